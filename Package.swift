@@ -1,0 +1,87 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// What every room is compiled with: language mode 6 is the default of this tools version.
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+]
+
+/// A plugin is a `.so` with the Swift runtime linked in, so that the machine it is deployed to needs no toolchain.
+let pluginLinking: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
+
+let package = Package(
+    name: "hearth",
+    products: [
+        .executable(name: "hearth", targets: ["hearth"]),
+        .library(name: "HearthFunctions", targets: ["HearthFunctions"]),
+        .library(name: "Arithmetic", type: .dynamic, targets: ["Arithmetic"]),
+        .library(name: "Messages", type: .dynamic, targets: ["Messages"]),
+        .library(name: "Counter", type: .dynamic, targets: ["Counter"]),
+        .library(name: "Conformance", type: .dynamic, targets: ["Conformance"]),
+        .library(name: "Faults", type: .dynamic, targets: ["Faults"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+    ],
+    targets: [
+        // System libraries and the plugin boundary.
+        .systemLibrary(name: "CHearth"),
+        .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CLLHTTP", cSettings: [.unsafeFlags(["-I/usr/share/include/llhttp", "-O2"])]),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
+
+        // Rooms, each importing only what stands above it.
+        .target(name: "Bytes", swiftSettings: house),
+        .target(name: "JSON", dependencies: ["Bytes"], swiftSettings: house),
+        .target(name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL"], swiftSettings: house),
+        .target(name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CCurl"], swiftSettings: house),
+        .target(name: "Tokens", dependencies: ["Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit")], swiftSettings: house),
+        .target(name: "Configuration", dependencies: ["JSON"], resources: [.embedInCode("functions.schema.json")], swiftSettings: house),
+        .target(name: "WorkerProtocol", dependencies: ["Bytes"], swiftSettings: house),
+        .target(name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth"], swiftSettings: house),
+        .target(
+            name: "FunctionHost",
+            dependencies: [
+                "Bytes", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house),
+        .target(
+            name: "HearthFunctions",
+            dependencies: ["CHearth", "JSON", "Bytes", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: house),
+        .executableTarget(
+            name: "hearth",
+            dependencies: [
+                "FunctionHost", "FunctionWorker", "Configuration", "EventLoop",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house),
+
+        // Plugins: the examples, and those that the tests need.
+        .target(name: "Arithmetic", dependencies: ["HearthFunctions"], path: "Plugins/Arithmetic", swiftSettings: house, linkerSettings: pluginLinking),
+        .target(name: "Messages", dependencies: ["HearthFunctions"], path: "Plugins/Messages", swiftSettings: house, linkerSettings: pluginLinking),
+        .target(name: "Counter", dependencies: ["CHearth"], path: "Plugins/Counter"),
+        .target(name: "Conformance", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Conformance", swiftSettings: house, linkerSettings: pluginLinking),
+        .target(name: "Faults", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Faults", swiftSettings: house, linkerSettings: pluginLinking),
+
+        // Tests mirror the rooms.
+        .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: house),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: house),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "EventLoop"], swiftSettings: house),
+        .testTarget(name: "TokensTests", dependencies: ["Tokens"], swiftSettings: house),
+        .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: house),
+        .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol"], swiftSettings: house),
+        .testTarget(name: "FunctionHostTests", dependencies: ["FunctionHost"], swiftSettings: house),
+        .testTarget(name: "HearthFunctionsTests", dependencies: ["HearthFunctions"], swiftSettings: house),
+    ]
+)
