@@ -1,0 +1,228 @@
+import CLibuv
+import Glibc
+import Synchronization
+
+/// One thread's loop: sockets, timers, processes, and the Swift jobs that belong to them.
+///
+/// A turn of the loop is: due timers, what the kernel reported, then the turn's end. At the end the queued work runs, and
+/// every destination that was written to gets all of its bytes with one system call. Nothing here is shared between
+/// threads but ``post(_:)``, ``enqueue(_:)``, ``call(_:context:tag:)`` and ``stop()``; everything else, and every handle
+/// made on a loop, belongs to the loop's thread.
+///
+/// A loop is a `TaskExecutor` and a `SerialExecutor`: a task started with its preference, or an actor that names it, never
+/// leaves its thread.
+public final class EventLoop: @unchecked Sendable {
+    // Unchecked: what is not behind `mailbox` is touched on the loop's thread only, which `preconditionCurrent` guards.
+
+    let handle: UnsafeMutablePointer<uv_loop_t>
+    private let wakeHandle: UnsafeMutablePointer<uv_async_t>
+    private let prepareHandle: UnsafeMutablePointer<uv_prepare_t>
+    private let idleHandle: UnsafeMutablePointer<uv_idle_t>
+    private let owner: Atomic<UInt>
+    private let mailbox = Mutex(Mailbox())
+
+    private var queue: [LoopWork] = []
+    private var running: [LoopWork] = []
+    private var dirtyStreams: [Stream] = []
+    private var flushingStreams: [Stream] = []
+    private var turnEndWork: [() -> Void] = []
+    private var isIdling = false
+    private var isClosed = false
+
+    /// What reads of this loop land in: a reader has it for the length of its callback.
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
+
+    /// The tag of the piece of work that runs now, 0 where it has none.
+    public private(set) var currentTag: UInt64 = 0
+
+    private struct Mailbox {
+        var work: [LoopWork] = []
+        var isSignalled = false
+    }
+
+    /// A loop that belongs to no thread yet: the one that calls ``run()`` makes it its own.
+    ///
+    /// - Throws: `LoopError` when the kernel refuses the descriptors that it needs.
+    public init() throws(LoopError) {
+        handle = .allocate(capacity: 1)
+        wakeHandle = .allocate(capacity: 1)
+        prepareHandle = .allocate(capacity: 1)
+        idleHandle = .allocate(capacity: 1)
+        owner = Atomic(0)
+        try check(uv_loop_init(handle), "loop")
+        let pointer = Unmanaged.passUnretained(self).toOpaque()
+        try check(uv_async_init(handle, wakeHandle) { EventLoop.from($0?.pointee.data).collectMail() }, "async")
+        wakeHandle.pointee.data = pointer
+        uv_prepare_init(handle, prepareHandle)
+        prepareHandle.pointee.data = pointer
+        uv_prepare_start(prepareHandle) { EventLoop.from($0?.pointee.data).endTurn() }
+        uv_idle_init(handle, idleHandle)
+        idleHandle.pointee.data = pointer
+    }
+
+    deinit {
+        close()
+        handle.deallocate()
+        wakeHandle.deallocate()
+        prepareHandle.deallocate()
+        idleHandle.deallocate()
+        readBuffer.deallocate()
+    }
+
+    private static func from(_ data: UnsafeMutableRawPointer?) -> EventLoop {
+        guard let data else { preconditionFailure("a handle without its loop") }
+        return Unmanaged<EventLoop>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    // MARK: Running
+
+    /// Runs until ``stop()``; the calling thread becomes the loop's.
+    public func run() {
+        owner.store(UInt(pthread_self()), ordering: .releasing)
+        uv_run(handle, UV_RUN_DEFAULT)
+    }
+
+    /// Runs one turn without waiting for anything, for tests that step a loop by hand.
+    public func runOnce() {
+        owner.store(UInt(pthread_self()), ordering: .releasing)
+        uv_run(handle, UV_RUN_NOWAIT)
+    }
+
+    /// Ends ``run()`` at the end of this turn. Can be called from any thread.
+    public func stop() {
+        post { uv_stop(self.handle) }
+    }
+
+    /// Closes every handle that is left and gives back what the loop held. Called by `deinit` too.
+    private func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        uv_walk(handle, { handle, _ in if uv_is_closing(handle) == 0 { uv_close(handle, nil) } }, nil)
+        while uv_run(handle, UV_RUN_NOWAIT) != 0 {}
+        uv_loop_close(handle)
+    }
+
+    /// Whether the caller is on the loop's thread.
+    public var isCurrent: Bool { owner.load(ordering: .acquiring) == UInt(pthread_self()) }
+
+    /// Stops the program when the loop runs on another thread than the caller's.
+    public func preconditionCurrent() {
+        precondition(isCurrent || owner.load(ordering: .acquiring) == 0, "this belongs to another loop's thread")
+    }
+
+    // MARK: Work
+
+    /// Runs `work` on the loop, soon. Can be called from any thread.
+    public func post(_ work: @escaping @Sendable () -> Void) { submit(.closure(work)) }
+
+    /// Runs a C function on the loop, soon. Can be called from any thread; while it runs, ``currentTag`` is `tag`.
+    public func call(
+        _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, context: UnsafeMutableRawPointer?, tag: UInt64
+    ) {
+        submit(.function(function, context, tag))
+    }
+
+    func submit(_ work: LoopWork) {
+        if isCurrent {
+            queue.append(work)
+            return
+        }
+        let mustSignal = mailbox.withLock { mailbox in
+            mailbox.work.append(work)
+            defer { mailbox.isSignalled = true }
+            return !mailbox.isSignalled
+        }
+        if mustSignal { uv_async_send(wakeHandle) }
+    }
+
+    /// Runs `work` once at the end of this turn, after what was written has left. On the loop's thread only.
+    public func endOfTurn(_ work: @escaping () -> Void) { turnEndWork.append(work) }
+
+    /// Runs `body` under `tag`, as ``call(_:context:tag:)`` does.
+    public func withTag(_ tag: UInt64, _ body: () -> Void) {
+        let outer = currentTag
+        currentTag = tag
+        body()
+        currentTag = outer
+    }
+
+    func markDirty(_ stream: Stream) { dirtyStreams.append(stream) }
+
+    private func collectMail() {
+        mailbox.withLock { mailbox in
+            mailbox.isSignalled = false
+            if queue.isEmpty { swap(&queue, &mailbox.work) } else {
+                queue.append(contentsOf: mailbox.work)
+                mailbox.work.removeAll(keepingCapacity: true)
+            }
+        }
+    }
+
+    /// The turn's end: queued work, then the sockets, then what waited for both; again while that made more of it.
+    private func endTurn() {
+        var rounds = 0
+        while !(queue.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty) {
+            // Work that always makes new work must not keep the sockets waiting.
+            guard rounds < 16 else { break }
+            rounds += 1
+            runQueue()
+            flushStreams()
+            guard !turnEndWork.isEmpty else { continue }
+            let work = turnEndWork
+            turnEndWork.removeAll(keepingCapacity: true)
+            for piece in work { piece() }
+        }
+        setIdling(!(queue.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty))
+    }
+
+    private func runQueue() {
+        guard !queue.isEmpty else { return }
+        swap(&queue, &running)
+        for work in running { run(work) }
+        running.removeAll(keepingCapacity: true)
+    }
+
+    private func flushStreams() {
+        guard !dirtyStreams.isEmpty else { return }
+        swap(&dirtyStreams, &flushingStreams)
+        for stream in flushingStreams { stream.flush() }
+        flushingStreams.removeAll(keepingCapacity: true)
+    }
+
+    @inline(__always)
+    private func run(_ work: LoopWork) {
+        switch work {
+        case .job(let job):
+            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        case .closure(let closure):
+            closure()
+        case .function(let function, let context, let tag):
+            currentTag = tag
+            function(context)
+            currentTag = 0
+        }
+    }
+
+    /// An idle handle makes the next poll return at once, which is how a turn with work left over gets its successor.
+    private func setIdling(_ wanted: Bool) {
+        guard wanted != isIdling else { return }
+        isIdling = wanted
+        if wanted { uv_idle_start(idleHandle) { _ in } } else { uv_idle_stop(idleHandle) }
+    }
+
+    // MARK: Time
+
+    /// The loop's clock in milliseconds, read once a turn.
+    public var nowMilliseconds: UInt64 { uv_now(handle) }
+
+    /// Nanoseconds of `CLOCK_MONOTONIC`, which host and workers share.
+    public static func monotonicNanoseconds() -> UInt64 { uv_hrtime() }
+}
+
+/// One piece of work for a loop, small enough to queue without an allocation.
+// Unchecked: the context pointer is never read here, only handed back to its function, once, on the loop's thread.
+enum LoopWork: @unchecked Sendable {
+    case job(UnownedJob)
+    case closure(@Sendable () -> Void)
+    case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?, UInt64)
+}

@@ -1,0 +1,43 @@
+import Glibc
+import Synchronization
+
+/// A loop on a thread of its own, for sharding connections and for tests.
+public final class LoopThread: Sendable {
+    /// The loop that the thread runs.
+    public let loop: EventLoop
+    private let thread: Mutex<pthread_t?>
+
+    /// Starts the thread; its loop runs until ``join()``.
+    ///
+    /// - Throws: `LoopError` when there is no memory or descriptor for another loop.
+    public init() throws(LoopError) {
+        let loop = try EventLoop()
+        self.loop = loop
+        var id = pthread_t()
+        let context = Unmanaged.passRetained(loop).toOpaque()
+        let code = pthread_create(
+            &id, nil,
+            { context in
+                guard let context else { return nil }
+                let loop = Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+                loop.run()
+                return nil
+            }, context)
+        guard code == 0 else {
+            Unmanaged<EventLoop>.fromOpaque(context).release()
+            throw LoopError(code: -code, operation: "thread")
+        }
+        thread = Mutex(id)
+    }
+
+    /// Stops the loop and waits for its thread to end. The second call does nothing.
+    public func join() {
+        let id = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        guard let id else { return }
+        loop.stop()
+        pthread_join(id, nil)
+    }
+}

@@ -1,0 +1,71 @@
+import Bytes
+import CLibuv
+
+extension Stream {
+    /// Starts, or goes on after ``pauseReading()``: bytes come to the handler as they arrive.
+    public func startReading() {
+        guard state != .closed, !isReading else { return }
+        isReading = true
+        let code = uv_read_start(
+            handle,
+            { handle, _, buffer in
+                guard let handle, let data = handle.pointee.data else { return }
+                let room = Unmanaged<Stream>.fromOpaque(data).takeUnretainedValue().loop.readBuffer
+                buffer?.pointee = uv_buf_init(room.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(room.count))
+            },
+            { handle, count, _ in
+                guard let handle, let data = handle.pointee.data else { return }
+                Unmanaged<Stream>.fromOpaque(data).takeUnretainedValue().didRead(count)
+            })
+        if code < 0 { fail(LoopError(code: code, operation: "read")) }
+    }
+
+    /// Leaves what arrives in the kernel, which slows the peer down.
+    public func pauseReading() {
+        guard state != .closed, isReading else { return }
+        isReading = false
+        uv_read_stop(handle)
+    }
+
+    /// The same as ``startReading()``, for readers of the code.
+    public func resumeReading() { startReading() }
+
+    private func didRead(_ count: Int) {
+        if count > 0 {
+            let room = UnsafeRawBufferPointer(start: loop.readBuffer.baseAddress, count: count)
+            room.withMemoryRebound(to: UInt8.self) { deliver(Span(_unsafeElements: $0)) }
+        } else if count < 0 {
+            isReading = false
+            uv_read_stop(handle)
+            let error = LoopError(code: Int32(count), operation: "read")
+            if error.isEndOfFile { handler?.streamDidEnd(self) } else { fail(error) }
+        }
+    }
+
+    private func deliver(_ bytes: Span<UInt8>) {
+        guard let tls else {
+            handler?.stream(self, didRead: bytes)
+            return
+        }
+        var plaintext = ByteBuffer()
+        do throws(TLSError) {
+            try tls.receive(bytes, plaintext: &plaintext)
+        } catch {
+            // The alert that says why leaves first.
+            queueFlush()
+            flush()
+            fail(LoopError(code: UV_EPROTO.rawValue, operation: "TLS", subject: error.description))
+            return
+        }
+        queueFlush()
+        if !plaintext.isEmpty { handler?.stream(self, didRead: plaintext.bytes) }
+        if tls.peerHasClosed, state != .closed { handler?.streamDidEnd(self) }
+    }
+
+    /// Speaks TLS as the server from here on. Called before the first byte is read or written.
+    ///
+    /// - Throws: `TLSError` when OpenSSL has no memory for a session.
+    public func startTLS(_ context: TLSContext) throws(TLSError) {
+        tls = try TLSSession(context: context)
+    }
+}
