@@ -1,0 +1,88 @@
+/// What a frame says. Host and worker are one program of one version, so that the numbers may change between versions.
+public enum FrameKind: UInt8, Sendable, CaseIterable {
+    // From the host.
+
+    /// Load a plugin. head: path, working directory and display name, each ended by a zero byte; body: environment
+    /// entries `NAME=value`, each ended by a zero byte; value: the limit of data memory in bytes, 0 for none.
+    case load = 1
+    /// Call function number `function`. head: context; body: payload; value: the deadline in monotonic nanoseconds.
+    case invoke = 2
+    /// Nobody waits for this invocation any more.
+    case cancel = 3
+    /// `value` bytes of this invocation's chunks were taken by the client's socket.
+    case acknowledge = 4
+    /// The answer to service call `value`. detail: 1 for success; body: JSON.
+    case serviceAnswer = 5
+    /// Answer with `pong` and the same value: shows that the worker's loop turns.
+    case ping = 6
+    /// End once every open invocation is answered.
+    case stop = 7
+
+    // From the worker.
+
+    /// The plugin is loaded. body: its manifest.
+    case loaded = 64
+    /// The plugin cannot be loaded. body: one sentence that names the file and the reason.
+    case refused = 65
+    /// The answer of an invocation. detail: ``AnswerKind``; head and body as in hearth.h.
+    case answer = 66
+    /// A plain HTTP function begins an answer. head: status and headers.
+    case startResponse = 67
+    /// A part of an answer. body: a JSON value, or bytes.
+    case chunk = 68
+    /// The plugin calls a service. head: service and method, each ended by a zero byte; body: JSON; value: the call's number.
+    case serviceCall = 69
+    /// The answer to `ping`, with its value.
+    case pong = 70
+}
+
+/// What an answer is; the numbers are those of `hearth_answer_kind`.
+public enum AnswerKind: UInt8, Sendable, CaseIterable {
+    case result = 0
+    case error = 1
+    case response = 2
+    case end = 3
+}
+
+/// The fixed part of a frame. On the wire, little-endian: size of what follows (32 bits), kind (8), detail (8),
+/// zero (16), invocation (64), value (64), function (32), size of the head (32).
+public struct FrameHeader: Sendable, Equatable {
+    /// Bytes of a header on the wire.
+    public static let size = 32
+    /// The largest body and head together that a reader takes: 64 MiB and some room for context.
+    public static let payloadSizeMax = 66 << 20
+
+    public var kind: FrameKind
+    public var detail: UInt8
+    public var function: UInt32
+    public var invocation: InvocationID
+    public var value: UInt64
+
+    public init(
+        _ kind: FrameKind, invocation: InvocationID = InvocationID(rawValue: 0), value: UInt64 = 0, function: UInt32 = 0, detail: UInt8 = 0
+    ) {
+        self.kind = kind
+        self.detail = detail
+        self.function = function
+        self.invocation = invocation
+        self.value = value
+    }
+}
+
+/// Why bytes are not frames. The end that sees it gives the connection up.
+public enum FrameError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A kind that nobody knows.
+    case unknownKind(UInt8)
+    /// More than ``FrameHeader/payloadSizeMax``.
+    case tooLarge(Int)
+    /// The head is said to be larger than the frame.
+    case headOutOfBounds(head: Int, payload: Int)
+
+    public var description: String {
+        switch self {
+        case .unknownKind(let kind): "a frame of unknown kind \(kind)"
+        case .tooLarge(let size): "a frame of \(size) bytes, more than \(FrameHeader.payloadSizeMax)"
+        case .headOutOfBounds(let head, let payload): "a frame whose head of \(head) bytes exceeds its \(payload) bytes"
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Bytes
+
+/// Takes frames out of a stream of bytes.
+///
+/// Frames that lie whole in what was read are handed on in place; only one that is cut is gathered.
+public struct FrameReader: ~Copyable {
+    private var gathered = ByteBuffer()
+
+    public init() {}
+
+    /// Bytes of an unfinished frame that wait for the rest of it.
+    public var pendingBytes: Int { gathered.count }
+
+    /// Hands every frame that is complete with `bytes` to `receive`, in order: header, head, body.
+    ///
+    /// - Throws: what ``FrameError`` lists; the stream is of no use then.
+    public mutating func read(
+        _ bytes: Span<UInt8>, _ receive: (FrameHeader, Span<UInt8>, Span<UInt8>) -> Void
+    ) throws(FrameError) {
+        var rest = bytes
+        while !gathered.isEmpty {
+            let missing = try Self.missing(in: gathered.bytes)
+            let step = min(missing, rest.count)
+            gathered.append(rest.extracting(0..<step))
+            rest = rest.extracting(step..<rest.count)
+            guard try Self.missing(in: gathered.bytes) == 0 else {
+                if rest.isEmpty { return }
+                continue
+            }
+            // A reader that is called again from `receive` must not see this frame twice.
+            var frame = ByteBuffer()
+            swap(&frame, &gathered)
+            _ = try Self.takeFrame(frame.bytes, receive)
+        }
+        while !rest.isEmpty {
+            let size = try Self.takeFrame(rest, receive)
+            if size == 0 {
+                gathered.append(rest)
+                return
+            }
+            rest = rest.extracting(size..<rest.count)
+        }
+    }
+
+    /// How many bytes must be appended before the next decision: to know the size, then to have the frame. 0 when it is whole.
+    private static func missing(in bytes: Span<UInt8>) throws(FrameError) -> Int {
+        guard bytes.count >= FrameHeader.size else { return FrameHeader.size - bytes.count }
+        return try payloadSize(bytes) + FrameHeader.size - bytes.count
+    }
+
+    private static func payloadSize(_ bytes: Span<UInt8>) throws(FrameError) -> Int {
+        let size = Int(bytes.littleEndian(at: 0, as: UInt32.self))
+        guard size <= FrameHeader.payloadSizeMax else { throw .tooLarge(size) }
+        return size
+    }
+
+    /// Hands on the frame at the front; 0 when it is not whole.
+    private static func takeFrame(
+        _ bytes: Span<UInt8>, _ receive: (FrameHeader, Span<UInt8>, Span<UInt8>) -> Void
+    ) throws(FrameError) -> Int {
+        guard bytes.count >= FrameHeader.size else { return 0 }
+        let payload = try payloadSize(bytes)
+        guard let kind = FrameKind(rawValue: bytes[4]) else { throw .unknownKind(bytes[4]) }
+        let headSize = Int(bytes.littleEndian(at: 28, as: UInt32.self))
+        guard headSize <= payload else { throw .headOutOfBounds(head: headSize, payload: payload) }
+        let size = FrameHeader.size + payload
+        guard bytes.count >= size else { return 0 }
+        let header = FrameHeader(
+            kind, invocation: InvocationID(rawValue: bytes.littleEndian(at: 8, as: UInt64.self)),
+            value: bytes.littleEndian(at: 16, as: UInt64.self), function: bytes.littleEndian(at: 24, as: UInt32.self), detail: bytes[5])
+        receive(
+            header, bytes.extracting(FrameHeader.size..<FrameHeader.size + headSize),
+            bytes.extracting(FrameHeader.size + headSize..<size))
+        return size
+    }
+}
+
+extension Span<UInt8> {
+    /// The number stored at `offset`, the lowest byte first.
+    @inlinable
+    public func littleEndian<T: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
+        precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count)
+        return withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
+    }
+}

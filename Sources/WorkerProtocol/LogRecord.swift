@@ -1,0 +1,84 @@
+import Bytes
+
+/// Where a log record came from.
+public enum LogSource: UInt8, Sendable {
+    /// The function's logger: a level, a message and fields.
+    case logger = 0
+    /// What was printed.
+    case standardOutput = 1
+    /// What was printed as an error.
+    case standardError = 2
+}
+
+/// What a worker writes to its log descriptor.
+///
+/// On the wire, little-endian: size of message and fields (32 bits), size of the message (32), invocation (64), source (8),
+/// level (8), zero (48); then the message, then the fields as a JSON object or nothing.
+public struct LogRecordHeader: Sendable, Equatable {
+    /// Bytes of a header on the wire.
+    public static let size = 24
+    /// The most that one record carries; longer text is cut into several.
+    public static let payloadSizeMax = 64 << 10
+
+    public var invocation: InvocationID
+    public var source: LogSource
+    /// `hearth_log_level`, 0 (trace) to 6 (critical).
+    public var level: UInt8
+
+    public init(invocation: InvocationID, source: LogSource, level: UInt8) {
+        self.invocation = invocation
+        self.source = source
+        self.level = level
+    }
+}
+
+extension ByteBuffer {
+    /// Appends a record; message and fields together are cut to ``LogRecordHeader/payloadSizeMax``, fields first.
+    public mutating func append(record header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
+        let limit = LogRecordHeader.payloadSizeMax
+        let messageSize = min(message.count, limit)
+        let fieldsSize = messageSize + fields.count <= limit ? fields.count : 0
+        append(littleEndian: UInt32(messageSize + fieldsSize))
+        append(littleEndian: UInt32(messageSize))
+        append(littleEndian: header.invocation.rawValue)
+        append(littleEndian: UInt64(header.source.rawValue) | UInt64(header.level) << 8)
+        append(message.extracting(0..<messageSize))
+        append(fields.extracting(0..<fieldsSize))
+    }
+}
+
+/// Takes records out of a worker's log stream, however it was cut.
+public struct LogRecordReader: ~Copyable {
+    private var gathered = ByteBuffer()
+
+    public init() {}
+
+    /// Hands every record that is complete with `bytes` to `receive`: header, message, fields.
+    ///
+    /// - Returns: false when the bytes are no records; the stream is of no use then.
+    public mutating func read(_ bytes: Span<UInt8>, _ receive: (LogRecordHeader, Span<UInt8>, Span<UInt8>) -> Void) -> Bool {
+        gathered.append(bytes)
+        while gathered.count >= LogRecordHeader.size {
+            guard let size = Self.recordSize(gathered.bytes) else { return false }
+            guard gathered.count >= size else { break }
+            Self.take(gathered.bytes.extracting(0..<size), receive)
+            gathered.consume(size)
+        }
+        return true
+    }
+
+    private static func recordSize(_ bytes: Span<UInt8>) -> Int? {
+        let payload = Int(bytes.littleEndian(at: 0, as: UInt32.self))
+        let message = Int(bytes.littleEndian(at: 4, as: UInt32.self))
+        guard payload <= LogRecordHeader.payloadSizeMax, message <= payload, LogSource(rawValue: bytes[16]) != nil else { return nil }
+        return LogRecordHeader.size + payload
+    }
+
+    private static func take(_ record: Span<UInt8>, _ receive: (LogRecordHeader, Span<UInt8>, Span<UInt8>) -> Void) {
+        let messageEnd = LogRecordHeader.size + Int(record.littleEndian(at: 4, as: UInt32.self))
+        let header = LogRecordHeader(
+            invocation: InvocationID(rawValue: record.littleEndian(at: 8, as: UInt64.self)),
+            source: LogSource(rawValue: record[16]) ?? .standardError, level: record[17])
+        receive(header, record.extracting(LogRecordHeader.size..<messageEnd), record.extracting(messageEnd..<record.count))
+    }
+}
