@@ -1,0 +1,205 @@
+"""Starts the release binary with a configuration, a port and a data folder of its own, and stops it by its process id."""
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+
+import processes
+from processes import until
+from tokens import PROJECT
+from wire import Ended, Wire
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PRODUCTS = pathlib.Path(os.environ.get('HEARTH_PRODUCTS', ROOT / '.build/release'))
+BINARY = PRODUCTS / 'hearth'
+REGION = 'us-central1'
+
+# Below the kernel's range of ephemeral ports, and a stretch of its own for each test process.
+_first_port = 18000 + 3000 * int(re.sub(r'\D', '', os.environ.get('PYTEST_XDIST_WORKER', '')) or 0)
+_ports = itertools.count(_first_port)
+
+
+def free_port():
+    while True:
+        port = next(_ports)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(('127.0.0.1', port))
+            return port
+
+
+def library(product):
+    """The path of a plugin that the package builds."""
+    return str(PRODUCTS / f'lib{product}.so')
+
+
+def merged(first, second):
+    """`second` laid over `first`, object by object."""
+    if not (isinstance(first, dict) and isinstance(second, dict)):
+        return second
+    return {**first, **{key: merged(first.get(key), value) for key, value in second.items()}}
+
+
+class Host:
+    """One running host."""
+
+    def __init__(self, folder, plugins=('Conformance',), mode='production', keys=None, config=None, args=(), env=None):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.port, self.mode, self.keys = free_port(), mode, keys
+        self.data, self.log_path = self.folder / 'data', self.folder / 'host.log'
+        self.config_path = self.folder / 'functions.json'
+        self.arguments, self.variables = list(args), dict(env or {})
+        self.process = None
+        self.write_config(plugins, config or {})
+
+    def write_config(self, plugins, more):
+        named = plugins if isinstance(plugins, dict) else {name: {'library': library(name)} for name in plugins}
+        config = {'project': PROJECT, 'region': REGION, 'plugins': named}
+        if self.keys:
+            config['auth'] = {'keys': {'jwksFile': self.key_file('id-keys.json', self.keys.id)}}
+            config['appCheck'] = {'keys': {'jwksFile': self.key_file('app-keys.json', self.keys.app)}}
+        self.config = merged(config, more)
+        self.config_path.write_text(json.dumps(self.config, indent=2))
+
+    def key_file(self, name, *keys):
+        path = self.folder / name
+        path.write_text(json.dumps({'keys': [key.jwk for key in keys]}))
+        return str(path)
+
+    # -- life
+
+    def command(self):
+        return [str(BINARY), 'serve', '--config', str(self.config_path), '--host', '127.0.0.1', '--port', str(self.port),
+                '--data', str(self.data), '--mode', self.mode, *self.arguments]
+
+    def spawn(self):
+        """Starts the process and does not wait for it."""
+        environment = {'PATH': '/usr/bin:/bin', 'HOME': str(self.folder), 'LANG': 'C.UTF-8', **self.variables}
+        with open(self.log_path, 'ab') as log:
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            env=environment, cwd=self.folder, start_new_session=True)
+        return self
+
+    def start(self):
+        self.spawn()
+        until(self.is_ready, 'the host answers /_/ready', 30)
+        return self
+
+    def is_ready(self):
+        assert self.process.poll() is None, f'the host ended with {self.process.returncode}: {self.log[-2000:]}'
+        with contextlib.suppress(OSError, Ended):
+            return self.request('GET', '/_/ready', timeout=5).status == 200
+        return False
+
+    def stop(self, sig=signal.SIGTERM, seconds=30):
+        """Ends the host as a service manager does, and checks that it took everything of its own with it."""
+        if self.process is None:
+            return
+        family = processes.descendants(self.process.pid)
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.abandon()
+            raise AssertionError(f'still running {seconds} s after {sig.name}: {self.log[-2000:]}') from None
+        self.process, pid = None, self.process.pid
+        until(lambda: not self.survivors(family, pid), f'no process outlives the host: {self.survivors(family, pid)}')
+        assert status == 0, f'exit status {status} after {sig.name}: {self.log[-2000:]}'
+
+    def kill(self):
+        """Ends the host with SIGKILL; returns what had descended from it."""
+        family = processes.descendants(self.process.pid)
+        self.process.kill()
+        self.process.wait(10)
+        self.process = None
+        return family
+
+    def abandon(self):
+        """Ends what is left after a test that failed."""
+        if self.process is None:
+            return
+        for process in processes.of_session(self.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
+        self.process.wait(10)
+        self.process = None
+
+    def survivors(self, family, session):
+        return [process for process in [*family, *processes.of_session(session)] if process.lives()]
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def workers(self, plugin=None):
+        """The living worker processes; of one plugin only where its library's name is given."""
+        found = []
+        for process in processes.descendants(self.pid):
+            words = processes.command_line(process.pid)
+            if process.lives() and 'worker' in words and (plugin is None or plugin in ' '.join(words)):
+                found.append(process)
+        return found
+
+    # -- requests
+
+    def wire(self, **options):
+        return Wire(self.port, **options)
+
+    def request(self, method, target, headers=(), body=b'', host=None, **options):
+        with self.wire(**options) as wire:
+            return wire.request(method, target, headers, body, host)
+
+    def path(self, name):
+        return f'/{PROJECT}/{REGION}/{name}'
+
+    def callable(self, name, data=None, token=None, app=None, headers=(), **options):
+        pairs = [*callable_headers(token, app), *(headers.items() if isinstance(headers, dict) else headers)]
+        return self.request('POST', self.path(name), pairs, json.dumps({'data': data}), **options)
+
+    def result(self, name, data=None, **options):
+        """The result of a call that must succeed."""
+        answer = self.callable(name, data, **options)
+        assert answer.status == 200, f'{answer.status} {answer.body!r}'
+        return answer.json['result']
+
+    # -- log
+
+    @property
+    def log(self):
+        return self.log_path.read_text(errors='replace') if self.log_path.exists() else ''
+
+    def until_logged(self, pattern, seconds=20):
+        """Waits for a line that matches and returns it."""
+        def found():
+            return next((line for line in self.log.splitlines() if re.search(pattern, line)), None)
+        return until(found, f'a log line with {pattern!r}', seconds)
+
+    def metrics(self):
+        """The samples of /_/metrics by name with labels."""
+        lines = self.request('GET', '/_/metrics').text.splitlines()
+        return {line.rpartition(' ')[0]: float(line.rpartition(' ')[2]) for line in lines if line and line[0] != '#'}
+
+
+def callable_headers(token=None, app=None):
+    headers = [('Content-Type', 'application/json')]
+    if token is not None:
+        headers.append(('Authorization', f'Bearer {token}'))
+    if app is not None:
+        headers.append(('X-Firebase-AppCheck', app))
+    return headers
+
+
+def error_body(status, message, **more):
+    return {'error': {'message': message, 'status': status, **more}}
+
+
+BAD_REQUEST = error_body('INVALID_ARGUMENT', 'Bad Request')
+UNAUTHENTICATED = error_body('UNAUTHENTICATED', 'Unauthenticated')
+INTERNAL = error_body('INTERNAL', 'INTERNAL')

@@ -1,0 +1,108 @@
+"""What /proc tells about processes: who descends from whom, which descriptors are open, who is a zombie."""
+
+import os
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process as /proc showed it. `started` tells a process from a later one with the same id."""
+
+    pid: int
+    state: str
+    parent: int
+    session: int
+    started: int
+
+    @property
+    def is_zombie(self):
+        return self.state == 'Z'
+
+    def lives(self):
+        now = look(self.pid)
+        return now is not None and now.started == self.started and not now.is_zombie
+
+
+def look(pid):
+    """The process with this id, or None."""
+    try:
+        with open(f'/proc/{pid}/stat', 'rb') as file:
+            text = file.read().decode(errors='replace')
+    except OSError:
+        return None
+    fields = text[text.rindex(')') + 2:].split()
+    return Process(pid, fields[0], int(fields[1]), int(fields[3]), int(fields[19]))
+
+
+def every_process():
+    return [process for pid in map(int, filter(str.isdigit, os.listdir('/proc'))) if (process := look(pid))]
+
+
+def descendants(pid):
+    """Everything that stems from `pid`, zombies too."""
+    found, parents = [], {pid}
+    everything = sorted(every_process(), key=lambda process: process.started)
+    grew = True
+    while grew:
+        new = [p for p in everything if p.parent in parents and p.pid not in parents]
+        parents.update(p.pid for p in new)
+        found += new
+        grew = bool(new)
+    return found
+
+
+def children(pid):
+    return [process for process in every_process() if process.parent == pid]
+
+
+def of_session(session):
+    return [process for process in every_process() if process.session == session]
+
+
+def descriptors(pid):
+    """Where each open descriptor of a process leads, by number."""
+    links = {}
+    for name in os.listdir(f'/proc/{pid}/fd'):
+        try:
+            links[int(name)] = os.readlink(f'/proc/{pid}/fd/{name}')
+        except OSError:
+            continue
+    return links
+
+
+def resident_kib(pid):
+    with open(f'/proc/{pid}/status') as file:
+        return next(int(line.split()[1]) for line in file if line.startswith('VmRSS:'))
+
+
+def cpu_ticks(pid):
+    with open(f'/proc/{pid}/stat') as file:
+        fields = file.read().rsplit(')', 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def command_line(pid):
+    try:
+        with open(f'/proc/{pid}/cmdline', 'rb') as file:
+            return file.read().decode(errors='replace').split('\0')[:-1]
+    except OSError:
+        return []
+
+
+def environment(pid):
+    with open(f'/proc/{pid}/environ', 'rb') as file:
+        pairs = (entry.partition('=') for entry in file.read().decode(errors='replace').split('\0') if entry)
+        return {name: value for name, _, value in pairs}
+
+
+def until(condition, what, seconds=20):
+    """Waits for `condition()` to be true and returns what it gave."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f'did not happen within {seconds} s: {what}')
+        time.sleep(0.01)

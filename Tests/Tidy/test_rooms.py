@@ -1,0 +1,69 @@
+"""Which room may import which: what Package.swift declares, and nothing below its own place in it."""
+
+import re
+
+import pytest
+
+from hearth import ROOT
+from swift_source import blanked
+
+PACKAGE = (ROOT / 'Package.swift').read_text()
+# The rooms from the ground up; a room imports only from what stands before it.
+ORDER = ['CHearth', 'CLibuv', 'COpenSSL', 'CZlib', 'CLLHTTP', 'CCurl', 'Bytes', 'JSON', 'EventLoop', 'HTTP', 'Tokens', 'Configuration',
+         'WorkerProtocol', 'FunctionWorker', 'FunctionHost', 'hearth']
+# What a plugin author imports stands apart from the host: it travels into other processes.
+SDK_MAY_IMPORT = {'CHearth', 'Bytes', 'JSON'}
+
+
+def declared():
+    """Each target of Package.swift with the targets that it depends on."""
+    rooms = {}
+    for match in re.finditer(r'\.(target|executableTarget|systemLibrary)\(\s*name: "(\w+)"', PACKAGE):
+        rest = PACKAGE[match.end():]
+        rest = rest[:re.search(r'\n        \.\w+\(|\n    \]', rest).start()] if re.search(r'\n        \.\w+\(|\n    \]', rest) else rest
+        listed = re.search(r'dependencies: \[(.*?)\](?=,|\))', rest, re.DOTALL)
+        named = re.sub(r'\.product\(.*?\)', '', listed[1]) if listed else ''
+        rooms[match[2]] = set(re.findall(r'"(\w+)"', named))
+    return rooms
+
+
+def imports(folder):
+    found = {}
+    for path in sorted((ROOT / folder).rglob('*.swift')):
+        code = blanked(path.read_text())
+        for match in re.finditer(r'^\s*(?:@\w+\s+|public\s+|package\s+|internal\s+|private\s+|fileprivate\s+)*import\s+(?:\w+\s+)?(\w+)', code, re.M):
+            found.setdefault(match[1], str(path.relative_to(ROOT)))
+    return found
+
+
+ROOMS = declared()
+SOURCES = sorted(path.name for path in (ROOT / 'Sources').iterdir() if path.is_dir())
+
+
+def test_every_folder_is_a_target():
+    assert set(SOURCES) <= set(ROOMS)
+
+
+@pytest.mark.parametrize('room', SOURCES)
+def test_a_room_imports_what_it_declares(room):
+    undeclared = {name: where for name, where in imports(f'Sources/{room}').items() if name in ROOMS and name not in ROOMS[room]}
+    assert undeclared == {}
+
+
+@pytest.mark.parametrize('room', [room for room in SOURCES if room in ORDER])
+def test_a_room_imports_from_above(room):
+    above = set(ORDER[:ORDER.index(room)])
+    assert ROOMS[room] <= above
+
+
+def test_every_room_has_its_place():
+    assert set(SOURCES) == {*ORDER, 'HearthFunctions'}
+
+
+def test_the_plugin_library_stands_apart_from_the_host():
+    assert ROOMS['HearthFunctions'] <= SDK_MAY_IMPORT
+
+
+@pytest.mark.parametrize('plugin', ['Arithmetic', 'Messages'])
+def test_a_plugin_imports_the_plugin_library_only(plugin):
+    assert set(imports(f'Plugins/{plugin}')) & set(ROOMS) == {'HearthFunctions'}

@@ -1,0 +1,51 @@
+import pytest
+
+from hearth import BINARY, Host
+from tokens import Keys
+
+
+def pytest_sessionstart(session):
+    if not BINARY.exists():
+        raise pytest.UsageError(f'{BINARY} is missing: build it with `swift build -c release`')
+
+
+@pytest.fixture(scope='session')
+def keys():
+    return Keys()
+
+
+@pytest.fixture
+def prepare(tmp_path):
+    """Makes hosts that are not started yet; all of them are stopped, and checked, when the test ends."""
+    made = []
+
+    def make(*args, **options):
+        host = Host(tmp_path / f'host-{len(made)}', *args, **options)
+        made.append(host)
+        return host
+
+    yield make
+    close_all(made)
+
+
+@pytest.fixture
+def launch(prepare):
+    """Starts hosts of which the test wants its own."""
+    return lambda *args, **options: prepare(*args, **options).start()
+
+
+@pytest.fixture(scope='session')
+def conformance(tmp_path_factory, keys):
+    """A host in production mode with the reference functions; tests that share it leave it as it was."""
+    host = Host(tmp_path_factory.mktemp('conformance'), ['Conformance'], keys=keys).start()
+    yield host
+    close_all([host])
+
+
+def close_all(hosts):
+    try:
+        for host in hosts:
+            host.stop()
+    finally:
+        for host in hosts:
+            host.abandon()
