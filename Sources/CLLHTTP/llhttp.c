@@ -1,0 +1,2 @@
+#define LLHTTP_STRICT_MODE 1
+#include "/usr/share/llhttp/llhttp.c"

@@ -1,0 +1,164 @@
+import COpenSSL
+import Glibc
+
+/// What is wrong with a certificate, a key, or a TLS peer: one sentence that names the file where there is one.
+public struct TLSError: Error, Sendable, CustomStringConvertible {
+    public enum Kind: Sendable, Equatable {
+        /// The file cannot be opened or read.
+        case unreadable
+        /// The file holds no certificate or private key in PEM form.
+        case notPEM
+        /// The private key is protected by a passphrase.
+        case keyEncrypted
+        /// The private key belongs to another certificate.
+        case keyMismatch
+        /// The peer broke the protocol, or offers nothing that we accept.
+        case handshake
+        /// OpenSSL itself failed, as when memory is short.
+        case library
+    }
+
+    public let kind: Kind
+    public let message: String
+
+    public var description: String { message }
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// Takes the newest error off OpenSSL's queue of this thread, and empties the queue.
+    static func reasonFromQueue() -> String {
+        let code = ERR_peek_last_error()
+        ERR_clear_error()
+        guard code != 0, let text = ERR_reason_error_string(code) else { return "unknown reason" }
+        return String(cString: text)
+    }
+}
+
+/// What a server needs to speak TLS: a certificate chain and its private key, read from PEM files.
+///
+/// Versions 1.2 and 1.3 with forward-secret AEAD ciphers only, ALPN `http/1.1`, session tickets, no renegotiation and
+/// no compression. The names that clients ask for (SNI) are ignored: there is one certificate. Confined to one loop.
+public final class TLSContext {
+    public let certificateFile: String
+    public let keyFile: String
+    private(set) var handle: OpaquePointer
+
+    /// Reads both files.
+    ///
+    /// - Throws: `TLSError` naming the file that is unreadable, is not PEM, is encrypted, or does not match.
+    public init(certificateFile: String, keyFile: String) throws(TLSError) {
+        self.certificateFile = certificateFile
+        self.keyFile = keyFile
+        self.handle = try Self.load(certificateFile: certificateFile, keyFile: keyFile)
+    }
+
+    deinit { SSL_CTX_free(handle) }
+
+    /// Reads both files again; connections that are already open keep what they negotiated.
+    ///
+    /// - Throws: `TLSError`, and the certificate and key of before stay in use.
+    public func reload() throws(TLSError) {
+        let fresh = try Self.load(certificateFile: certificateFile, keyFile: keyFile)
+        SSL_CTX_free(handle)
+        handle = fresh
+    }
+
+    private static func load(certificateFile: String, keyFile: String) throws(TLSError) -> OpaquePointer {
+        try requireReadable(certificateFile, as: "certificate")
+        try requireReadable(keyFile, as: "private key")
+        guard let context = SSL_CTX_new(TLS_server_method()) else {
+            throw TLSError(.library, "TLS could not be set up: \(TLSError.reasonFromQueue())")
+        }
+        do throws(TLSError) {
+            try harden(context)
+            try use(certificateFile, keyFile, in: context)
+        } catch {
+            SSL_CTX_free(context)
+            throw error
+        }
+        return context
+    }
+
+    private static func requireReadable(_ file: String, as role: String) throws(TLSError) {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw TLSError(.unreadable, "\(file): the \(role) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var byte: UInt8 = 0
+        guard read(descriptor, &byte, 1) >= 0 else {
+            throw TLSError(.unreadable, "\(file): the \(role) cannot be read: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private static func harden(_ context: OpaquePointer) throws(TLSError) {
+        hearth_ssl_ctx_harden(context)
+        // Idle connections give their record buffers back; partial writes let one record at a time be queued.
+        hearth_ssl_ctx_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE))
+        hearth_ssl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
+        SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
+        // Without this OpenSSL would ask for the passphrase on the terminal.
+        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
+        guard hearth_ssl_ctx_set_version_range(context, TLS1_2_VERSION, TLS1_3_VERSION) == 1,
+            SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL") == 1,
+            SSL_CTX_set_session_id_context(context, "hearth", 6) == 1
+        else { throw TLSError(.library, "TLS could not be set up: \(TLSError.reasonFromQueue())") }
+    }
+
+    private static func use(
+        _ certificateFile: String, _ keyFile: String, in context: OpaquePointer
+    ) throws(TLSError) {
+        ERR_clear_error()
+        guard SSL_CTX_use_certificate_chain_file(context, certificateFile) == 1 else {
+            throw TLSError(
+                .notPEM, "\(certificateFile): no certificate in PEM form was found (\(TLSError.reasonFromQueue()))")
+        }
+        guard SSL_CTX_use_PrivateKey_file(context, keyFile, SSL_FILETYPE_PEM) == 1 else {
+            throw keyError(certificateFile, keyFile)
+        }
+        guard SSL_CTX_check_private_key(context) == 1 else {
+            ERR_clear_error()
+            throw TLSError(.keyMismatch, "\(keyFile): the private key does not match the certificate in \(certificateFile)")
+        }
+    }
+
+    private static func keyError(_ certificateFile: String, _ keyFile: String) -> TLSError {
+        let code = ERR_peek_last_error()
+        let library = hearth_err_library(code)
+        let reason = hearth_err_reason(code)
+        let text = TLSError.reasonFromQueue()
+        if library == ERR_LIB_X509, reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH {
+            return TLSError(
+                .keyMismatch, "\(keyFile): the private key does not match the certificate in \(certificateFile)")
+        }
+        if library == ERR_LIB_PEM, reason == PEM_R_BAD_PASSWORD_READ || reason == PEM_R_BAD_DECRYPT {
+            return TLSError(.keyEncrypted, "\(keyFile): the private key is encrypted; decrypt it first")
+        }
+        return TLSError(.notPEM, "\(keyFile): no private key in PEM form was found (\(text))")
+    }
+}
+
+/// Picks `http/1.1` from what the client offers, and refuses a client that offers only others (RFC 7301 section 3.2).
+private func selectProtocol(
+    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32,
+    _: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
+    let wanted: StaticString = "http/1.1"
+    var index = 0
+    while index < Int(offeredLength) {
+        let length = Int(offered[index])
+        guard index + 1 + length <= Int(offeredLength) else { break }
+        if length == wanted.utf8CodeUnitCount, memcmp(offered + index + 1, wanted.utf8Start, length) == 0 {
+            chosen.pointee = offered + index + 1
+            chosenLength.pointee = UInt8(length)
+            return SSL_TLSEXT_ERR_OK
+        }
+        index += 1 + length
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL
+}

@@ -1,0 +1,140 @@
+import Bytes
+import COpenSSL
+import Glibc
+
+/// One TLS connection without a socket: ciphertext goes in and comes out as bytes, and so does plaintext.
+///
+/// The stream hands what it reads to `receive`, sends what `takeHandshakeOutput` gives after each such call, and passes
+/// what is written through `send`. Plaintext given before the handshake is done waits inside. No bytes are kept
+/// between calls apart from those, so an idle session holds only OpenSSL's own state.
+final class TLSSession {
+    private let handle: OpaquePointer
+    private let wire: UnsafeMutablePointer<TLSWire>
+    private var waiting = ByteBuffer()
+
+    /// Whether the peer has sent its close_notify: no more plaintext will come.
+    private(set) var isPeerClosed = false
+
+    private var isClosed = false
+
+    /// - Parameter server: false makes the side that begins the handshake, which tests use.
+    init(context: TLSContext, server: Bool = true) throws(TLSError) {
+        guard let handle = SSL_new(context.handle), let bio = BIO_new(TLSWire.method) else {
+            throw TLSError(.library, "a TLS connection could not be set up: \(TLSError.reasonFromQueue())")
+        }
+        wire = .allocate(capacity: 1)
+        wire.initialize(to: TLSWire())
+        self.handle = handle
+        BIO_set_data(bio, wire)
+        BIO_set_init(bio, 1)
+        SSL_set_bio(handle, bio, bio)
+        if server { SSL_set_accept_state(handle) } else { SSL_set_connect_state(handle) }
+    }
+
+    deinit {
+        SSL_free(handle)
+        wire.deinitialize(count: 1)
+        wire.deallocate()
+    }
+
+    /// Whether the handshake is done, so that plaintext flows.
+    var isHandshaken: Bool { SSL_is_init_finished(handle) == 1 }
+
+    /// Whether `takeHandshakeOutput` has something to give.
+    var hasHandshakeOutput: Bool { !wire.pointee.output.isEmpty }
+
+    /// Takes what came from the peer, appends what it says in plain to `plaintext`.
+    ///
+    /// Call `takeHandshakeOutput` afterwards, also when this throws: it then holds the alert for the peer.
+    func receive(_ ciphertext: Span<UInt8>, plaintext: inout ByteBuffer) throws(TLSError) {
+        try ciphertext.withUnsafeBufferPointer { (bytes) throws(TLSError) in
+            wire.pointee.input = bytes.baseAddress
+            wire.pointee.inputCount = bytes.count
+            defer {
+                wire.pointee.input = nil
+                wire.pointee.inputCount = 0
+            }
+            try readAll(into: &plaintext)
+        }
+        if !waiting.isEmpty, isHandshaken { try flushWaiting() }
+    }
+
+    /// Appends `plaintext`, sealed, to `ciphertext`; before the handshake is done it is kept and sent after it.
+    func send(_ plaintext: Span<UInt8>, ciphertext: inout ByteBuffer) throws(TLSError) {
+        guard !isClosed else { return }
+        guard isHandshaken, waiting.isEmpty else {
+            waiting.append(plaintext)
+            return
+        }
+        takeHandshakeOutput(into: &ciphertext)
+        swap(&wire.pointee.output, &ciphertext)
+        defer { swap(&wire.pointee.output, &ciphertext) }
+        try plaintext.withUnsafeBufferPointer { (bytes) throws(TLSError) in
+            try seal(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    /// Seals and appends what waits in `plaintext`, and empties it.
+    func send(_ plaintext: inout ByteBuffer, ciphertext: inout ByteBuffer) throws(TLSError) {
+        try send(plaintext.bytes, ciphertext: &ciphertext)
+        plaintext.clear()
+    }
+
+    /// Moves to `ciphertext` what the protocol itself wants sent: handshake messages, tickets, alerts.
+    func takeHandshakeOutput(into ciphertext: inout ByteBuffer) {
+        guard !wire.pointee.output.isEmpty else { return }
+        ciphertext.append(wire.pointee.output.bytes)
+        wire.pointee.output.clear(keepingAtMost: 0)
+    }
+
+    /// Appends the close_notify, once: the peer then knows that nothing was cut off.
+    func close(ciphertext: inout ByteBuffer) {
+        if !isClosed, isHandshaken {
+            ERR_clear_error()
+            _ = SSL_shutdown(handle)
+            ERR_clear_error()
+        }
+        isClosed = true
+        takeHandshakeOutput(into: &ciphertext)
+    }
+
+    private func readAll(into plaintext: inout ByteBuffer) throws(TLSError) {
+        while true {
+            ERR_clear_error()
+            var result: Int32 = 0
+            plaintext.appendUninitialized(minimum: 16 * 1024) { room in
+                result = SSL_read(handle, room.baseAddress, Int32(clamping: room.count))
+                return max(0, Int(result))
+            }
+            if result > 0 { continue }
+            switch SSL_get_error(handle, result) {
+            case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+                return
+            case SSL_ERROR_ZERO_RETURN:
+                isPeerClosed = true
+                return
+            default:
+                throw TLSError(.handshake, "the TLS peer was refused: \(TLSError.reasonFromQueue())")
+            }
+        }
+    }
+
+    private func flushWaiting() throws(TLSError) {
+        try waiting.withUnsafeBytes { (bytes) throws(TLSError) in try seal(bytes) }
+        waiting.clear(keepingAtMost: 0)
+    }
+
+    /// Writes to the wire's output; a memory wire never asks to wait, so anything but success is a failure.
+    private func seal(_ bytes: UnsafeRawBufferPointer) throws(TLSError) {
+        guard let base = bytes.baseAddress else { return }
+        var sent = 0
+        while sent < bytes.count {
+            ERR_clear_error()
+            let result = SSL_write(handle, base + sent, Int32(clamping: bytes.count - sent))
+            guard result > 0 else {
+                throw TLSError(.library, "plaintext could not be sealed: \(TLSError.reasonFromQueue())")
+            }
+            sent += Int(result)
+        }
+    }
+}
