@@ -35,6 +35,7 @@ let package = Package(
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLLHTTP", cSettings: [.unsafeFlags(["-I/usr/share/include/llhttp", "-O2"])]),
+        .target(name: "CLinux"),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
 
         // Rooms, each importing only what stands above it.
@@ -45,7 +46,7 @@ let package = Package(
         .target(name: "Tokens", dependencies: ["Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit")], swiftSettings: house),
         .target(name: "Configuration", dependencies: ["JSON"], resources: [.embedInCode("functions.schema.json")], swiftSettings: house),
         .target(name: "WorkerProtocol", dependencies: ["Bytes"], swiftSettings: house),
-        .target(name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth"], swiftSettings: house),
+        .target(name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"], swiftSettings: house),
         .target(
             name: "FunctionHost",
             dependencies: [

@@ -59,7 +59,7 @@ extension Stream {
         }
         queueFlush()
         if !plaintext.isEmpty { handler?.stream(self, didRead: plaintext.bytes) }
-        if tls.peerHasClosed, state != .closed { handler?.streamDidEnd(self) }
+        if tls.isPeerClosed, state != .closed { handler?.streamDidEnd(self) }
     }
 
     /// Speaks TLS as the server from here on. Called before the first byte is read or written.

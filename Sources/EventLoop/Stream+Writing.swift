@@ -57,7 +57,7 @@ extension Stream {
         do throws(TLSError) {
             if !outbox.isEmpty { try tls.send(outbox.bytes, ciphertext: &ciphertext) }
             outbox.clear()
-            if state == .finishing { tls.close() }
+            if state == .finishing { tls.close(ciphertext: &ciphertext) }
             tls.takeHandshakeOutput(into: &ciphertext)
         } catch {
             fail(LoopError(code: UV_EPROTO.rawValue, operation: "TLS", subject: error.description))

@@ -1,0 +1,25 @@
+/* What Linux offers and Swift's Glibc module does not show: variadic calls, macros, and what needs _GNU_SOURCE. */
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* The calling process gets SIGKILL when the thread that started it ends. 0, or a negated errno. */
+int linux_die_with_parent(void);
+
+/* No program that this process starts can have more privileges than it has. 0, or a negated errno. */
+int linux_set_no_new_privileges(void);
+
+/* Closes every descriptor from `first` on. 0, or a negated errno. */
+int linux_close_from(unsigned first);
+
+/* Replaces `stdout` and `stderr` by streams whose bytes go, line by line, to `write` with a cookie of theirs. 0, or -ENOMEM. */
+typedef ssize_t (*linux_stream_write)(void *cookie, const char *bytes, size_t count);
+int linux_capture_streams(linux_stream_write write, void *output_cookie, void *error_cookie);
+
+/* Writes `text` to the standard error stream. */
+void linux_write_error(const char *text);
+
+#endif

@@ -1,0 +1,41 @@
+import CLinux
+import Glibc
+
+/// What a worker process gives up before the plugin's code runs.
+enum WorkerConfinement {
+    /// Ties this process to its host and drops what it does not need. Called first of all.
+    ///
+    /// - Parameter host: the process id of the host; a worker whose host has already gone ends here.
+    static func enter(host: Int32, openFiles: UInt64) {
+        // No terminal's Ctrl-C reaches a worker, and the host can end it together with what it started.
+        setsid()
+        _ = linux_die_with_parent()
+        if getppid() != host { _exit(1) }
+        _ = linux_set_no_new_privileges()
+        _ = linux_close_from(UInt32(WorkerDescriptor.log + 1))
+        limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), to: 0)
+        limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openFiles)
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Limits heap and other private memory to `bytes`, where no control group does.
+    static func limitMemory(_ bytes: UInt64) {
+        limit(__rlimit_resource_t(RLIMIT_DATA.rawValue), to: bytes)
+    }
+
+    private static func limit(_ resource: __rlimit_resource_t, to value: UInt64) {
+        var limits = rlimit()
+        getrlimit(resource, &limits)
+        limits.rlim_cur = min(UInt(value), limits.rlim_max)
+        limits.rlim_max = limits.rlim_cur
+        setrlimit(resource, &limits)
+    }
+}
+
+/// The descriptors that a worker is born with, beside the standard three.
+public enum WorkerDescriptor {
+    /// The Unix socket to the host.
+    public static let channel: Int32 = 3
+    /// Where log records go.
+    public static let log: Int32 = 4
+}

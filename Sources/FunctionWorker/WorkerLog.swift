@@ -1,0 +1,79 @@
+import Bytes
+import CLinux
+import EventLoop
+import Glibc
+import Synchronization
+import WorkerProtocol
+
+/// Writes log records to the host, at once: a worker that dies has said all that it had to say.
+///
+/// What the plugin prints through C's `stdout` and `stderr` (Swift's `print` does) comes here too, under the invocation
+/// whose code runs at that moment.
+final class WorkerLog: Sendable {
+    private let descriptor: Int32
+    private let loop: EventLoop
+    private let buffer = Mutex(ByteBuffer())
+
+    /// - Parameter descriptor: a blocking descriptor, so that a function that prints faster than the host reads waits.
+    init(descriptor: Int32, loop: EventLoop) {
+        self.descriptor = descriptor
+        self.loop = loop
+    }
+
+    /// Writes one record. Can be called from any thread.
+    func write(_ header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
+        buffer.withLock { buffer in
+            buffer.append(record: header, message: message, fields: fields)
+            while !buffer.isEmpty {
+                let written = buffer.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if written > 0 {
+                    buffer.consume(written)
+                } else if errno != EINTR {
+                    buffer.clear()
+                }
+            }
+            buffer.clear(keepingAtMost: 4096)
+        }
+    }
+
+    /// Puts streams of our own in the place of `stdout` and `stderr`, for the whole process.
+    func captureStandardStreams() {
+        _ = linux_capture_streams(
+            { cookie, bytes, count in
+                guard let cookie, let bytes else { return 0 }
+                let stream = Unmanaged<PrintedStream>.fromOpaque(cookie).takeUnretainedValue()
+                stream.write(UnsafeRawBufferPointer(start: bytes, count: count))
+                return count
+            }, cookie(.standardOutput), cookie(.standardError))
+    }
+
+    /// Lives as long as the process, as the stream does.
+    private func cookie(_ source: LogSource) -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(PrintedStream(log: self, source: source)).toOpaque()
+    }
+
+    /// One of the two standard streams.
+    private final class PrintedStream {
+        let log: WorkerLog
+        let source: LogSource
+
+        init(log: WorkerLog, source: LogSource) {
+            self.log = log
+            self.source = source
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer) {
+            let invocation = log.loop.isCurrent ? log.loop.currentTag : 0
+            let header = LogRecordHeader(
+                invocation: InvocationID(rawValue: invocation), source: source, level: source == .standardError ? 5 : 2)
+            bytes.withMemoryRebound(to: UInt8.self) { bytes in
+                var rest = Span(_unsafeElements: bytes)
+                while !rest.isEmpty {
+                    let size = min(rest.count, LogRecordHeader.payloadSizeMax)
+                    log.write(header, message: rest.extracting(0..<size), fields: rest.extracting(0..<0))
+                    rest = rest.extracting(size..<rest.count)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Bytes
+import CLinux
+import EventLoop
+import Glibc
+import WorkerProtocol
+
+/// A worker: the loop, the plugin and the socket to the host.
+///
+/// The host starts it as `hearth worker`, sends `load` and then invocations; it ends when the host says so or is gone.
+public final class WorkerProcess {
+    private let loop: EventLoop
+    private let channel: Stream
+    private let log: WorkerLog
+    private var reader = FrameReader()
+    private var plugin: Plugin?
+    private var names: [[UInt8]] = []
+    private var open = OpenInvocations()
+    private var serviceCalls: [UInt64: ServiceCompletion] = [:]
+    private var lastServiceCall: UInt64 = 0
+    private var isStopping = false
+
+    /// Runs the process until the host ends it. Reads `HEARTH_HOST_PID` and `HEARTH_OPEN_FILES` from the environment.
+    public static func main() -> Never {
+        WorkerConfinement.enter(host: number("HEARTH_HOST_PID") ?? 0, openFiles: number("HEARTH_OPEN_FILES") ?? 1024)
+        do throws(LoopError) {
+            let worker = try WorkerProcess()
+            worker.loop.run()
+        } catch {
+            linux_write_error("hearth worker: \(error)\n")
+            _exit(1)
+        }
+        _exit(0)
+    }
+
+    private static func number<T: FixedWidthInteger>(_ name: String) -> T? { getenv(name).flatMap { T(String(cString: $0)) } }
+
+    private init() throws(LoopError) {
+        loop = try EventLoop()
+        log = WorkerLog(descriptor: WorkerDescriptor.log, loop: loop)
+        channel = try Stream.adopting(descriptor: WorkerDescriptor.channel, loop: loop)
+        channel.handler = self
+        log.captureStandardStreams()
+        channel.startReading()
+    }
+
+    // MARK: Frames from the host
+
+    private func receive(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
+        switch header.kind {
+        case .invoke: invoke(header, context: head, payload: body)
+        case .cancel:
+            open.stopChunks(header.invocation)
+            if open.contains(header.invocation) { plugin?.cancel(header.invocation) }
+        case .acknowledge:
+            if open.acknowledge(header.invocation, size: Int(clamping: header.value)) { plugin?.drained(header.invocation) }
+        case .serviceAnswer: serviceCalls.removeValue(forKey: header.value)?(succeeded: header.detail == 1, body)
+        case .ping:
+            channel.outbox.append(frame: FrameHeader(.pong, value: header.value))
+            channel.queueFlush()
+        case .load: load(header, head: head, body: body)
+        case .stop:
+            isStopping = true
+            endIfDone()
+        default: _exit(1)
+        }
+    }
+
+    private func load(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
+        let words = Self.words(head)
+        guard plugin == nil, words.count == 3 else { _exit(1) }
+        for entry in Self.words(body) {
+            guard let mark = entry.firstIndex(of: "=") else { continue }
+            setenv(String(entry[..<mark]), String(entry[entry.index(after: mark)...]), 1)
+        }
+        unsetenv("HEARTH_HOST_PID")
+        unsetenv("HEARTH_OPEN_FILES")
+        if chdir(words[1]) != 0 { refuse("\(words[2]): its directory \(words[1]) cannot be entered: \(String(cString: strerror(errno)))") }
+        if header.value > 0 { WorkerConfinement.limitMemory(header.value) }
+        do throws(PluginRefusal) {
+            let plugin = try Plugin(path: words[0], name: words[2], loop: loop, owner: self)
+            self.plugin = plugin
+            channel.outbox.append(frame: FrameHeader(.loaded), head: [UInt8]().span, body: plugin.manifest.span)
+            channel.queueFlush()
+        } catch {
+            refuse(error.description)
+        }
+    }
+
+    private func refuse(_ reason: String) {
+        fflush(nil)
+        channel.outbox.append(frame: FrameHeader(.refused), head: [UInt8]().span, body: Array(reason.utf8).span)
+        channel.queueFlush()
+    }
+
+    private func invoke(_ header: FrameHeader, context: Span<UInt8>, payload: Span<UInt8>) {
+        guard let plugin else { _exit(1) }
+        open.open(header.invocation, takesChunks: header.detail & 1 == 1)
+        // The context begins with the function's name, ended by a zero byte.
+        guard let end = context.firstIndex(of: 0) else { _exit(1) }
+        plugin.invoke(
+            header.invocation, function: header.function, name: context.extracting(0..<end), deadline: header.value,
+            context: context.extracting(end + 1..<context.count), payload: payload)
+    }
+
+    private func endIfDone() {
+        guard isStopping, open.count == 0 else { return }
+        plugin?.shutdown()
+        fflush(nil)
+        channel.finish()
+        loop.endOfTurn { _exit(0) }
+    }
+
+    private static func words(_ bytes: Span<UInt8>) -> [String] {
+        bytes.array().split(separator: 0, omittingEmptySubsequences: false).dropLast().map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension WorkerProcess: StreamHandler {
+    public func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
+        do throws(FrameError) {
+            try reader.read(bytes) { receive($0, head: $1, body: $2) }
+        } catch {
+            linux_write_error("hearth worker: the host sent \(error)\n")
+            _exit(1)
+        }
+    }
+
+    // A worker without its host has nothing to do.
+    public func streamDidEnd(_ stream: Stream) { _exit(0) }
+    public func stream(_ stream: Stream, didFail error: LoopError) { _exit(0) }
+    public func streamDidDrain(_ stream: Stream) {}
+    public func streamDidClose(_ stream: Stream) {}
+}
+
+extension WorkerProcess: PluginOwner {
+    public func pluginAnswers(_ invocation: InvocationID, kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
+        guard open.close(invocation) else {
+            let text = Array("an answer to an invocation that is not open was dropped; a function answers once".utf8)
+            pluginLogs(invocation, level: 4, message: text.span, fields: [UInt8]().span)
+            return
+        }
+        channel.outbox.append(frame: FrameHeader(.answer, invocation: invocation, detail: kind.rawValue), head: head, body: body)
+        channel.queueFlush()
+        if isStopping { endIfDone() }
+    }
+
+    public func pluginStartsResponse(_ invocation: InvocationID, head: Span<UInt8>) -> PluginFlow {
+        guard open.allowChunks(invocation) == .goOn else { return .gone }
+        channel.outbox.append(frame: FrameHeader(.startResponse, invocation: invocation), head: head, body: head.extracting(0..<0))
+        channel.queueFlush()
+        return .goOn
+    }
+
+    public func pluginSendsChunk(_ invocation: InvocationID, _ chunk: Span<UInt8>) -> PluginFlow {
+        let flow = open.send(invocation, size: chunk.count)
+        guard flow != .gone else { return .gone }
+        channel.outbox.append(frame: FrameHeader(.chunk, invocation: invocation), head: chunk.extracting(0..<0), body: chunk)
+        channel.queueFlush()
+        return flow
+    }
+
+    public func pluginCallsService(
+        _ invocation: InvocationID, service: Span<UInt8>, method: Span<UInt8>, payload: Span<UInt8>, completion: ServiceCompletion
+    ) {
+        lastServiceCall += 1
+        serviceCalls[lastServiceCall] = completion
+        let start = channel.outbox.beginFrame(FrameHeader(.serviceCall, invocation: invocation, value: lastServiceCall))
+        channel.outbox.append(service)
+        channel.outbox.append(0)
+        channel.outbox.append(method)
+        channel.outbox.append(0)
+        let headSize = channel.outbox.payloadSize(ofFrameAt: start)
+        channel.outbox.append(payload)
+        channel.outbox.finishFrame(start, headSize: headSize)
+        channel.queueFlush()
+    }
+
+    public func pluginLogs(_ invocation: InvocationID, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {
+        log.write(LogRecordHeader(invocation: invocation, source: .logger, level: level), message: message, fields: fields)
+    }
+}
+
+extension Span<UInt8> {
+    /// Where `byte` is first.
+    func firstIndex(of byte: UInt8) -> Int? {
+        for index in 0..<count where self[index] == byte { return index }
+        return nil
+    }
+}
