@@ -1,4 +1,5 @@
 import Hummingbird
+import Logging
 
 struct Call: Decodable {
     struct Numbers: Decodable {

@@ -1,0 +1,1 @@
+"""The parts of Benchmarks/run and Benchmarks/profile."""

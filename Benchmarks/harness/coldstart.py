@@ -1,0 +1,68 @@
+"""Cold start: from a request that finds no worker to its answer, beside the start of a whole Deno process."""
+
+import socket
+import time
+
+from harness import hearth
+from harness.load import median
+from harness.paths import BODY
+from harness.servers import EXPECTED, PEER_SERVERS, Running
+from harness.tools import Missing, say
+
+
+def measure(build: hearth.Build, repeats: int) -> dict:
+    """Medians in milliseconds, one fresh host or Deno process a repeat, in turn."""
+    ours: list[float] = []
+    denos: list[float] = []
+    has_deno = True
+    for _ in range(repeats):
+        ours.append(_first_answer(build))
+        if has_deno:
+            try:
+                with PEER_SERVERS["deno"].start() as running:
+                    denos.append(running.wait_until_ready(pause_seconds=0.0005) * 1000)
+            except Missing as reason:
+                has_deno = False
+                say(f"deno: left out. {reason}")
+    found = {"hearthMilliseconds": round(median(ours), 2), "hearthWorstMilliseconds": round(max(ours), 2), "repeats": repeats}
+    if denos:
+        found["denoMilliseconds"] = round(median(denos), 2)
+    return found
+
+
+def _first_answer(build: hearth.Build) -> float:
+    """Milliseconds from the first byte of a request to the last of its answer, with no worker there before."""
+    with hearth.server(build, "hearth-cold", instances_min=0).start() as running:
+        hearth.wait_for_host(running)
+        _wait_until_no_plugin_is_loaded(running, build)
+        with socket.create_connection(("127.0.0.1", running.port), timeout=10) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            request = (
+                f"POST {hearth.FUNCTION_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(BODY)}\r\n\r\n{BODY}").encode()
+            began = time.perf_counter()
+            connection.sendall(request)
+            answer = b""
+            while EXPECTED not in answer:
+                part = connection.recv(65536)
+                if not part:
+                    raise Missing(f"the first call was answered {answer[:200]!r}")
+                answer += part
+            return (time.perf_counter() - began) * 1000
+
+
+def _wait_until_no_plugin_is_loaded(running: Running, build: hearth.Build) -> None:
+    """A worker that was started to read the manifest may still be ending. A generic one without a plugin may stay."""
+    deadline = time.monotonic() + hearth.SETTLE_SECONDS_MAX
+    while any(_has_loaded(pid, build) for pid in hearth.workers(running)):
+        if time.monotonic() > deadline:
+            raise Missing("a worker with the plugin stays although minInstances is 0")
+        time.sleep(0.01)
+
+
+def _has_loaded(pid: int, build: hearth.Build) -> bool:
+    try:
+        with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+            return any(line.rstrip().endswith(".so") and build.plugin.name in line for line in maps)
+    except (FileNotFoundError, ProcessLookupError):
+        return False

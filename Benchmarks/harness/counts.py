@@ -1,0 +1,104 @@
+"""System calls and allocations of one callable. They hardly depend on what else the machine does, so they have ceilings."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from harness import hearth
+from harness.load import exactly
+from harness.paths import BUILD, CEILINGS, CONNECTIONS, LOGS
+from harness.servers import Running
+from harness.tools import Missing, mallocs, program
+
+WARM_UP_REQUESTS = 2_000
+REQUESTS = 4_000
+ATTACH_SECONDS_MAX = 10
+
+# One after the other shows the whole path of a request; 64 at once shows what is gathered into one write.
+LOADS = {"oneAtATime": 1, "together": CONNECTIONS}
+
+
+def measure(build: hearth.Build) -> dict:
+    """For each load, for host and worker: system calls and allocations of one request."""
+    found: dict = {name: {"host": {}, "worker": {}} for name in LOADS}
+    directory = BUILD / "allocations"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    environment = {"LD_PRELOAD": mallocs(), "ALLOCATIONS_DIRECTORY": str(directory)}
+    with hearth.server(build, "hearth-allocations").start(extra_environment=environment) as running:
+        running.wait_until_ready()
+        for name, connections in LOADS.items():
+            exactly(running, WARM_UP_REQUESTS, connections)
+            before = _allocations(running, directory)
+            exactly(running, REQUESTS, connections)
+            after = _allocations(running, directory)
+            for who in after:
+                found[name][who]["allocations"] = round((after[who] - before[who]) / REQUESTS, 2)
+    with hearth.server(build, "hearth-systemcalls").start() as running:
+        running.wait_until_ready()
+        for name, connections in LOADS.items():
+            exactly(running, WARM_UP_REQUESTS, connections)
+            for who, pid in _processes(running).items():
+                found[name][who] |= _system_calls(running, pid, connections)
+    return found
+
+
+def excesses(found: dict) -> list[str]:
+    """One sentence for each figure that is over its ceiling in ceilings.json, or that was not found."""
+    ceilings = json.loads(CEILINGS.read_text())
+    over = []
+    for load, processes in ceilings.items():
+        for who, limits in processes.items():
+            for what, ceiling in limits.items():
+                seen = found.get(load, {}).get(who, {}).get(what)
+                if seen is None:
+                    over.append(f"{what} of the {who} ({load}) could not be counted")
+                elif seen > ceiling:
+                    over.append(f"{what} of the {who} ({load}): {seen} a request, the ceiling is {ceiling}")
+    return over
+
+
+def _processes(running: Running) -> dict[str, int]:
+    found = hearth.workers(running)
+    if len(found) != 1:
+        raise Missing(f"one worker was expected, and there are {len(found)}")
+    return {"host": running.pid, "worker": found[0]}
+
+
+def _allocations(running: Running, directory: Path) -> dict[str, int]:
+    counts = {}
+    for who, pid in _processes(running).items():
+        path = directory / str(pid)
+        if not path.exists():
+            raise Missing(f"the {who} was started without the allocation counter")
+        counts[who] = int.from_bytes(path.read_bytes()[:8], "little")
+    return counts
+
+
+def _system_calls(running: Running, pid: int, connections: int) -> dict:
+    """Attaches strace for the time of the requests, and divides."""
+    report = LOGS / f"strace-{pid}.txt"
+    tracer = subprocess.Popen(
+        [program("strace"), "-c", "-f", "-p", str(pid), "-o", str(report)], stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + ATTACH_SECONDS_MAX
+        while not re.search(rf"^TracerPid:\s*{tracer.pid}$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE):
+            if time.monotonic() > deadline or tracer.poll() is not None:
+                raise Missing("strace could not attach: it needs to be run as root or as the host's user")
+            time.sleep(0.02)
+        exactly(running, REQUESTS, connections)
+    finally:
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait(ATTACH_SECONDS_MAX)
+    calls: dict[str, float] = {}
+    for line in report.read_text().splitlines():
+        if row := re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?([a-z_0-9]+)$", line):
+            calls[row[2]] = int(row[1]) / REQUESTS
+    calls.pop("total", None)
+    shown = {name: round(each, 2) for name, each in sorted(calls.items(), key=lambda item: -item[1]) if each >= 0.01}
+    return {"systemCalls": round(sum(calls.values()), 2), "systemCallsByName": shown}

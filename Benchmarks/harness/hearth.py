@@ -1,0 +1,78 @@
+"""Hearth as a server to measure: its functions.json, its host process and its workers."""
+
+import http.client
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.paths import PROJECT
+from harness.processes import tree
+from harness.servers import Running, Server
+from harness.tools import Missing
+
+FUNCTION_PATH = "/demo-hearth/us-central1/addNumbers"
+SETTLE_SECONDS_MAX = 15
+
+
+@dataclass(frozen=True)
+class Build:
+    """The release build that is measured."""
+
+    program: Path = PROJECT / ".build/release/hearth"
+    plugin: Path = PROJECT / ".build/release/libArithmetic.so"
+
+    def check(self) -> None:
+        for path in (self.program, self.plugin):
+            if not path.exists():
+                raise Missing(f"{path} is not built: swift build -c release")
+
+
+def server(build: Build, name: str = "hearth", isolation: str = "process", instances_min: int = 1) -> Server:
+    """Hearth with the Arithmetic plugin, in a worker process of its own or, with isolation "none", in the host's."""
+
+    def command(port: int, scratch: Path) -> list[str]:
+        build.check()
+        configuration = scratch / "functions.json"
+        plugin = {"library": str(build.plugin)}
+        if isolation != "process":
+            plugin["isolation"] = isolation
+        configuration.write_text(json.dumps({
+            "project": "demo-hearth", "region": "us-central1", "plugins": {"Arithmetic": plugin},
+            "functions": {"addNumbers": {"minInstances": instances_min, "maxInstances": 1}},
+        }))
+        return [str(build.program), "serve", "--config", str(configuration), "--port", str(port), "--data", str(scratch / "data")]
+
+    return Server(name, command, path=FUNCTION_PATH, directory=None)
+
+
+def workers(running: Running) -> list[int]:
+    """The process ids of the host's workers."""
+    found = []
+    for pid in tree(running.pid)[1:]:
+        try:
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if b"worker" in arguments:
+            found.append(pid)
+    return found
+
+
+def wait_for_host(running: Running) -> None:
+    """Until the host says that it is ready, without calling the function."""
+    deadline = time.monotonic() + SETTLE_SECONDS_MAX
+    while time.monotonic() < deadline:
+        if not running.started.is_running:
+            raise Missing(f"hearth ended at once: {running.started.last_words()}")
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=2)
+            connection.request("GET", "/_/ready")
+            if connection.getresponse().status == 200:
+                return
+        except (OSError, http.client.HTTPException):
+            pass
+        finally:
+            connection.close()
+        time.sleep(0.005)
+    raise Missing(f"hearth was not ready within {SETTLE_SECONDS_MAX} s: {running.started.last_words()}")

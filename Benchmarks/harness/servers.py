@@ -1,0 +1,124 @@
+"""The peers: how each is started, and how it is known to answer."""
+
+import http.client
+import shutil
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.paths import BODY, BUILD, LOGS, PEERS, SERVER_CORE
+from harness.processes import Started
+from harness.tools import Missing, hummingbird, program, python_tool
+
+READY_SECONDS_MAX = 40
+EXPECTED = b'"operationResult":7'
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def call(port: int, path: str, timeout: float = 5) -> tuple[int, bytes]:
+    """One request of the benchmark on a connection of its own."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request("POST", path, BODY, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+@dataclass(frozen=True)
+class Server:
+    """A program to measure. `command` is given a port and an empty directory; it raises Missing where the program is absent."""
+
+    name: str
+    command: Callable[[int, Path], list[str]]
+    path: str = "/addNumbers"
+    environment: tuple[tuple[str, str], ...] = ()
+    directory: Path | None = None
+
+    def start(self, core: int = SERVER_CORE, extra_environment: dict | None = None, wrapper: tuple[str, ...] = ()) -> "Running":
+        scratch = BUILD / "scratch" / self.name
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        port = free_port()
+        command = self.command(port, scratch)
+        began = time.monotonic()
+        started = Started(
+            [*wrapper, *command], core, LOGS / f"{self.name}.log", self.directory, {**dict(self.environment), **(extra_environment or {})})
+        return Running(self, started, port, began)
+
+
+class Running:
+    """A started server."""
+
+    def __init__(self, server: Server, started: Started, port: int, began: float):
+        self.server, self.started, self.port, self.began = server, started, port, began
+        self.pid = started.pid
+
+    def wait_until_ready(self, pause_seconds: float = 0.02) -> float:
+        """Waits for the first right answer; returns the seconds from the process's start to it."""
+        deadline = time.monotonic() + READY_SECONDS_MAX
+        last = "no connection"
+        while time.monotonic() < deadline:
+            if not self.started.is_running:
+                raise Missing(f"{self.server.name} ended at once: {self.started.last_words()}")
+            try:
+                status, body = call(self.port, self.server.path)
+                if status == 200 and EXPECTED in body:
+                    return time.monotonic() - self.began
+                last = f"status {status}, {body[:200]!r}"
+            except (OSError, http.client.HTTPException) as error:
+                last = str(error)
+            time.sleep(pause_seconds)
+        raise Missing(f"{self.server.name} did not answer within {READY_SECONDS_MAX} s: {last}")
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.started.stop()
+
+
+def nginx_command(port: int, scratch: Path) -> list[str]:
+    text = (PEERS / "nginx.conf").read_text().replace("@PORT@", str(port)).replace("@DIRECTORY@", str(scratch))
+    configuration = scratch / "nginx.conf"
+    configuration.write_text(text)
+    return [program("nginx"), "-p", str(scratch), "-e", str(scratch / "error.log"), "-c", str(configuration)]
+
+
+def deno_command(port: int, scratch: Path) -> list[str]:
+    return [python_tool("deno", "deno"), "run", "--no-check", "--allow-net=127.0.0.1", str(PEERS / "adder.ts"), str(port)]
+
+
+def python_command(port: int, scratch: Path) -> list[str]:
+    return [python_tool("python", "functions-framework"), "--target", "addNumbers", "--host", "127.0.0.1", "--port", str(port)]
+
+
+def pocketbase_command(port: int, scratch: Path) -> list[str]:
+    return [
+        python_tool("pocketbase", "pocketbase"), "serve", "--http", f"127.0.0.1:{port}", "--dir", str(scratch / "data"),
+        "--hooksDir", str(PEERS / "pocketbase"), "--hooksWatch=false",
+    ]
+
+
+# One loop and one thread of the pool: with a thread for each core of the machine on the one core, it would be slower.
+HUMMINGBIRD_ENVIRONMENT = (("NIO_SINGLETON_GROUP_LOOP_COUNT", "1"), ("LIBDISPATCH_COOPERATIVE_POOL_STRICT", "1"))
+
+PEER_SERVERS = {
+    server.name: server
+    for server in [
+        Server("nginx", nginx_command),
+        Server("deno", deno_command, environment=(("NO_COLOR", "1"), ("DENO_NO_UPDATE_CHECK", "1"))),
+        Server("node", lambda port, _: [program("node"), str(PEERS / "adder.mjs"), str(port)]),
+        Server("hummingbird", lambda port, _: [hummingbird(), str(port)], environment=HUMMINGBIRD_ENVIRONMENT),
+        Server("pocketbase", pocketbase_command),
+        Server("python", python_command, directory=PEERS / "python"),
+    ]
+}

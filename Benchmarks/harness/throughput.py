@@ -1,0 +1,102 @@
+"""Throughput and latency, round by round: each round starts every server once, in turn, so that what else the machine does
+falls on all of them alike."""
+
+from dataclasses import dataclass, field
+
+from harness.load import Burst, at_rate, burst, median
+from harness.servers import Server
+from harness.tools import Missing, say
+
+WARM_UP_SECONDS = 1
+
+
+@dataclass
+class Series:
+    """What was seen of one server in all rounds."""
+
+    bursts: list[Burst] = field(default_factory=list)
+    half_rate_p50: list[int] = field(default_factory=list)
+    half_rate_p99: list[int] = field(default_factory=list)
+    absent: str | None = None
+
+    def middle(self, name: str) -> float:
+        return median([getattr(seen, name) for seen in self.bursts])
+
+    def summary(self) -> dict:
+        return {
+            "requestsPerSecond": round(self.middle("requests_a_second")),
+            "requestsPerProcessorSecond": round(self.middle("requests_a_processor_second")),
+            "p50Microseconds": round(self.middle("p50")),
+            "p99Microseconds": round(self.middle("p99")),
+            "halfRateP50Microseconds": round(median(self.half_rate_p50)),
+            "halfRateP99Microseconds": round(median(self.half_rate_p99)),
+            "failures": sum(seen.failures for seen in self.bursts),
+            "rounds": [round(seen.requests_a_second) for seen in self.bursts],
+        }
+
+
+def measure(servers: list[Server], rounds: int, seconds: float) -> dict[str, Series]:
+    """All servers, interleaved. One that is absent is named once and left out."""
+    series = {server.name: Series() for server in servers}
+    for number in range(1, rounds + 1):
+        for server in servers:
+            seen = series[server.name]
+            if seen.absent:
+                continue
+            try:
+                _round(server, seen, seconds)
+            except Missing as reason:
+                seen.absent = str(reason)
+                say(f"{server.name}: left out. {reason}")
+                continue
+            last = seen.bursts[-1]
+            say(f"round {number}/{rounds}  {server.name:<18} {last.requests_a_second:>9,.0f} requests/s")
+    return series
+
+
+def _round(server: Server, seen: Series, seconds: float) -> None:
+    with server.start() as running:
+        running.wait_until_ready()
+        burst(running, WARM_UP_SECONDS)
+        highest = burst(running, seconds)
+        paced = at_rate(running, highest.requests_a_second / 2, seconds)
+        seen.bursts.append(highest)
+        seen.half_rate_p50.append(paced["p50"])
+        seen.half_rate_p99.append(paced["p99"])
+
+
+def table(series: dict[str, Series]) -> list[str]:
+    """The rows that are printed, and pasted into docs/benchmarks.md."""
+    present = {name: seen for name, seen in series.items() if seen.bursts}
+    if not present:
+        return ["nothing was measured"]
+    reference = "nginx" if "nginx" in present else next(iter(present))
+    ceiling = present[reference].middle("requests_a_second")
+    ceiling_processor = present[reference].middle("requests_a_processor_second")
+    rows = [
+        f"| server | requests/s | of {reference} | a second of processor time | of {reference} | p50 | p99 | at half: p50 | p99 | failures |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, seen in present.items():
+        one = seen.summary()
+        rows.append(
+            f"| {name} | {one['requestsPerSecond']:,} | {one['requestsPerSecond'] / ceiling:.2f} "
+            f"| {one['requestsPerProcessorSecond']:,} | {one['requestsPerProcessorSecond'] / ceiling_processor:.2f} "
+            f"| {milliseconds(one['p50Microseconds'])} | {milliseconds(one['p99Microseconds'])} "
+            f"| {milliseconds(one['halfRateP50Microseconds'])} | {milliseconds(one['halfRateP99Microseconds'])} | {one['failures']} |")
+    return rows
+
+
+def ratios(series: dict[str, Series]) -> list[str]:
+    """Hearth against each peer."""
+    present = {name: seen.middle("requests_a_second") for name, seen in series.items() if seen.bursts}
+    rows = []
+    for name in (name for name in present if name.startswith("hearth")):
+        others = [f"{present[name] / rate:.2f} of {peer}" for peer, rate in present.items() if not peer.startswith("hearth")]
+        if others:
+            rows.append(f"{name}: " + ", ".join(others))
+    return rows
+
+
+def milliseconds(microseconds: float) -> str:
+    return f"{microseconds / 1000:.2f} ms"
