@@ -1,0 +1,140 @@
+#include "hearth_curl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+// curl.h wraps these in type-checking macros, which need the real functions.
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+
+#define FUNCTIONS(use)        \
+    use(curl_global_init)     \
+    use(curl_easy_init)       \
+    use(curl_easy_cleanup)    \
+    use(curl_easy_setopt)     \
+    use(curl_easy_getinfo)    \
+    use(curl_easy_strerror)   \
+    use(curl_slist_append)    \
+    use(curl_slist_free_all)  \
+    use(curl_multi_init)      \
+    use(curl_multi_cleanup)   \
+    use(curl_multi_setopt)    \
+    use(curl_multi_add_handle) \
+    use(curl_multi_remove_handle) \
+    use(curl_multi_socket_action) \
+    use(curl_multi_info_read)
+
+#define DECLARE(name) __typeof__(&name) name;
+static struct { FUNCTIONS(DECLARE) } curl;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char failure[256];
+
+static void load(void) {
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        const char *reason = dlerror();
+        snprintf(failure, sizeof failure, "libcurl cannot be opened: %s", reason == NULL ? "no reason given" : reason);
+        return;
+    }
+#define RESOLVE(name)                                                                    \
+    *(void **)&curl.name = dlsym(library, #name);                                        \
+    if (curl.name == NULL) {                                                             \
+        snprintf(failure, sizeof failure, "libcurl.so.4 has no function %s", #name);     \
+        return;                                                                          \
+    }
+    FUNCTIONS(RESOLVE)
+    CURLcode code = curl.curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (code != CURLE_OK) {
+        snprintf(failure, sizeof failure, "libcurl cannot be used: %s", curl.curl_easy_strerror(code));
+    }
+}
+
+const char *hearth_curl_load(void) {
+    pthread_once(&once, load);
+    return failure[0] == '\0' ? NULL : failure;
+}
+
+CURL *hearth_curl_easy_init(void) { return curl.curl_easy_init(); }
+
+void hearth_curl_easy_cleanup(CURL *easy) { curl.curl_easy_cleanup(easy); }
+
+CURLcode hearth_curl_easy_set_long(CURL *easy, CURLoption option, long value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hearth_curl_easy_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hearth_curl_easy_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hearth_curl_easy_set_pointer(CURL *easy, CURLoption option, const void *value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hearth_curl_easy_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hearth_curl_easy_set_sinks(CURL *easy, curl_write_callback header, curl_write_callback body, void *context) {
+    CURLcode code = curl.curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header);
+    if (code == CURLE_OK) code = curl.curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+    if (code == CURLE_OK) code = curl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body);
+    if (code == CURLE_OK) code = curl.curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+    return code;
+}
+
+long hearth_curl_easy_status(CURL *easy) {
+    long status = 0;
+    return curl.curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
+}
+
+const char *hearth_curl_easy_text(CURLcode code) { return curl.curl_easy_strerror(code); }
+
+struct curl_slist *hearth_curl_list_append(struct curl_slist *list, const char *line) {
+    return curl.curl_slist_append(list, line);
+}
+
+void hearth_curl_list_free(struct curl_slist *list) { curl.curl_slist_free_all(list); }
+
+CURLM *hearth_curl_multi_init(void) { return curl.curl_multi_init(); }
+
+void hearth_curl_multi_cleanup(CURLM *multi) { curl.curl_multi_cleanup(multi); }
+
+CURLMcode hearth_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl.curl_multi_setopt(multi, option, value);
+}
+
+CURLMcode hearth_curl_multi_set_watchers(
+    CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context) {
+    CURLMcode code = curl.curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+    if (code == CURLM_OK) code = curl.curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    if (code == CURLM_OK) code = curl.curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+    if (code == CURLM_OK) code = curl.curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+    return code;
+}
+
+CURLMcode hearth_curl_multi_add(CURLM *multi, CURL *easy) { return curl.curl_multi_add_handle(multi, easy); }
+
+CURLMcode hearth_curl_multi_remove(CURLM *multi, CURL *easy) { return curl.curl_multi_remove_handle(multi, easy); }
+
+CURLMcode hearth_curl_multi_action(CURLM *multi, curl_socket_t socket, int events) {
+    int running = 0;
+    return curl.curl_multi_socket_action(multi, socket, events, &running);
+}
+
+CURL *hearth_curl_multi_next_done(CURLM *multi, CURLcode *result) {
+    int left = 0;
+    CURLMsg *message;
+    while ((message = curl.curl_multi_info_read(multi, &left)) != NULL) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *result = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
+}

@@ -1,0 +1,144 @@
+import CCurl
+import EventLoop
+
+/// libcurl's multi interface on a loop: watches the sockets and the time for it, and starts and ends the transfers.
+// Unchecked: made anywhere, but touched on the loop's thread only, where HTTPClient posts every call to it.
+final class ClientDriver: @unchecked Sendable {
+    typealias Completion = (Result<ClientResponse, ClientError>) -> Void
+
+    private let loop: EventLoop
+    private let certificateAuthorityFile: String?
+    private var multi: UnsafeMutableRawPointer?
+    private var timer: Timer?
+    private var polls: [curl_socket_t: Poll] = [:]
+    private var transfers: [UnsafeMutableRawPointer: ClientTransfer] = [:]
+    private var isClosed = false
+
+    /// Idle connections that are kept for the next request.
+    private static let connectionsMax = 16
+
+    init(loop: EventLoop, certificateAuthorityFile: String?) {
+        self.loop = loop
+        self.certificateAuthorityFile = certificateAuthorityFile
+    }
+
+    func start(_ request: ClientRequest, _ ticket: ClientTicket, _ completion: @escaping Completion) {
+        loop.preconditionCurrent()
+        guard !isClosed, !ticket.isCancelled else {
+            completion(.failure(ClientError(.cancelled, "The request was cancelled.")))
+            return
+        }
+        guard let multi = multi ?? openMulti() else {
+            completion(.failure(ClientError(.unavailable, "libcurl has no memory for a transfer.")))
+            return
+        }
+        let transfer: ClientTransfer
+        do throws(ClientError) {
+            transfer = try ClientTransfer(request, ticket, certificateAuthorityFile: certificateAuthorityFile, completion)
+        } catch {
+            completion(.failure(error))
+            return
+        }
+        transfers[transfer.easy] = transfer
+        let code = hearth_curl_multi_add(multi, transfer.easy)
+        if code != CURLM_OK { end(transfer, with: .failure(ClientError(.transfer, "libcurl refused the transfer (\(code.rawValue))."))) }
+    }
+
+    func cancel(_ ticket: ClientTicket) {
+        guard let transfer = transfers.values.first(where: { $0.ticket === ticket }) else { return }
+        end(transfer, with: .failure(ClientError(.cancelled, "The request was cancelled.")))
+    }
+
+    func close() {
+        loop.preconditionCurrent()
+        isClosed = true
+        for transfer in Array(transfers.values) {
+            end(transfer, with: .failure(ClientError(.cancelled, "The client was closed.")))
+        }
+        if let multi { hearth_curl_multi_cleanup(multi) }
+        multi = nil
+        polls.removeAll()
+        timer?.close()
+        timer = nil
+    }
+
+    private func end(_ transfer: ClientTransfer, with result: Result<ClientResponse, ClientError>) {
+        guard transfers.removeValue(forKey: transfer.easy) != nil else { return }
+        if let multi { hearth_curl_multi_remove(multi, transfer.easy) }
+        transfer.completion(result)
+    }
+
+    // MARK: What libcurl asks for
+
+    private func openMulti() -> UnsafeMutableRawPointer? {
+        guard let made = hearth_curl_multi_init() else { return nil }
+        multi = made
+        timer = Timer(loop: loop) { [unowned self] in act(on: CURL_SOCKET_TIMEOUT, 0) }
+        hearth_curl_multi_set_long(made, CURLMOPT_MAXCONNECTS, Self.connectionsMax)
+        hearth_curl_multi_set_watchers(
+            made,
+            { _, socket, what, context, _ in
+                ClientDriver.from(context).watch(socket, what)
+                return 0
+            },
+            { _, milliseconds, context in
+                ClientDriver.from(context).wake(after: milliseconds)
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        return made
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> ClientDriver {
+        guard let context else { preconditionFailure("a callback of libcurl without its driver") }
+        return Unmanaged<ClientDriver>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    private func wake(after milliseconds: Int) {
+        if milliseconds < 0 { timer?.stop() } else { timer?.start(afterMilliseconds: UInt64(milliseconds)) }
+    }
+
+    private func watch(_ socket: curl_socket_t, _ what: Int32) {
+        guard what != CURL_POLL_REMOVE else {
+            polls[socket] = nil
+            return
+        }
+        var events: Poll.Events = []
+        if what & CURL_POLL_IN != 0 { events.insert(.readable) }
+        if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
+        do throws(LoopError) {
+            try poll(for: socket).watch(events)
+        } catch {
+            // The transfer that owns the socket ends by its timeout: libcurl has no way to hear of this.
+            polls[socket] = nil
+        }
+    }
+
+    private func poll(for socket: curl_socket_t) throws(LoopError) -> Poll {
+        if let poll = polls[socket] { return poll }
+        let poll = try Poll(loop: loop, descriptor: socket) { [unowned self] in didPoll(socket, $0) }
+        polls[socket] = poll
+        return poll
+    }
+
+    private func didPoll(_ socket: curl_socket_t, _ result: Result<Poll.Events, LoopError>) {
+        var mask: Int32 = 0
+        switch result {
+        case .success(let events):
+            if events.contains(.readable) { mask |= CURL_CSELECT_IN }
+            if events.contains(.writable) { mask |= CURL_CSELECT_OUT }
+        case .failure:
+            mask = CURL_CSELECT_ERR
+        }
+        act(on: socket, mask)
+    }
+
+    private func act(on socket: curl_socket_t, _ events: Int32) {
+        guard let multi else { return }
+        hearth_curl_multi_action(multi, socket, events)
+        var code = CURLE_OK
+        while let easy = hearth_curl_multi_next_done(multi, &code) {
+            guard let transfer = transfers[easy] else { continue }
+            end(transfer, with: transfer.result(code))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// Why ``HTTPClient`` has no answer.
+public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Kind: Sendable, Equatable {
+        /// The request is not one that can be sent.
+        case invalidRequest
+        /// libcurl is not on this machine, or is of no use.
+        case unavailable
+        /// No connection: the name is unknown, the server refuses, the network is down.
+        case connect
+        /// The server's certificate is not trusted, or the handshake failed.
+        case tls
+        /// ``ClientRequest/timeoutMilliseconds`` went by.
+        case timeout
+        /// The answer is longer than ``ClientRequest/responseBytesMax``.
+        case responseTooLarge
+        /// More redirects than ``ClientRequest/redirectsMax``, or one to another protocol.
+        case redirect
+        /// The connection broke, or what came is not HTTP.
+        case transfer
+        /// The task that sent it was cancelled, or the client was closed.
+        case cancelled
+    }
+
+    public let kind: Kind
+    /// One sentence for a log. It holds neither headers nor the address.
+    public let message: String
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    public var description: String { message }
+}

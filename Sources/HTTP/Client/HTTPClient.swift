@@ -1,0 +1,73 @@
+import CCurl
+import EventLoop
+import Synchronization
+
+/// Sends requests to other servers: HTTP/1.1 and HTTP/2, TLS, and the proxy that the environment names.
+///
+/// libcurl does the work on `loop`, without blocking it, and is opened with the first request only. Connections are kept and
+/// used again. Can be used from any thread.
+///
+///     let client = HTTPClient(loop: loop)
+///     let keys = try await client.send(ClientRequest(url: "https://example.com/jwks"))
+public final class HTTPClient: Sendable {
+    private let loop: EventLoop
+    private let driver: ClientDriver
+    private let isLibraryReady = Atomic(false)
+
+    /// - Parameters:
+    ///   - loop: the loop that the sockets are watched on; it has to run while anything is sent.
+    ///   - certificateAuthorityFile: PEM file of the authorities to trust; the system's where it is nil.
+    public init(loop: EventLoop, certificateAuthorityFile: String? = nil) {
+        self.loop = loop
+        driver = ClientDriver(loop: loop, certificateAuthorityFile: certificateAuthorityFile)
+    }
+
+    deinit { close() }
+
+    /// Ends what is under way with ``ClientError/Kind/cancelled`` and gives the connections back. Nothing can be sent after it.
+    public func close() {
+        loop.post { [driver] in driver.close() }
+    }
+
+    /// Sends `request` and waits for the whole answer, whatever its status.
+    ///
+    /// When the task is cancelled the exchange ends at once with ``ClientError/Kind/cancelled``.
+    public func send(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
+        if let objection = request.objection { throw ClientError(.invalidRequest, "The request cannot be sent: \(objection).") }
+        try await openLibrary()
+        let ticket = ClientTicket()
+        let result: Result<ClientResponse, ClientError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                loop.post { [driver] in
+                    driver.start(request, ticket) { continuation.resume(returning: $0) }
+                }
+            }
+        } onCancel: {
+            ticket.cancel()
+            loop.post { [driver] in driver.cancel(ticket) }
+        }
+        return try result.get()
+    }
+
+    /// Off the loop, since opening the library and those that it needs reads some thirty files.
+    private func openLibrary() async throws(ClientError) {
+        if isLibraryReady.load(ordering: .acquiring) { return }
+        let reason: String?
+        do {
+            reason = try await loop.offload { hearth_curl_load().map { String(cString: $0) } }
+        } catch {
+            reason = "\(error)"
+        }
+        if let reason { throw ClientError(.unavailable, reason) }
+        isLibraryReady.store(true, ordering: .releasing)
+    }
+}
+
+/// Names one exchange across threads, and remembers a cancellation that overtook its start.
+final class ClientTicket: Sendable {
+    private let flag = Atomic(false)
+
+    var isCancelled: Bool { flag.load(ordering: .acquiring) }
+
+    func cancel() { flag.store(true, ordering: .releasing) }
+}
