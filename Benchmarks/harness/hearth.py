@@ -28,7 +28,9 @@ class Build:
                 raise Missing(f"{path} is not built: swift build -c release")
 
 
-def server(build: Build, name: str = "hearth", isolation: str = "process", instances_min: int = 1) -> Server:
+def server(
+    build: Build, name: str = "hearth", isolation: str = "process", instances_min: int = 1, prewarmed: int | None = None,
+) -> Server:
     """Hearth with the Arithmetic plugin, in a worker process of its own or, with isolation "none", in the host's."""
 
     def command(port: int, scratch: Path) -> list[str]:
@@ -37,13 +39,16 @@ def server(build: Build, name: str = "hearth", isolation: str = "process", insta
         plugin = {"library": str(build.plugin)}
         if isolation != "process":
             plugin["isolation"] = isolation
-        configuration.write_text(json.dumps({
+        settings = {
             "project": "demo-hearth", "region": "us-central1", "plugins": {"Arithmetic": plugin},
             "functions": {"addNumbers": {"minInstances": instances_min, "maxInstances": 1}},
-        }))
+        }
+        if prewarmed is not None:
+            settings["workers"] = {"prewarmed": prewarmed}
+        configuration.write_text(json.dumps(settings))
         return [str(build.program), "serve", "--config", str(configuration), "--port", str(port), "--data", str(scratch / "data")]
 
-    return Server(name, command, path=FUNCTION_PATH, directory=None)
+    return Server(name, command, path=FUNCTION_PATH)
 
 
 def workers(running: Running) -> list[int]:

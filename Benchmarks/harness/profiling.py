@@ -1,0 +1,103 @@
+"""Where the time of a callable goes, in the host and in the worker."""
+
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from harness import hearth
+from harness.load import burst, exactly
+from harness.paths import BUILD, CONNECTIONS, LOAD_CORE
+from harness.processes import stop_all, stop_all_at_exit
+from harness.servers import Running
+from harness.tools import Missing, program
+
+ROWS = 45
+CALLGRIND_REQUESTS = 2_000
+
+
+def main(tool: str, seconds: int) -> int:
+    stop_all_at_exit()
+    try:
+        (_perf if tool == "perf" else _callgrind)(seconds)
+        return 0
+    except Missing as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    finally:
+        stop_all()
+
+
+def _perf(seconds: int) -> None:
+    with hearth.server(hearth.Build(), "hearth-profile").start() as running:
+        running.wait_until_ready()
+        burst(running, 1)
+        processes = {"host": running.pid} | {"worker": pid for pid in hearth.workers(running)}
+        loads: list = []
+        load = threading.Thread(target=lambda: loads.append(burst(running, seconds + 1)))
+        load.start()
+        recorders = [_record(who, pid, seconds) for who, pid in processes.items()]
+        for recorder in recorders:
+            recorder.wait(seconds + 20)
+        load.join()
+        print(f"{loads[0].requests_a_second:,.0f} requests/s while sampled; "
+              f"{1e6 / loads[0].requests_a_processor_second:.2f} us of processor time a request")
+    for who in processes:
+        report = subprocess.run(
+            [program("perf"), "report", "-i", str(BUILD / f"perf-{who}.data"), "--no-children", "--stdio", "-g", "none",
+             "--percent-limit", "0.4", "--sort", "dso,symbol"], capture_output=True, text=True, check=False).stdout
+        rows = [line for line in report.splitlines() if line.strip() and not line.startswith("#")]
+        print(f"\n## {who}\n" + "\n".join(_demangled(rows[:ROWS])))
+
+
+def _record(who: str, pid: int, seconds: int) -> subprocess.Popen:
+    return subprocess.Popen(
+        ["taskset", "-c", str(LOAD_CORE), program("perf"), "record", "-q", "-F", "4000", "-e", "cpu-clock", "-g", "-p", str(pid),
+         "-o", str(BUILD / f"perf-{who}.data"), "--", "sleep", str(seconds)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _demangled(rows: list[str]) -> list[str]:
+    done = subprocess.run(["swift", "demangle", "--simplified"], input="\n".join(rows), capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() if done.returncode == 0 else rows
+
+
+def _callgrind(_: int) -> None:
+    """Runs the host and its workers under valgrind, and divides what a fixed number of requests took."""
+    directory = BUILD / "callgrind"
+    directory.mkdir(parents=True, exist_ok=True)
+    for old in directory.glob("callgrind.out.*"):
+        old.unlink()
+    wrapper = (program("valgrind"), "--tool=callgrind", "--trace-children=yes", "--instr-atstart=no", "--separate-threads=no",
+               f"--callgrind-out-file={directory}/callgrind.out.%p")
+    with hearth.server(hearth.Build(), "hearth-callgrind").start(wrapper=wrapper) as running:
+        running.wait_until_ready()
+        exactly(running, 200, 1)
+        processes = _valgrind_processes(running)
+        for pid in processes.values():
+            subprocess.run(["callgrind_control", "--instr=on", str(pid)], stdout=subprocess.DEVNULL, check=False)
+        exactly(running, CALLGRIND_REQUESTS, CONNECTIONS)
+        for pid in processes.values():
+            subprocess.run(["callgrind_control", "--dump", str(pid)], stdout=subprocess.DEVNULL, check=False)
+            subprocess.run(["callgrind_control", "--instr=off", str(pid)], stdout=subprocess.DEVNULL, check=False)
+        for who, pid in processes.items():
+            _print_callgrind(who, pid, directory)
+
+
+def _valgrind_processes(running: Running) -> dict[str, int]:
+    return {"host": running.pid} | {"worker": pid for pid in hearth.workers(running)}
+
+
+def _print_callgrind(who: str, pid: int, directory: Path) -> None:
+    dumps = sorted(directory.glob(f"callgrind.out.{pid}*"), key=lambda path: path.stat().st_size)
+    if not dumps:
+        raise Missing(f"callgrind wrote nothing for the {who}")
+    report = subprocess.run(["callgrind_annotate", "--threshold=92", str(dumps[-1])], capture_output=True, text=True, check=False).stdout
+    total = re.search(r"^\s*([\d,]+) .*PROGRAM TOTALS", report, re.MULTILINE)
+    rows = []
+    for line in report.splitlines():
+        if row := re.match(r"\s*([\d,]+) \([^)]*\)\s+(\S.*)$", line):
+            if "PROGRAM TOTALS" not in line:
+                rows.append(f"{int(row[1].replace(',', '')) / CALLGRIND_REQUESTS:>9.1f}  {row[2]}")
+    each = int(total[1].replace(",", "")) / CALLGRIND_REQUESTS if total else 0
+    print(f"\n## {who}: {each:,.0f} instructions a request\n" + "\n".join(_demangled(rows[:ROWS])))
