@@ -1,0 +1,56 @@
+extension Document {
+    @inline(__always)
+    func keyText(_ index: Int) -> KeyText {
+        let token = token(index)
+        return KeyText(base + Int(token.start), count: token.length, hasEscapes: token.isFlagged)
+    }
+
+    /// The tape position of the value that the object at `object` has under `name`, or -1. The last one of equal names counts.
+    @inline(__always)
+    func find(_ name: String, in object: Int) -> Int {
+        var name = name
+        return name.withUTF8 { find($0, in: object) }
+    }
+
+    func find(_ name: UnsafeBufferPointer<UInt8>, in object: Int) -> Int {
+        let container = token(object)
+        guard container.extent < MemberIndex.membersMin else { return findIndexed(name, in: object) }
+        var found = -1
+        var key = object + 1
+        let end = Int(container.next)
+        while key < end {
+            if keyText(key).equals(name) { found = key + 1 }
+            key = Int(token(key + 1).next)
+        }
+        return found
+    }
+
+    @inline(never)
+    private func findIndexed(_ name: UnsafeBufferPointer<UInt8>, in object: Int) -> Int {
+        let number = token(object).memberIndex
+        if number > 0 { return memberIndexes[number - 1].value(name, self) }
+        let index = MemberIndex(self, object: object)
+        // An entry has room for a number of 23 bits. A text of half a gigabyte can hold more large objects than that.
+        if memberIndexes.count < Token.memberIndexMax {
+            memberIndexes.append(index)
+            tape.tokens[object].memberIndex = memberIndexes.count
+        }
+        return index.value(name, self)
+    }
+
+    /// The names of an object's members, each once.
+    func names(of object: Int) -> [String] {
+        let container = token(object)
+        var names: [String] = []
+        names.reserveCapacity(Int(container.extent))
+        var key = object + 1
+        let end = Int(container.next)
+        while key < end {
+            let text = keyText(key)
+            let counts = text.withDecoded { find($0, in: object) } == key + 1
+            if counts { names.append(text.string) }
+            key = Int(token(key + 1).next)
+        }
+        return names
+    }
+}

@@ -1,0 +1,16 @@
+/// What a reader of JSON puts up with before it refuses the text.
+public struct JSONLimits: Sendable, Hashable {
+    /// The deepest nesting any reader of this room supports.
+    public static let depthCeiling = 1024
+
+    /// How many arrays and objects may be open at once, from 1 to `depthCeiling`.
+    public var depthMax: Int {
+        didSet { depthMax = Self.clamped(depthMax) }
+    }
+
+    public init(depthMax: Int = 512) {
+        self.depthMax = Self.clamped(depthMax)
+    }
+
+    private static func clamped(_ depth: Int) -> Int { min(max(depth, 1), depthCeiling) }
+}
