@@ -1,0 +1,72 @@
+import Bytes
+import EventLoop
+
+extension HTTPConnection {
+    /// Reads a head off the front of `bytes`, and the body too when all of it is there.
+    ///
+    /// - Returns: how many bytes were used; nil when more are needed.
+    func readHead(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let base = bytes.baseAddress else { return nil }
+        if phase == .idle {
+            scan = HeadScan()
+            headBegan()
+        }
+        let blank = scan.position == 0 ? Self.blankLineCount(bytes) : 0
+        let outcome = scan.advance(base + blank, count: bytes.count - blank)
+        switch outcome {
+        case .complete(let count):
+            guard count <= server.limits.headBytesMax else {
+                refuse(.headTooLarge, nil)
+                return bytes.count
+            }
+            return blank + takeHead(UnsafeBufferPointer(rebasing: bytes[blank...]), count: count)
+        case .incomplete:
+            if let refusal = tooLarge(bytes.count - blank) { refuse(refusal, nil) } else { return nil }
+        case .refused(let refusal):
+            refuse(refusal, nil)
+        }
+        return bytes.count
+    }
+
+    /// One empty line before a request is skipped: some clients send it after a body (RFC 9112 section 2.2).
+    private static func blankLineCount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        bytes.count >= 2 && bytes[0] == 0x0D && bytes[1] == 0x0A ? 2 : 0
+    }
+
+    private func tooLarge(_ count: Int) -> HTTPRefusal? {
+        // The method and the version take their part of the first line too.
+        if scan.requestLineEnd < 0, count > server.limits.targetBytesMax + 64 { return .targetTooLong }
+        return count > server.limits.headBytesMax ? .headTooLarge : nil
+    }
+
+    private func takeHead(_ bytes: UnsafeBufferPointer<UInt8>, count: Int) -> Int {
+        guard let base = bytes.baseAddress else { return 0 }
+        let exchange = server.takeExchange()
+        exchange.head.load(base, count: count)
+        exchange.connection = self
+        self.exchange = exchange
+        let refusal =
+            server.parser.parse(&exchange.head)
+            ?? HeadRules.apply(to: &exchange.head, requestLineEnd: scan.requestLineEnd, limits: server.limits)
+        if let refusal {
+            refuse(refusal, nil)
+            return count
+        }
+        exchange.intake = BodyIntake(exchange.head)
+        phase = exchange.intake.hasBody ? .body : .answering
+        if let refusal = unmet(exchange) {
+            refuse(refusal, exchange)
+            return count
+        }
+        let plan = server.handler.head(exchange)
+        guard self.exchange === exchange else { return count }
+        return count + begin(plan, exchange, UnsafeBufferPointer(rebasing: bytes[count...]))
+    }
+
+    /// What a well-formed head asks for that cannot be had.
+    private func unmet(_ exchange: HTTPExchange) -> HTTPRefusal? {
+        if exchange.head.expectation == .unknown { return .unknownExpectation }
+        guard exchange.intake.hasBody else { return nil }
+        return exchange.head.contentCoding == .unknown ? .unknownCoding : nil
+    }
+}

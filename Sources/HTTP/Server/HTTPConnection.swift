@@ -1,0 +1,246 @@
+import Bytes
+import EventLoop
+
+/// One client's connection: requests in, answers out, one after the other.
+///
+/// Bytes that cannot be used yet (half a head, requests behind the one that is being worked on) wait in `backlog`. An idle
+/// connection holds neither those nor an exchange.
+final class HTTPConnection: StreamHandler {
+    enum Phase {
+        /// Between requests.
+        case idle
+        /// Some of a head is here.
+        case head
+        /// The head is complete, the body is not.
+        case body
+        /// The request is complete, its answer is not.
+        case answering
+        /// The last answer has been queued; what still comes in is thrown away.
+        case closing
+        case closed
+    }
+
+    let stream: Stream
+    let server: HTTPServer
+    /// Where the server keeps it.
+    var index = 0
+    var phase = Phase.idle
+    var exchange: HTTPExchange?
+    var backlog = ByteBuffer()
+    var scan = HeadScan()
+    var closesAfterAnswer = false
+
+    private var deadline: UInt64
+    private var isAdvancing = false
+    private var peerHasEnded = false
+    private var pendingSeen = 0
+    private var stalledSince: UInt64 = 0
+
+    init(_ stream: Stream, _ server: HTTPServer) {
+        self.stream = stream
+        self.server = server
+        deadline = stream.loop.nowMilliseconds + server.limits.headTimeoutMilliseconds
+    }
+
+    // MARK: What the stream says
+
+    func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
+        guard backlog.isEmpty else {
+            backlog.append(bytes)
+            return processBacklog()
+        }
+        bytes.withUnsafeBufferPointer { bytes in
+            let used = work(through: bytes)
+            if used < bytes.count, phase != .closed {
+                backlog.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[used...]))
+                updateReading()
+            }
+        }
+    }
+
+    func streamDidEnd(_ stream: Stream) {
+        peerHasEnded = true
+        if phase == .closing {
+            closeWhenFlushed()
+        } else {
+            // A client that has stopped sending has, for all that HTTP clients do, gone: its request is given up.
+            beginClosing()
+        }
+    }
+
+    func streamDidDrain(_ stream: Stream) {
+        if let exchange { exchange.observer?.exchangeDidDrain(exchange) }
+        processBacklog()
+    }
+
+    func stream(_ stream: Stream, didFail error: LoopError) {}
+
+    func streamDidClose(_ stream: Stream) {
+        phase = .closed
+        backlog.clear(keepingAtMost: 0)
+        giveUpExchange()
+        server.didClose(self)
+    }
+
+    // MARK: Working through what has arrived
+
+    /// Uses as much of the backlog as can be used now.
+    func processBacklog() {
+        guard !isAdvancing, phase != .closed else { return }
+        if !backlog.isEmpty {
+            var work = ByteBuffer()
+            swap(&work, &backlog)
+            let used = work.withUnsafeBytes { bytes in
+                bytes.withMemoryRebound(to: UInt8.self) { self.work(through: $0) }
+            }
+            work.consume(used)
+            if !work.isEmpty, phase != .closed { swap(&work, &backlog) }
+        }
+        updateReading()
+    }
+
+    /// Uses what it can of `input` and returns how much that was. Answers that are given at once are queued meanwhile, and
+    /// leave together.
+    private func work(through input: UnsafeBufferPointer<UInt8>) -> Int {
+        isAdvancing = true
+        defer { isAdvancing = false }
+        var used = 0
+        while true {
+            let rest = UnsafeBufferPointer(rebasing: input[used...])
+            switch phase {
+            case .idle, .head:
+                // A client that sends requests but does not take answers gets no more of them.
+                guard !rest.isEmpty, !stream.isCongested, let count = readHead(rest) else { return used }
+                used += count
+            case .body:
+                guard !rest.isEmpty, let exchange, !exchange.intake.isPaused else { return used }
+                used += readBody(rest, exchange)
+            case .answering:
+                return used
+            case .closing, .closed:
+                return input.count
+            }
+        }
+    }
+
+    /// Reads on while there is room for what comes; also during an answer, because that is how a lost client is noticed.
+    private func updateReading() {
+        if phase == .closing || backlog.count <= server.limits.pipelinedBytesMax {
+            stream.resumeReading()
+        } else {
+            stream.pauseReading()
+        }
+    }
+
+    /// The receiver of a streamed body can take more.
+    func resumeBody() { processBacklog() }
+
+    // MARK: Ends
+
+    /// The answer of `exchange` is complete.
+    func answerDidEnd(_ exchange: HTTPExchange) {
+        if phase == .body, !exchange.intake.isComplete {
+            guard !closesAfterAnswer else { return beginClosing() }
+            exchange.intake.sink = .discard
+            exchange.intake.isPaused = false
+            processBacklog()
+        } else {
+            endRequest()
+        }
+    }
+
+    /// Request and answer are complete: on to the next, or the end.
+    func endRequest() {
+        guard let exchange else { return }
+        self.exchange = nil
+        exchange.observer = nil
+        exchange.detach()
+        server.recycle(exchange)
+        guard !closesAfterAnswer else { return beginClosing() }
+        phase = .idle
+        deadline = stream.loop.nowMilliseconds + server.limits.idleTimeoutMilliseconds
+        if !isAdvancing { processBacklog() }
+    }
+
+    /// Sends what is queued and then nothing more. What the client still sends is read for a while and dropped: to close at
+    /// once would make the kernel reset the connection, and the last answer be lost.
+    func beginClosing() {
+        guard phase != .closing, phase != .closed else { return }
+        phase = .closing
+        deadline = stream.loop.nowMilliseconds + server.limits.lingerMilliseconds
+        backlog.clear(keepingAtMost: 0)
+        giveUpExchange()
+        stream.finish()
+        if peerHasEnded { closeWhenFlushed() } else { updateReading() }
+    }
+
+    private func closeWhenFlushed() {
+        stream.loop.endOfTurn { [self] in
+            if phase == .closing, stream.pendingBytes == 0 { stream.close() }
+        }
+    }
+
+    /// Tells whoever works on the request that nobody waits for its answer any more.
+    private func giveUpExchange() {
+        guard let exchange else { return }
+        self.exchange = nil
+        let observer = exchange.state == .finished ? nil : exchange.observer
+        exchange.observer = nil
+        exchange.detach()
+        observer?.exchangeDidClose(exchange)
+        server.recycle(exchange)
+    }
+
+    // MARK: Deadlines
+
+    /// The first byte of a head has come, but not the last.
+    func headBegan() {
+        phase = .head
+        deadline = stream.loop.nowMilliseconds + server.limits.headTimeoutMilliseconds
+    }
+
+    /// The body begins, or has made progress.
+    func restartBodyWindow(_ exchange: HTTPExchange) {
+        exchange.intake.arrived = 0
+        deadline = stream.loop.nowMilliseconds + server.limits.bodyTimeoutMilliseconds
+    }
+
+    /// Called from time to time by the server.
+    func checkDeadlines(_ now: UInt64) {
+        let pending = stream.pendingBytes
+        if checkWriting(now, pending) { return }
+        switch phase {
+        case .idle:
+            if pending == 0, now >= deadline || server.closesIdle { beginClosing() }
+        case .head:
+            if now >= deadline { refuse(.headTooSlow, nil) }
+        case .body:
+            if now >= deadline { checkBody() }
+        case .closing:
+            if pending == 0, peerHasEnded || now >= deadline { stream.close() }
+        case .answering, .closed: break
+        }
+    }
+
+    private func checkBody() {
+        guard let exchange else { return }
+        let isWaitingForUs = exchange.intake.isPaused || !backlog.isEmpty
+        if isWaitingForUs || exchange.intake.arrived >= server.limits.bodyProgressBytesMin {
+            restartBodyWindow(exchange)
+        } else {
+            refuse(.bodyTooSlow, exchange)
+        }
+    }
+
+    /// - Returns: true when the client has taken nothing for too long and was cut off.
+    private func checkWriting(_ now: UInt64, _ pending: Int) -> Bool {
+        defer { pendingSeen = pending }
+        if pending == 0 || pending < pendingSeen || pendingSeen == 0 {
+            stalledSince = now
+            return false
+        }
+        guard now - stalledSince >= server.limits.writeTimeoutMilliseconds else { return false }
+        stream.close()
+        return true
+    }
+}

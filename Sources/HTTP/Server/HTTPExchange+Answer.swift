@@ -1,0 +1,212 @@
+import Bytes
+import EventLoop
+import Glibc
+
+extension HTTPExchange {
+    /// Whether an answer has been begun, or none can be given any more because the client has gone.
+    public var isAnswered: Bool { state != .waiting }
+
+    /// Whether the client is still there and the answer not complete.
+    public var isOpen: Bool { state != .finished }
+
+    // MARK: Whole answers
+
+    /// Answers. `body` is not sent where HTTP forbids it (HEAD, 204, 304), but its length is stated for HEAD.
+    ///
+    /// - Parameter fields: adds header fields; `Date`, `Content-Length` and `Connection` are the server's.
+    public func respond(_ status: HTTPStatus, body: Span<UInt8>, fields: (ResponseHead) -> Void = { _ in }) {
+        guard state == .waiting, let connection else { return }
+        writeStatusLine(status, connection)
+        finish(connection, status.isBodyless ? nil : body.count, fields)
+        if method != .head, !status.isBodyless { connection.stream.outbox.append(body) }
+        end(connection)
+    }
+
+    /// Answers without a body.
+    public func respond(_ status: HTTPStatus, fields: (ResponseHead) -> Void = { _ in }) {
+        respond(status, body: Span(), fields: fields)
+    }
+
+    /// Answers with a head that is ready but for `Date`, `Content-Length` and `Connection`: the shortest way.
+    ///
+    /// - Parameter prebuiltHead: status line and fields, each with its CR LF, without the blank line. The status is one
+    ///   that has a body.
+    public func respond(prebuiltHead: StaticString, body: Span<UInt8>) {
+        guard state == .waiting, let connection else { return }
+        let isClosing = !connection.keepsAlive(after: self)
+        let sendsKeepAlive = !isClosing && minorVersion == 0
+        let date = connection.server.dateLine
+        let headCount = prebuiltHead.utf8CodeUnitCount
+        let bodyCount = method == .head ? 0 : body.count
+        body.withUnsafeBufferPointer { body in
+            connection.stream.outbox.appendUninitialized(minimum: headCount + DateLine.count + 96 + bodyCount) { room in
+                guard let base = room.baseAddress else { return 0 }
+                var end = Self.put(prebuiltHead, base)
+                memcpy(end, date, DateLine.count)
+                end = Self.put("Content-Length: ", end + DateLine.count)
+                end = Self.put(decimal: body.count, end)
+                if isClosing { end = Self.put("\r\nConnection: close", end) }
+                if sendsKeepAlive { end = Self.put("\r\nConnection: keep-alive", end) }
+                end = Self.put("\r\n\r\n", end)
+                if bodyCount > 0, let source = body.baseAddress { memcpy(end, source, bodyCount) }
+                return end + bodyCount - base
+            }
+        }
+        end(connection)
+    }
+
+    // MARK: Answers in pieces
+
+    /// Begins an answer whose body follows with `write` and ends with `end()`.
+    ///
+    /// - Parameter contentLength: the body's length where it is known. Else the body is chunked, or for HTTP/1.0 ends with
+    ///   the connection.
+    public func startResponse(
+        _ status: HTTPStatus, contentLength: Int? = nil, fields: (ResponseHead) -> Void = { _ in }
+    ) {
+        guard state == .waiting, let connection else { return }
+        writeStatusLine(status, connection)
+        start(connection, status.isBodyless ? nil : contentLength, isBodyless: status.isBodyless, fields)
+    }
+
+    /// Begins an answer with a head that is ready, as ``respond(prebuiltHead:body:)`` takes it.
+    public func startResponse(
+        prebuiltHead: StaticString, contentLength: Int? = nil, fields: (ResponseHead) -> Void = { _ in }
+    ) {
+        guard state == .waiting, let connection else { return }
+        connection.stream.outbox.append(prebuiltHead)
+        start(connection, contentLength, isBodyless: false, fields)
+    }
+
+    /// Sends a piece of the body. What is written in one turn of the loop leaves together.
+    ///
+    /// - Returns: whether to go on now; the piece is taken in any case, unless the client has gone.
+    @discardableResult
+    public func write(_ bytes: Span<UInt8>) -> HTTPFlow {
+        guard let connection, state != .finished, state != .waiting else { return .closed }
+        let stream = connection.stream
+        switch state {
+        case .fixed(let remaining):
+            let count = min(bytes.count, remaining)
+            state = .fixed(remaining: remaining - count)
+            stream.outbox.append(bytes.extracting(first: count))
+        case .chunked where bytes.count > 0:
+            appendHex(bytes.count, to: connection)
+            stream.outbox.append("\r\n")
+            stream.outbox.append(bytes)
+            stream.outbox.append("\r\n")
+        case .untilClose: stream.outbox.append(bytes)
+        case .chunked, .bodyless, .waiting, .finished: break
+        }
+        stream.queueFlush()
+        return stream.isCongested ? .congested : .ready
+    }
+
+    /// Ends the answer. One that is shorter than it said closes the connection, so that the client can tell.
+    public func end() {
+        guard let connection, state != .finished, state != .waiting else { return }
+        switch state {
+        case .chunked: connection.stream.outbox.append("0\r\n\r\n")
+        case .fixed(let remaining) where remaining > 0: connection.closesAfterAnswer = true
+        default: break
+        }
+        end(connection)
+    }
+
+    /// Cuts the connection, for an answer that cannot be completed: the client must not take what it has for all of it.
+    public func abort() {
+        guard let connection, state != .finished else { return }
+        observer = nil
+        connection.stream.close()
+    }
+
+    // MARK: Heads
+
+    private func writeStatusLine(_ status: HTTPStatus, _ connection: HTTPConnection) {
+        let stream = connection.stream
+        stream.outbox.append("HTTP/1.1 ")
+        stream.outbox.append(decimal: status.rawValue)
+        stream.outbox.append(" ")
+        stream.outbox.append(status.phrase)
+        stream.outbox.append("\r\n")
+    }
+
+    private func start(
+        _ connection: HTTPConnection, _ contentLength: Int?, isBodyless: Bool, _ fields: (ResponseHead) -> Void
+    ) {
+        if isBodyless || method == .head && contentLength != nil {
+            finish(connection, contentLength, fields)
+            state = .bodyless
+        } else if let contentLength {
+            finish(connection, contentLength, fields)
+            state = .fixed(remaining: contentLength)
+        } else if minorVersion == 0 {
+            connection.closesAfterAnswer = true
+            finish(connection, nil, fields)
+            state = method == .head ? .bodyless : .untilClose
+        } else {
+            connection.stream.outbox.append("Transfer-Encoding: chunked\r\n")
+            finish(connection, nil, fields)
+            state = method == .head ? .bodyless : .chunked
+        }
+        connection.stream.queueFlush()
+    }
+
+    /// The server's own fields, the handler's, and the blank line.
+    private func finish(_ connection: HTTPConnection, _ contentLength: Int?, _ fields: (ResponseHead) -> Void) {
+        let stream = connection.stream
+        let keepsAlive = connection.keepsAlive(after: self)
+        stream.outbox.append(UnsafeRawBufferPointer(start: connection.server.dateLine, count: DateLine.count))
+        if let contentLength {
+            stream.outbox.append("Content-Length: ")
+            stream.outbox.append(decimal: contentLength)
+            stream.outbox.append("\r\n")
+        }
+        if !keepsAlive {
+            stream.outbox.append("Connection: close\r\n")
+        } else if minorVersion == 0 {
+            stream.outbox.append("Connection: keep-alive\r\n")
+        }
+        fields(ResponseHead(stream))
+        stream.outbox.append("\r\n")
+    }
+
+    private func end(_ connection: HTTPConnection) {
+        state = .finished
+        connection.stream.queueFlush()
+        connection.answerDidEnd(self)
+    }
+
+    private func appendHex(_ value: Int, to connection: HTTPConnection) {
+        connection.stream.outbox.appendUninitialized(minimum: 16) { room in
+            let digits = max(1, (64 - value.leadingZeroBitCount + 3) / 4)
+            for index in 0..<digits {
+                let digit = UInt8(truncatingIfNeeded: value >> (4 * (digits - 1 - index))) & 0xF
+                room[index] = digit < 10 ? 48 + digit : 87 + digit
+            }
+            return digits
+        }
+    }
+
+    @inline(__always)
+    private static func put(_ text: StaticString, _ at: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+        memcpy(at, text.utf8Start, text.utf8CodeUnitCount)
+        return at + text.utf8CodeUnitCount
+    }
+
+    @inline(__always)
+    private static func put(decimal value: Int, _ at: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+        var digits = 1
+        var bound = value
+        while bound >= 10 {
+            bound /= 10
+            digits += 1
+        }
+        var rest = value
+        for index in 0..<digits {
+            at.storeBytes(of: UInt8(48 + rest % 10), toByteOffset: digits - 1 - index, as: UInt8.self)
+            rest /= 10
+        }
+        return at + digits
+    }
+}

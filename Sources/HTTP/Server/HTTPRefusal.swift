@@ -1,0 +1,23 @@
+/// Why a request is turned down before, or instead of, the handler: the status and one sentence for the client.
+struct HTTPRefusal: Error, Sendable {
+    let status: HTTPStatus
+    let message: StaticString
+
+    init(_ status: HTTPStatus, _ message: StaticString) {
+        self.status = status
+        self.message = message
+    }
+
+    static func badRequest(_ message: StaticString) -> HTTPRefusal { HTTPRefusal(.badRequest, message) }
+
+    static let headTooLarge = HTTPRefusal(.headerFieldsTooLarge, "the request head is too large")
+    static let tooManyFields = HTTPRefusal(.headerFieldsTooLarge, "there are too many header fields")
+    static let targetTooLong = HTTPRefusal(.uriTooLong, "the request target is too long")
+    static let bodyTooLarge = HTTPRefusal(.contentTooLarge, "the request body is too large")
+    static let headTooSlow = HTTPRefusal(.requestTimeout, "the request head took too long")
+    static let bodyTooSlow = HTTPRefusal(.requestTimeout, "the request body took too long")
+    static let unknownCoding = HTTPRefusal(.unsupportedMediaType, "the content coding is not supported")
+    static let badCompression = HTTPRefusal(.badRequest, "the compressed body is damaged")
+    static let unknownExpectation = HTTPRefusal(.expectationFailed, "the expectation cannot be met")
+    static let tooManyConnections = HTTPRefusal(.serviceUnavailable, "too many connections are open")
+}

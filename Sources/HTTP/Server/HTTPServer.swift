@@ -1,0 +1,136 @@
+import Bytes
+import EventLoop
+
+/// An HTTP/1.1 server on one loop: speaks the protocol on connections that it is given, and asks a handler for answers.
+///
+/// Confined to its loop's thread. It listens to nothing itself: give each connection of a `Listener` to `accept`.
+public final class HTTPServer {
+    public let loop: EventLoop
+    public let limits: HTTPLimits
+
+    /// Whether `drain` was called.
+    public private(set) var isDraining = false
+
+    let handler: any HTTPHandler
+    let parser = HeadParser()
+
+    private var date = DateLine()
+    private var connections: [HTTPConnection] = []
+    private var freeExchanges: [HTTPExchange] = []
+    private var timer: Timer?
+    private var drainEndsAt: UInt64 = 0
+    private var idleClosesAt: UInt64 = 0
+    private var whenDrained: (() -> Void)?
+
+    public init(loop: EventLoop, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler) {
+        self.loop = loop
+        self.limits = limits
+        self.handler = handler
+    }
+
+    /// How many connections are open, those that are being refused included.
+    public var connectionCount: Int { connections.count }
+
+    // MARK: Connections
+
+    /// Serves requests on `stream`, which nobody has read from yet.
+    ///
+    /// - Parameter tls: speaks TLS on it where given.
+    public func accept(_ stream: Stream, tls: TLSContext? = nil) {
+        let surplus = connections.count - limits.connectionsMax
+        // Refusing politely costs a connection too, for a moment: with very many at once there is no time for it.
+        guard surplus < 64 + limits.connectionsMax / 16 else { return stream.close() }
+        if let tls {
+            do { try stream.startTLS(tls) } catch { return stream.close() }
+        }
+        let connection = HTTPConnection(stream, self)
+        connection.index = connections.count
+        connections.append(connection)
+        stream.handler = connection
+        if connections.count == 1 { startTimer() }
+        stream.startReading()
+        if surplus >= 0 { connection.refuse(.tooManyConnections, nil) }
+    }
+
+    func didClose(_ connection: HTTPConnection) {
+        let last = connections.removeLast()
+        if last !== connection {
+            last.index = connection.index
+            connections[connection.index] = last
+        }
+        guard connections.isEmpty else { return }
+        timer?.stop()
+        reportDrained()
+    }
+
+    // MARK: Draining
+
+    /// Lets requests that have begun be answered, and closes every connection after its answer. Idle ones are closed almost
+    /// at once: a request that is already on its way to us is still read and answered.
+    ///
+    /// - Parameters:
+    ///   - withinMilliseconds: what is still open then is cut off.
+    ///   - completion: called once, when no connection is left.
+    public func drain(withinMilliseconds: UInt64, completion: @escaping () -> Void) {
+        isDraining = true
+        whenDrained = completion
+        idleClosesAt = loop.nowMilliseconds + 20
+        drainEndsAt = loop.nowMilliseconds + withinMilliseconds
+        if connections.isEmpty { loop.endOfTurn { [self] in reportDrained() } } else { startTimer() }
+    }
+
+    /// Whether connections between two requests are not waited for any more.
+    var closesIdle: Bool { isDraining && loop.nowMilliseconds >= idleClosesAt }
+
+    private func reportDrained() {
+        guard isDraining, connections.isEmpty, let completion = whenDrained else { return }
+        whenDrained = nil
+        completion()
+    }
+
+    // MARK: Time
+
+    private func startTimer() {
+        let timer = self.timer ?? Timer(loop: loop) { [weak self] in self?.tick() }
+        self.timer = timer
+        let milliseconds = isDraining ? min(limits.tickMilliseconds, 20) : limits.tickMilliseconds
+        timer.start(afterMilliseconds: milliseconds, repeatMilliseconds: milliseconds)
+    }
+
+    /// One timer looks after all connections: thousands of timers would cost more than this walk.
+    private func tick() {
+        let now = loop.nowMilliseconds
+        let isOver = isDraining && now >= drainEndsAt
+        var index = connections.count - 1
+        while index >= 0 {
+            if index < connections.count {
+                let connection = connections[index]
+                if isOver { connection.stream.close() } else { connection.checkDeadlines(now) }
+            }
+            index -= 1
+        }
+    }
+
+    /// The `Date` line of now, `DateLine.count` bytes.
+    var dateLine: UnsafePointer<UInt8> { date.current(nowMilliseconds: loop.nowMilliseconds) }
+
+    // MARK: Exchanges
+
+    /// An exchange that nobody else holds.
+    func takeExchange() -> HTTPExchange {
+        while var free = freeExchanges.popLast() {
+            if isKnownUniquelyReferenced(&free) {
+                free.reset()
+                return free
+            }
+        }
+        return HTTPExchange()
+    }
+
+    /// Takes an exchange back for another request. Whoever still holds it keeps it for itself: see `takeExchange`.
+    func recycle(_ exchange: HTTPExchange) {
+        guard freeExchanges.count < 256 else { return }
+        exchange.head.shrink()
+        freeExchanges.append(exchange)
+    }
+}

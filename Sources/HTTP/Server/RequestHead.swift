@@ -1,0 +1,150 @@
+import Glibc
+
+/// A request's head: its bytes, and where in them the parts are.
+///
+/// The memory is the exchange's, which goes back to the server's pool with it, so that an idle connection has none.
+struct RequestHead: ~Copyable {
+    /// Where a part is, counted from the head's first byte.
+    struct Part {
+        var offset: UInt32 = 0
+        var count: UInt32 = 0
+    }
+
+    struct Field {
+        var name = Part()
+        var value = Part()
+    }
+
+    enum Expectation { case none, continueFirst, unknown }
+    enum ContentCoding { case identity, gzip, deflate, unknown }
+
+    private(set) var bytes: UnsafeMutablePointer<UInt8>
+    private(set) var count = 0
+    private var capacity = 1024
+    private(set) var fields: UnsafeMutablePointer<Field>
+    private(set) var fieldCount = 0
+    private var fieldCapacity = 24
+
+    var method = HTTPMethod.get
+    var minorVersion = 1
+    var target = Part()
+    var path = Part()
+    var query = Part()
+    var host = Part()
+    /// The value of Content-Length, or -1 where there is none.
+    var contentLength = -1
+    var isChunked = false
+    var isKeepAlive = true
+    var expectation = Expectation.none
+    var contentCoding = ContentCoding.identity
+
+    init() {
+        bytes = .allocate(capacity: capacity)
+        fields = .allocate(capacity: fieldCapacity)
+    }
+
+    deinit {
+        bytes.deallocate()
+        fields.deallocate()
+    }
+
+    /// Takes over the bytes of a complete head; one more byte of room is kept behind them for `appendSlash`.
+    mutating func load(_ source: UnsafePointer<UInt8>, count: Int) {
+        if count >= capacity {
+            bytes.deallocate()
+            capacity = count + 1
+            bytes = .allocate(capacity: capacity)
+        }
+        memcpy(bytes, source, count)
+        self.count = count
+        fieldCount = 0
+        method = .get
+        minorVersion = 1
+        target = Part()
+        path = Part()
+        query = Part()
+        host = Part()
+        contentLength = -1
+        isChunked = false
+        isKeepAlive = true
+        expectation = .none
+        contentCoding = .identity
+    }
+
+    /// Gives large memory back before the head waits in the pool.
+    mutating func shrink() {
+        guard capacity > 4096 else { return }
+        bytes.deallocate()
+        capacity = 1024
+        bytes = .allocate(capacity: capacity)
+        count = 0
+        fieldCount = 0
+    }
+
+    /// A path of `/`, for a target that names none.
+    mutating func appendSlash() -> Part {
+        bytes[count] = UInt8(ascii: "/")
+        return Part(offset: UInt32(count), count: 1)
+    }
+
+    mutating func appendField(name: Part) {
+        if fieldCount == fieldCapacity {
+            let grown = UnsafeMutablePointer<Field>.allocate(capacity: fieldCapacity * 2)
+            grown.update(from: fields, count: fieldCount)
+            fields.deallocate()
+            fields = grown
+            fieldCapacity *= 2
+        }
+        fields[fieldCount] = Field(name: name, value: Part())
+        fieldCount += 1
+    }
+
+    /// Gives the newest field its value, without the white space around it.
+    mutating func setLastValue(_ value: Part) {
+        guard fieldCount > 0 else { return }
+        var value = value
+        while value.count > 0, isBlank(bytes[Int(value.offset + value.count) - 1]) { value.count -= 1 }
+        while value.count > 0, isBlank(bytes[Int(value.offset)]) {
+            value.offset += 1
+            value.count -= 1
+        }
+        fields[fieldCount - 1].value = value
+    }
+
+    mutating func setValue(_ value: Part, at index: Int) { fields[index].value = value }
+
+    private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// The bytes of `part`, valid until the head is loaded again.
+    @inline(__always)
+    func slice(_ part: Part) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: bytes + Int(part.offset), count: Int(part.count))
+    }
+
+    /// The value of the first field called `name`, which is in lower case.
+    func value(of name: StaticString) -> Part? {
+        let length = name.utf8CodeUnitCount
+        guard length > 0 else { return nil }
+        let first = name.utf8Start[0]
+        for index in 0..<fieldCount {
+            let field = fields[index].name
+            guard Int(field.count) == length, bytes[Int(field.offset)] | 0x20 == first | 0x20 else { continue }
+            if slice(field).equalsIgnoringCase(lowercase: name) { return fields[index].value }
+        }
+        return nil
+    }
+}
+
+extension UnsafeBufferPointer where Element == UInt8 {
+    /// Whether these bytes are `text`, which is in lower case, when ASCII letters' case is ignored.
+    @inline(__always)
+    func equalsIgnoringCase(lowercase text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        for index in 0..<count {
+            let byte = self[index]
+            let folded = byte &- 65 < 26 ? byte | 0x20 : byte
+            if folded != text.utf8Start[index] { return false }
+        }
+        return true
+    }
+}
