@@ -1,0 +1,103 @@
+/// Which web origins may read a function's answers (spec functions 5.1).
+public enum CORSPolicy: Sendable, Equatable {
+    /// No CORS headers; a preflight reaches the function.
+    case off
+    /// The caller's origin is echoed.
+    case reflect
+    /// `*`, whoever calls.
+    case any
+    /// This origin, whoever calls.
+    case fixed(String)
+    /// The caller's origin is echoed when one of these matches it.
+    case list([OriginMatcher])
+
+    public init(isOn: Bool) {
+        self = isOn ? .reflect : .off
+    }
+
+    /// One origin, or a parameter's value: empty is off, `*` is any.
+    public init(origin: String) {
+        switch origin {
+        case "": self = .off
+        case "*": self = .any
+        default: self = .fixed(origin)
+        }
+    }
+
+    public init(origins: [OriginMatcher]) {
+        if origins.isEmpty {
+            self = .off
+        } else if origins.count == 1, case .exact(let origin) = origins[0] {
+            self.init(origin: origin)
+        } else {
+            self = .list(origins)
+        }
+    }
+}
+
+/// One element of a list of origins.
+public enum OriginMatcher: Sendable, Equatable {
+    /// Scheme, host and port as the browser writes them.
+    case exact(String)
+    case pattern(Pattern)
+
+    public func matches(_ origin: String) -> Bool {
+        switch self {
+        case .exact(let expected): origin == expected
+        case .pattern(let pattern): pattern.matches(origin)
+        }
+    }
+}
+
+extension CORSPolicy {
+    /// Of a value that the schema has accepted. Nil for what it has not.
+    init?(_ value: LocatedValue) throws(PatternError) {
+        switch value.content {
+        case .bool(let isOn): self.init(isOn: isOn)
+        case .string(let origin): self.init(origin: origin)
+        case .object:
+            guard let matcher = try OriginMatcher(value) else { return nil }
+            self = .list([matcher])
+        case .array(let elements):
+            var matchers: [OriginMatcher] = []
+            for element in elements {
+                guard let matcher = try OriginMatcher(element) else { return nil }
+                matchers.append(matcher)
+            }
+            self.init(origins: matchers)
+        default: return nil
+        }
+    }
+}
+
+extension OriginMatcher {
+    init?(_ value: LocatedValue) throws(PatternError) {
+        if let origin = value.string {
+            self = .exact(origin)
+        } else if let source = value["regex"]?.string {
+            self = .pattern(try Pattern(source, ignoringCase: value["flags"]?.string == "i"))
+        } else {
+            return nil
+        }
+    }
+}
+
+extension CORSPolicy {
+    /// Origins of the policy that no browser ever sends, since they have no scheme.
+    var neverMatchingOrigins: [String] {
+        let origins: [String]
+        switch self {
+        case .fixed(let origin): origins = [origin]
+        case .list(let matchers): origins = matchers.compactMap { if case .exact(let origin) = $0 { origin } else { nil } }
+        default: origins = []
+        }
+        return origins.filter { origin in
+            let afterScheme = origin.utf8.drop { $0 != UInt8(ascii: ":") }
+            return origin != "*" && !origin.isEmpty && !afterScheme.starts(with: "://".utf8)
+        }
+    }
+
+    static func warning(_ origin: String) -> String {
+        "\(origin.quoted) has no scheme, so that no browser's origin equals it; write \("https://\(origin)".quoted)"
+    }
+}

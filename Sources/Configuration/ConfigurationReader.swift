@@ -1,0 +1,161 @@
+/// Turns a validated `functions.json` into a `Configuration`, and checks what a schema cannot say: files that must exist, options
+/// that must fit each other.
+struct ConfigurationReader {
+    let text: SourceText
+    let root: Field
+    let directory: String
+    private(set) var problems: [Problem]
+    private(set) var warnings: [Problem] = []
+
+    /// - Parameter violations: what the schema's validator found; places inside of them are not checked further.
+    init(text: SourceText, root: Field, violations: [Problem]) {
+        self.text = text
+        self.root = root
+        directory = FileSystem.directory(of: text.file)
+        problems = violations
+    }
+
+    mutating func configuration(mode: Configuration.Mode) -> Configuration {
+        let project = root["project"].stringIfPresent ?? ""
+        return Configuration(
+            file: text.file,
+            directory: directory,
+            mode: mode,
+            project: project,
+            region: root["region"].string,
+            server: server(root["server"]),
+            plugins: plugins(root["plugins"]),
+            defaults: overrides(root["defaults"]),
+            functions: functions(root["functions"]),
+            workers: workers(root["workers"]),
+            auth: auth(root["auth"], project: project),
+            appCheck: appCheck(root["appCheck"]),
+            database: database(root["database"]),
+            messaging: MessagingSettings(),
+            logging: LoggingSettings(level: root["logging"]["level"].choice(LoggingSettings.Level.self)),
+            warnings: [])
+    }
+
+    private mutating func server(_ field: Field) -> ServerSettings {
+        let limits = field["limits"]
+        let tls = field["tls"]
+        var tlsSettings: TLSSettings?
+        if tls.isPresent, let certificate = file(tls["certificate"]), let key = file(tls["key"]) {
+            tlsSettings = TLSSettings(certificate: certificate, key: key)
+        }
+        return ServerSettings(
+            host: field["host"].string,
+            port: field["port"].int,
+            loops: field["loops"].int,
+            connectionsMax: field["connectionsMax"].int,
+            tls: tlsSettings,
+            limits: ServerLimits(
+                headerBytes: limits["headerBytes"].int,
+                bodyBytes: limits["bodyBytes"].int,
+                headerSeconds: limits["headerSeconds"].double,
+                bodySeconds: limits["bodySeconds"].double,
+                idleSeconds: limits["idleSeconds"].double))
+    }
+
+    private mutating func plugins(_ field: Field) -> [PluginSettings] {
+        field.entries.compactMap { name, plugin in
+            let (product, library) = (plugin["product"], plugin["library"])
+            let source: PluginSettings.Source
+            switch (product.stringIfPresent, library.stringIfPresent) {
+            case (let product?, nil): source = .product(product)
+            case (nil, _?): source = .library(file(library) ?? "")
+            case (_?, _?):
+                fail(library, "expected one of product and library, found both")
+                return nil
+            case (nil, nil):
+                fail(plugin, "missing; expected a product or a library")
+                return nil
+            }
+            return PluginSettings(
+                name: name, source: source, isolation: plugin["isolation"].choice(PluginSettings.Isolation.self),
+                environmentDirectory: folder(plugin["environment"]))
+        }
+    }
+
+    private func workers(_ field: Field) -> WorkerSettings {
+        WorkerSettings(
+            idleSeconds: field["idleSeconds"].double,
+            queueLengthMax: field["queueLengthMax"].int,
+            queueWaitMilliseconds: field["queueWaitMilliseconds"].int,
+            restartLimit: field["restartLimit"].int,
+            restartWindowSeconds: field["restartWindowSeconds"].double,
+            prewarmed: field["prewarmed"].int,
+            drainSeconds: field["drainSeconds"].double,
+            blockedLoopSeconds: field["blockedLoopSeconds"].double,
+            logBytesPerSecond: field["logBytesPerSecond"].int,
+            openFiles: field["openFiles"].int)
+    }
+
+    private mutating func auth(_ field: Field, project: String) -> TokenSettings {
+        TokenSettings(
+            issuer: field["issuer"].stringIfPresent ?? "https://securetoken.google.com/\(project)",
+            projectNumber: nil,
+            keys: keys(field["keys"]),
+            clockSkewSeconds: field["clockSkewSeconds"].double)
+    }
+
+    private mutating func appCheck(_ field: Field) -> TokenSettings {
+        TokenSettings(
+            issuer: field["issuer"].string,
+            projectNumber: field["projectNumber"].stringIfPresent,
+            keys: keys(field["keys"]),
+            clockSkewSeconds: field["clockSkewSeconds"].double)
+    }
+
+    private mutating func keys(_ field: Field) -> TokenSettings.Keys {
+        if field["jwksFile"].isPresent { return .jwksFile(file(field["jwksFile"]) ?? "") }
+        if field["certificatesFile"].isPresent { return .certificatesFile(file(field["certificatesFile"]) ?? "") }
+        let chosen = field.value ?? field.schema.defaultValue(field.node)
+        if let address = chosen?["jwksUrl"]?.string { return .jwksURL(address) }
+        return .certificatesURL(chosen?["certificatesUrl"]?.string ?? "")
+    }
+
+    private mutating func database(_ field: Field) -> DatabaseSettings {
+        DatabaseSettings(rules: file(field["rules"]), storage: field["storage"].choice(DatabaseSettings.Storage.self))
+    }
+
+    // MARK: Files
+
+    /// The path of a file that has to be there; nil when the document names none.
+    private mutating func file(_ field: Field) -> String? {
+        guard let name = field.stringIfPresent else { return nil }
+        let path = FileSystem.join(directory, name)
+        guard let mode = FileSystem.mode(path) else {
+            fail(field, "expected a file, found nothing at \(path.quoted)")
+            return path
+        }
+        if mode & 0o170000 == 0o040000 {
+            fail(field, "expected a file, found a folder at \(path.quoted)")
+        } else if !FileSystem.isReadable(path) {
+            fail(field, "expected a file that can be read; this process may not read \(path.quoted)")
+        }
+        return path
+    }
+
+    private mutating func folder(_ field: Field) -> String {
+        let path = FileSystem.join(directory, field.string)
+        if field.isPresent, !FileSystem.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quoted)") }
+        return path
+    }
+
+    // MARK: Complaints
+
+    /// Whether the schema's validator had nothing to say about a place or what is in it.
+    func isValid(_ field: Field) -> Bool {
+        !problems.contains { field.path.contains($0.path) }
+    }
+
+    mutating func fail(_ field: Field, _ message: String) {
+        guard isValid(field) else { return }
+        problems.append(text.problem(at: field.value?.offset ?? 0, path: field.path, message))
+    }
+
+    mutating func warn(_ field: Field, _ message: String) {
+        warnings.append(text.problem(at: field.value?.offset ?? 0, path: field.path, message))
+    }
+}

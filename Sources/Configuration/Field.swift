@@ -1,0 +1,84 @@
+/// A place in a validated document together with what the schema says of it, for reading typed values.
+///
+/// A value that the validator has complained about reads as its default, so that the checks that follow can go on.
+struct Field {
+    let schema: Schema
+    let node: Int
+    /// Nil where the document says nothing.
+    let value: LocatedValue?
+    let path: DocumentPath
+
+    init(schema: Schema, root: LocatedValue) {
+        self.init(schema: schema, node: Schema.root, value: root, path: DocumentPath())
+    }
+
+    private init(schema: Schema, node: Int, value: LocatedValue?, path: DocumentPath) {
+        self.schema = schema
+        self.node = node
+        self.value = value
+        self.path = path
+    }
+
+    /// The field under a key that the schema names.
+    subscript(key: String) -> Field {
+        guard let child = schema.resolved(node).child(key) else { preconditionFailure("the schema has no \(key) under \(path)") }
+        return Field(schema: schema, node: child, value: value?[key], path: path.appending(key: key))
+    }
+
+    var isPresent: Bool { value != nil }
+
+    /// The members of an object whose keys the document chooses, in written order, each key once.
+    var entries: [(key: String, field: Field)] {
+        var entries: [(key: String, field: Field)] = []
+        for member in value?.members ?? [] where !entries.contains(where: { $0.key == member.key }) {
+            guard schema.resolved(node).child(member.key) != nil else { continue }
+            entries.append((member.key, self[member.key]))
+        }
+        return entries
+    }
+
+    /// What the document says, else the schema's default.
+    private func read<Value>(_ take: (LocatedValue) -> Value?) -> Value? {
+        value.flatMap(take) ?? schema.defaultValue(node).flatMap(take)
+    }
+
+    private func need<Value>(_ take: (LocatedValue) -> Value?) -> Value {
+        guard let found = read(take) else { preconditionFailure("the schema has no default for \(path)") }
+        return found
+    }
+
+    var int: Int { need(\.integer) }
+    var double: Double { need(\.double) }
+    var bool: Bool { need(\.bool) }
+    var string: String { need(\.string) }
+
+    func choice<Choice: RawRepresentable>(_: Choice.Type) -> Choice where Choice.RawValue == String {
+        need { $0.string.flatMap(Choice.init(rawValue:)) }
+    }
+
+    /// The same without the default: nil where the document says nothing.
+    var intIfPresent: Int? { value?.integer }
+    var doubleIfPresent: Double? { value?.double }
+    var boolIfPresent: Bool? { value?.bool }
+    var stringIfPresent: String? { value?.string }
+
+    func choiceIfPresent<Choice: RawRepresentable>(_: Choice.Type) -> Choice? where Choice.RawValue == String {
+        value?.string.flatMap(Choice.init(rawValue:))
+    }
+
+    /// One text, or a list of them.
+    var stringsIfPresent: [String]? {
+        if let text = value?.string { return [text] }
+        return value?.elements?.compactMap(\.string)
+    }
+}
+
+extension Field {
+    /// The elements of a list.
+    var elements: [Field] {
+        guard let items = schema.resolved(node).items else { return [] }
+        return (value?.elements ?? []).enumerated().map { number, element in
+            Field(schema: schema, node: items, value: element, path: path.appending(index: number))
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// A JSON value that remembers where it stands in its file, so that every complaint about it can name the line.
+struct LocatedValue: Sendable {
+    enum Content: Sendable {
+        case null
+        case bool(Bool)
+        case integer(Int)
+        case number(Double)
+        case string(String)
+        case array([LocatedValue])
+        case object([LocatedMember])
+    }
+
+    var content: Content
+    /// Of the value's first byte.
+    var offset: Int
+}
+
+struct LocatedMember: Sendable {
+    var key: String
+    var keyOffset: Int
+    var value: LocatedValue
+}
+
+extension LocatedValue {
+    var members: [LocatedMember]? {
+        if case .object(let members) = content { members } else { nil }
+    }
+
+    var elements: [LocatedValue]? {
+        if case .array(let elements) = content { elements } else { nil }
+    }
+
+    var string: String? {
+        if case .string(let text) = content { text } else { nil }
+    }
+
+    var bool: Bool? {
+        if case .bool(let flag) = content { flag } else { nil }
+    }
+
+    /// A whole number, also when it is written `60.0`.
+    var integer: Int? {
+        switch content {
+        case .integer(let value): value
+        case .number(let value): Int(exactly: value)
+        default: nil
+        }
+    }
+
+    var double: Double? {
+        switch content {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
+    var isNull: Bool {
+        if case .null = content { true } else { false }
+    }
+
+    /// The value of the last member with that key, as JSON readers agree to take it.
+    subscript(key: String) -> LocatedValue? {
+        members?.last { $0.key == key }?.value
+    }
+
+    /// Equal as JSON values, wherever they stand; `1` equals `1.0`.
+    func isSame(as other: LocatedValue) -> Bool {
+        switch (content, other.content) {
+        case (.null, .null): return true
+        case (.bool(let left), .bool(let right)): return left == right
+        case (.string(let left), .string(let right)): return left == right
+        case (.array(let left), .array(let right)):
+            return left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+        case (.object(let left), .object(let right)):
+            return left.count == right.count && left.allSatisfy { member in
+                other[member.key].map(member.value.isSame(as:)) ?? false
+            }
+        default:
+            guard let left = double, let right = other.double else { return false }
+            return left == right
+        }
+    }
+
+    /// The value as a sentence shows it: short text and numbers as they are, what has parts by its name.
+    var shown: String {
+        switch content {
+        case .null: "null"
+        case .bool(let flag): flag ? "true" : "false"
+        case .integer(let value): "\(value)"
+        case .number(let value): value.plain
+        case .string(let text): text.quoted
+        case .array(let elements): elements.isEmpty ? "an empty list" : "a list"
+        case .object: "an object"
+        }
+    }
+}
+
+extension String {
+    /// In double quotes, cut after 60 characters, control characters escaped: fit for one line.
+    var quoted: String {
+        var text = "\""
+        for (count, scalar) in unicodeScalars.enumerated() {
+            if count == 60 { return text + "…\"" }
+            switch scalar {
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\"", "\\": text += "\\\(scalar)"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F: text += "\\u{\(String(scalar.value, radix: 16))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+}
+
+extension Double {
+    /// Without the `.0` that Swift adds to whole numbers.
+    var plain: String {
+        Int(exactly: self).map { "\($0)" } ?? "\(self)"
+    }
+}

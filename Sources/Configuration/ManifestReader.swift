@@ -1,0 +1,124 @@
+/// Turns a validated manifest into declarations, and checks what its schema cannot say.
+struct ManifestReader {
+    let text: SourceText
+    private(set) var problems: [Problem]
+
+    init(text: SourceText, violations: [Problem]) {
+        self.text = text
+        problems = violations
+    }
+
+    mutating func functions(_ field: Field) -> [FunctionDeclaration] {
+        field.entries.enumerated().compactMap { index, entry in
+            guard let trigger = trigger(entry.field) else { return nil }
+            let generation = entry.field["platform"].string == "gcfv1" ? 1 : 2
+            let declaration = FunctionDeclaration(
+                name: entry.key, index: index, entryPoint: entry.field["entryPoint"].stringIfPresent ?? entry.key,
+                generation: generation, trigger: trigger, options: options(entry.field), source: text.file)
+            checkTimeout(declaration, entry.field["timeoutSeconds"])
+            return declaration
+        }
+    }
+
+    private mutating func trigger(_ field: Field) -> Trigger? {
+        let names = ["callableTrigger", "httpsTrigger", "eventTrigger"]
+        let present = names.filter { field[$0].isPresent }
+        guard present.count == 1 else {
+            let found = present.isEmpty ? "none" : present.joined(separator: " and ")
+            fail(field, "expected exactly one of \(names.joined(separator: ", ")), found \(found)")
+            return nil
+        }
+        switch present[0] {
+        case "callableTrigger": return .callable
+        case "httpsTrigger": return .https
+        default: return .event(event(field["eventTrigger"]))
+        }
+    }
+
+    private func event(_ field: Field) -> EventTrigger {
+        EventTrigger(
+            eventType: field["eventType"].stringIfPresent ?? "", filters: texts(field["eventFilters"]),
+            pathPatterns: texts(field["eventFilterPathPatterns"]), retry: field["retry"].boolIfPresent ?? false)
+    }
+
+    private func texts(_ field: Field) -> [String: String] {
+        var texts: [String: String] = [:]
+        for (key, entry) in field.entries { texts[key] = entry.stringIfPresent }
+        return texts
+    }
+
+    private mutating func options(_ field: Field) -> DeclaredOptions {
+        var options = DeclaredOptions()
+        options.regions = field["region"].stringsIfPresent
+        options.memoryMebibytes = declared(field["availableMemoryMb"], \.integer)
+        options.cpu = cpu(field["cpu"])
+        options.concurrency = declared(field["concurrency"], \.integer)
+        options.timeoutSeconds = declared(field["timeoutSeconds"], \.double)
+        options.minInstances = declared(field["minInstances"], \.integer)
+        options.maxInstances = declared(field["maxInstances"], \.integer)
+        options.labels = labels(field["labels"])
+        options.environment = texts(field["environmentVariables"])
+        options.secrets = (field["secretEnvironmentVariables"].value?.elements ?? []).compactMap { $0["key"]?.string }
+        options.ingress = field["ingressSettings"].choiceIfPresent(Ingress.self)
+        options.invoker = field["httpsTrigger"]["invoker"].stringsIfPresent.map(Invoker.init(names:))
+        options.omit = declared(field["omit"], \.bool)
+        options.enforceAppCheck = field["enforceAppCheck"].boolIfPresent
+        options.consumeAppCheckToken = field["consumeAppCheckToken"].boolIfPresent
+        options.cors = cors(field["cors"])
+        options.heartbeat = field["heartbeatSeconds"].value.map { Heartbeat(seconds: $0.double) }
+        options.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatStyle.self)
+        return options
+    }
+
+    private func declared<Value>(_ field: Field, _ take: (LocatedValue) -> Value?) -> Declared<Value>? {
+        guard let value = field.value else { return nil }
+        if let expression = value.string { return .expression(expression) }
+        return take(value).map(Declared.value)
+    }
+
+    private func cpu(_ field: Field) -> Declared<ProcessorShare>? {
+        if field.stringIfPresent == "gcf_gen1" { return .value(.firstGeneration) }
+        return declared(field) { $0.double.map(ProcessorShare.processors) }
+    }
+
+    private mutating func cors(_ field: Field) -> CORSPolicy? {
+        guard let value = field.value, !value.isNull, isValid(field) else { return nil }
+        do {
+            return try CORSPolicy(value)
+        } catch {
+            fail(field, "the regular expression is not understood: \(error)")
+            return nil
+        }
+    }
+
+    private mutating func labels(_ field: Field) -> [String: String] {
+        for (key, label) in field.entries {
+            if let prefix = LabelRules.reservedPrefix(of: key) { fail(label, "labels that start with \(prefix.quoted) are reserved") }
+        }
+        return texts(field)
+    }
+
+    private mutating func checkTimeout(_ declaration: FunctionDeclaration, _ field: Field) {
+        guard let seconds = field.doubleIfPresent, isValid(field) else { return }
+        if let message = declaration.timeoutViolation(seconds) { fail(field, message) }
+    }
+
+    private func isValid(_ field: Field) -> Bool {
+        !problems.contains { field.path.contains($0.path) }
+    }
+
+    mutating func fail(_ field: Field, _ message: String) {
+        guard isValid(field) else { return }
+        problems.append(text.problem(at: field.value?.offset ?? 0, path: field.path, message))
+    }
+}
+
+extension FunctionDeclaration {
+    /// A sentence when a timeout is longer than the trigger allows.
+    func timeoutViolation(_ seconds: Double) -> String? {
+        let most = trigger.timeoutSecondsMax(generation: generation)
+        guard !(0...most).contains(seconds) else { return nil }
+        let kind = generation == 1 ? "first-generation \(trigger.noun)" : trigger.noun
+        return "expected 0 to \(most.plain) seconds for \(kind == "event" ? "an" : "a") \(kind) function, found \(seconds.plain)"
+    }
+}

@@ -1,0 +1,134 @@
+/// A regular expression whose matching time is linear in the text, whatever the expression and whoever sent the text.
+///
+/// The syntax is what JavaScript, JSON Schema and RE2 have in common: literals, `.`, classes, `\d \w \s \b`, groups, `|`, `^ $`
+/// and the counted repetitions. What needs backtracking (look-around, back references) is refused when the pattern is read.
+public struct Pattern: Sendable, Hashable, CustomStringConvertible {
+    /// As it was written.
+    public let source: String
+    public let ignoresCase: Bool
+    private let program: [PatternInstruction]
+
+    /// - Parameter ignoresCase: compares ASCII letters without regard to their case.
+    public init(_ source: String, ignoringCase: Bool = false) throws(PatternError) {
+        self.source = source
+        ignoresCase = ignoringCase
+        program = try PatternCompiler.compile(source, ignoringCase: ignoringCase)
+    }
+
+    public var description: String { source }
+
+    public static func == (left: Pattern, right: Pattern) -> Bool {
+        left.source == right.source && left.ignoresCase == right.ignoresCase
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(source)
+        hasher.combine(ignoresCase)
+    }
+
+    /// Whether the pattern matches anywhere in the text; `^` and `$` tie it to the ends.
+    public func matches(_ text: String) -> Bool {
+        var current = PatternThreads(capacity: program.count)
+        var next = PatternThreads(capacity: program.count)
+        var previous: Unicode.Scalar?
+        var scalars = text.unicodeScalars.makeIterator()
+        var scalar = scalars.next()
+        while true {
+            // A match may begin at any place, so the start joins the threads at each.
+            if current.follow(0, in: program, previous: previous, next: scalar) { return true }
+            guard let read = scalar else { return false }
+            let following = scalars.next()
+            let folded = ignoresCase ? read.lowercasedASCII : read
+            for thread in current.list where program[thread].accepts(folded) {
+                if next.follow(thread + 1, in: program, previous: read, next: following) { return true }
+            }
+            swap(&current, &next)
+            next.removeAll()
+            previous = read
+            scalar = following
+        }
+    }
+}
+
+/// Why a pattern was refused.
+public struct PatternError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// One clause, such as `look-around (?=…) is not supported`.
+    public var description: String
+}
+
+enum PatternInstruction: Sendable {
+    case scalar(Unicode.Scalar)
+    case any
+    case set(PatternSet)
+    case split(Int, Int)
+    case jump(Int)
+    case start
+    case end
+    case wordBoundary(isNegated: Bool)
+    case match
+
+    func accepts(_ scalar: Unicode.Scalar) -> Bool {
+        switch self {
+        case .scalar(let expected): scalar == expected
+        case .any: scalar != "\n" && scalar != "\r"
+        case .set(let set): set.contains(scalar)
+        default: false
+        }
+    }
+}
+
+/// A class such as `[a-z\d_]`.
+struct PatternSet: Sendable {
+    var ranges: [ClosedRange<UInt32>] = []
+    var isNegated = false
+
+    func contains(_ scalar: Unicode.Scalar) -> Bool {
+        ranges.contains { $0.contains(scalar.value) } != isNegated
+    }
+}
+
+/// The places of the program at which the matching stands, each once.
+private struct PatternThreads {
+    private(set) var list: [Int] = []
+    private var isListed: [Bool]
+
+    init(capacity: Int) {
+        isListed = Array(repeating: false, count: capacity)
+    }
+
+    mutating func removeAll() {
+        for index in isListed.indices { isListed[index] = false }
+        list.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds the place and all that can be reached from it without reading. True when the match is complete.
+    mutating func follow(_ first: Int, in program: [PatternInstruction], previous: Unicode.Scalar?, next: Unicode.Scalar?) -> Bool {
+        var pending = [first]
+        while let place = pending.popLast() {
+            if isListed[place] { continue }
+            isListed[place] = true
+            switch program[place] {
+            case .match: return true
+            case .jump(let target): pending.append(target)
+            case .split(let left, let right): pending += [right, left]
+            case .start: if previous == nil { pending.append(place + 1) }
+            case .end: if next == nil { pending.append(place + 1) }
+            case .wordBoundary(let isNegated):
+                let isBoundary = (previous?.isWord ?? false) != (next?.isWord ?? false)
+                if isBoundary != isNegated { pending.append(place + 1) }
+            case .scalar, .any, .set: list.append(place)
+            }
+        }
+        return false
+    }
+}
+
+extension Unicode.Scalar {
+    var lowercasedASCII: Unicode.Scalar {
+        ("A"..."Z").contains(self) ? Unicode.Scalar(UInt8(value) | 0x20) : self
+    }
+
+    var isWord: Bool {
+        ("a"..."z").contains(self) || ("A"..."Z").contains(self) || ("0"..."9").contains(self) || self == "_"
+    }
+}

@@ -1,0 +1,67 @@
+/// The bytes of a document with the name of the file they came from. Turns an offset into a line and a column.
+struct SourceText: Sendable {
+    let file: String
+    let bytes: [UInt8]
+
+    func position(at offset: Int) -> Position {
+        var line = 1
+        var column = 1
+        for byte in bytes.prefix(offset) {
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+                column = 1
+            } else if byte & 0xC0 != 0x80 {
+                column += 1
+            }
+        }
+        return Position(line: line, column: column)
+    }
+
+    func problem(at offset: Int, path: DocumentPath = DocumentPath(), _ message: String) -> Problem {
+        Problem(file: file, position: position(at: offset), path: path.description, message: message)
+    }
+
+    /// The offset of the first byte that is not UTF-8, or nil.
+    var firstInvalidOffset: Int? {
+        if String(validating: bytes, as: UTF8.self) != nil { return nil }
+        // The longest valid prefix ends where the bad sequence begins; a sequence has four bytes at most.
+        var low = 0
+        var high = bytes.count
+        while high - low > 4 {
+            let middle = (low + high) / 2
+            if isValidUpToSequence(middle) { low = middle } else { high = middle }
+        }
+        return (low...high).last { String(validating: bytes.prefix($0), as: UTF8.self) != nil } ?? low
+    }
+
+    /// Whether the bytes before `end` are valid, a sequence cut in two by `end` not counted as bad.
+    private func isValidUpToSequence(_ end: Int) -> Bool {
+        (0...3).contains { cut in cut <= end && String(validating: bytes.prefix(end - cut), as: UTF8.self) != nil }
+    }
+}
+
+/// The way from the top of a document to a value in it.
+struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
+    private(set) var description = ""
+
+    func appending(key: String) -> DocumentPath {
+        let isPlain = !key.isEmpty && key.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "$")
+        }
+        let step = isPlain ? key : "\"\(key)\""
+        return DocumentPath(description: description.isEmpty ? step : "\(description).\(step)")
+    }
+
+    func appending(index: Int) -> DocumentPath {
+        DocumentPath(description: "\(description)[\(index)]")
+    }
+
+    /// Whether `other` is this place or inside it.
+    func contains(_ other: String) -> Bool {
+        if description.isEmpty { return true }
+        guard other.hasPrefix(description) else { return false }
+        let rest = other.dropFirst(description.count)
+        return rest.isEmpty || rest.hasPrefix(".") || rest.hasPrefix("[")
+    }
+}

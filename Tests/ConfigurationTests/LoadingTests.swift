@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Configuration
+
+@Suite struct LoadingTests {
+    @Test func everythingHasADefaultButTheProject() throws {
+        let configuration = try Configuration(parsing: Array(#"{"project": "demo-hearth"}"#.utf8), file: "functions.json", mode: .development)
+        #expect(configuration.project == "demo-hearth")
+        #expect(configuration.region == "us-central1")
+        #expect(configuration.server.host == "127.0.0.1")
+        #expect(configuration.server.port == 5001)
+        #expect(configuration.server.limits.bodyBytes == 32 * 1024 * 1024)
+        #expect(configuration.server.tls == nil)
+        #expect(configuration.plugins.isEmpty)
+        #expect(configuration.auth.issuer == "https://securetoken.google.com/demo-hearth")
+        #expect(configuration.appCheck.keys == .jwksURL("https://firebaseappcheck.googleapis.com/v1/jwks"))
+        #expect(configuration.database == DatabaseSettings(rules: nil, storage: .sqlite))
+        #expect(configuration.logging.level == .info)
+        #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test func manifestGivesFunctionsInWrittenOrder() throws {
+        let manifest = try PluginManifest(
+            parsing: Array(#"{"specVersion":"v1alpha1","endpoints":{"b":{"callableTrigger":{}},"a":{"httpsTrigger":{},"platform":"gcfv1"}}}"#.utf8),
+            source: "libtwo.so")
+        #expect(manifest.functions.map(\.name) == ["b", "a"])
+        #expect(manifest.functions.map(\.index) == [0, 1])
+        #expect(manifest.functions.map(\.generation) == [2, 1])
+        let configuration = try Configuration(parsing: Array(#"{"project": "demo-hearth"}"#.utf8), file: "functions.json", mode: .development)
+        let options = try manifest.functions[0].resolved(in: configuration)
+        #expect(options.memoryBytes == 256 * 1024 * 1024)
+        #expect(options.concurrency == 80)
+        #expect(options.timeoutSeconds == 60)
+        #expect(options.cors == .reflect)
+        #expect(options.heartbeat == .every(seconds: 30))
+    }
+}
