@@ -1,0 +1,50 @@
+/// All functions of a plugin.
+///
+/// A plugin declares one global of this type and hands it over in its entry point, the only line that is not about
+/// functions:
+///
+///     import HearthFunctions
+///
+///     let functions = Functions {
+///         OnCall("hello") { (request: CallableRequest<JSONValue>) in "Hello, \(request.auth?.uid ?? "stranger")" }
+///         OnRequest("status") { request in Response(json: ["ok": true]) }
+///     }
+///
+///     @c(hearth_plugin_entry)
+///     public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
+public struct Functions: Sendable {
+    let definitions: [FunctionDefinition]
+    let params: [any FunctionParam]
+
+    /// - Parameters:
+    ///   - defaults: options of every function that does not give its own; labels of both are merged.
+    ///   - params: the parameters that the functions read, so that the host knows of them. Secrets that a function lists
+    ///     among its `secrets` need no mention here.
+    ///   - content: `OnCall`, `OnRequest` and `Group`, one after the other.
+    public init(
+        defaults: Options = Options(), params: [any FunctionParam] = [], @FunctionsBuilder _ content: () -> [FunctionDefinition]
+    ) {
+        self.definitions = content().map { $0.applying(defaults: defaults) }
+        self.params = params
+    }
+}
+
+/// Something that stands between the braces of `Functions` or `Group`.
+public protocol FunctionsContent {
+    /// The functions that it stands for.
+    var definitions: [FunctionDefinition] { get }
+}
+
+/// Gathers the functions between the braces of `Functions` and `Group`; `if` and `for` work there too.
+@resultBuilder
+public enum FunctionsBuilder {
+    public static func buildExpression(_ content: some FunctionsContent) -> [FunctionDefinition] { content.definitions }
+    public static func buildPartialBlock(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
+    public static func buildPartialBlock(
+        accumulated: [FunctionDefinition], next: [FunctionDefinition]
+    ) -> [FunctionDefinition] { accumulated + next }
+    public static func buildOptional(_ part: [FunctionDefinition]?) -> [FunctionDefinition] { part ?? [] }
+    public static func buildEither(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
+    public static func buildEither(second: [FunctionDefinition]) -> [FunctionDefinition] { second }
+    public static func buildArray(_ parts: [[FunctionDefinition]]) -> [FunctionDefinition] { parts.flatMap { $0 } }
+}

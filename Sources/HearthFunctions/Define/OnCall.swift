@@ -1,0 +1,141 @@
+/// A callable function: the Firebase client SDKs call it by name with a value and get a value back.
+///
+///     struct Numbers: Decodable { var first: Double, second: Double }
+///
+///     OnCall("add") { (request: CallableRequest<Numbers>) in request.data.first + request.data.second }
+///
+/// The type after `CallableRequest` says what the data must look like: any `Decodable`, or `JSONValue` for whatever comes.
+/// Data of another shape is answered `invalid-argument` before the function runs. What it returns is any `Encodable`, or
+/// nothing. It fails by throwing `HttpsError`; any other error reaches the client as `INTERNAL`, and the log as it is.
+///
+/// With a second parameter it can send values while it works:
+///
+///     OnCall("countdown") { (request: CallableRequest<Int>, response) in
+///         for number in stride(from: request.data, to: 0, by: -1) { try await response.sendChunk(number) }
+///         return "liftoff"
+///     }
+public struct OnCall: FunctionsContent {
+    public let definitions: [FunctionDefinition]
+
+    init(_ name: String, _ options: Options, _ generation: Generation, _ handler: FunctionHandler) {
+        definitions = [
+            FunctionDefinition(
+                path: [name], options: options, trigger: .callable, generation: generation, handler: handler)
+        ]
+    }
+}
+
+extension OnCall {
+    /// A function that answers without waiting for anything: the shortest way through.
+    public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
+        _ name: String,
+        region: [String]? = nil,
+        memory: Memory? = nil,
+        timeoutSeconds: Int? = nil,
+        cpu: Double? = nil,
+        concurrency: Int? = nil,
+        minInstances: Int? = nil,
+        maxInstances: Int? = nil,
+        secrets: [SecretParam]? = nil,
+        labels: [String: String]? = nil,
+        ingressSettings: IngressSettings? = nil,
+        serviceAccount: String? = nil,
+        vpc: VPC? = nil,
+        enforceAppCheck: Bool? = nil,
+        consumeAppCheckToken: Bool? = nil,
+        cors: CORS? = nil,
+        heartbeatSeconds: Heartbeat? = nil,
+        heartbeatStyle: HeartbeatStyle? = nil,
+        authPolicy: AuthPolicy? = nil,
+        generation: Generation = .second,
+        omit: Bool? = nil,
+        _ handler: @escaping @Sendable (CallableRequest<Input>) throws -> Output
+    ) {
+        let options = Options(
+            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
+            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
+            ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
+            consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
+            heartbeatStyle: heartbeatStyle, omit: omit)
+        let whole: FunctionHandler =
+            if case .callerAndData = authPolicy?.rule {
+                CallableHandler<Input, Output>(authPolicy) { request, _ in try handler(request) }
+            } else {
+                SynchronousCallableHandler(authPolicy, handler)
+            }
+        self.init(name, options, generation, whole)
+    }
+
+    /// A function that may wait.
+    public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
+        _ name: String,
+        region: [String]? = nil,
+        memory: Memory? = nil,
+        timeoutSeconds: Int? = nil,
+        cpu: Double? = nil,
+        concurrency: Int? = nil,
+        minInstances: Int? = nil,
+        maxInstances: Int? = nil,
+        secrets: [SecretParam]? = nil,
+        labels: [String: String]? = nil,
+        ingressSettings: IngressSettings? = nil,
+        serviceAccount: String? = nil,
+        vpc: VPC? = nil,
+        enforceAppCheck: Bool? = nil,
+        consumeAppCheckToken: Bool? = nil,
+        cors: CORS? = nil,
+        heartbeatSeconds: Heartbeat? = nil,
+        heartbeatStyle: HeartbeatStyle? = nil,
+        authPolicy: AuthPolicy? = nil,
+        generation: Generation = .second,
+        omit: Bool? = nil,
+        _ handler: @escaping @Sendable (CallableRequest<Input>) async throws -> Output
+    ) {
+        let options = Options(
+            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
+            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
+            ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
+            consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
+            heartbeatStyle: heartbeatStyle, omit: omit)
+        let whole = CallableHandler<Input, Output>(authPolicy) { request, _ in try await handler(request) }
+        self.init(name, options, generation, whole)
+    }
+
+    /// A function that returns nothing; the client gets null.
+    public init<Input: Decodable & SendableMetatype>(
+        _ name: String,
+        region: [String]? = nil,
+        memory: Memory? = nil,
+        timeoutSeconds: Int? = nil,
+        cpu: Double? = nil,
+        concurrency: Int? = nil,
+        minInstances: Int? = nil,
+        maxInstances: Int? = nil,
+        secrets: [SecretParam]? = nil,
+        labels: [String: String]? = nil,
+        ingressSettings: IngressSettings? = nil,
+        serviceAccount: String? = nil,
+        vpc: VPC? = nil,
+        enforceAppCheck: Bool? = nil,
+        consumeAppCheckToken: Bool? = nil,
+        cors: CORS? = nil,
+        heartbeatSeconds: Heartbeat? = nil,
+        heartbeatStyle: HeartbeatStyle? = nil,
+        authPolicy: AuthPolicy? = nil,
+        generation: Generation = .second,
+        omit: Bool? = nil,
+        _ handler: @escaping @Sendable (CallableRequest<Input>) async throws -> Void
+    ) {
+        let options = Options(
+            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
+            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
+            ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
+            consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
+            heartbeatStyle: heartbeatStyle, omit: omit)
+        let whole = CallableHandler<Input, JSONValue>(authPolicy) { request, _ in
+            try await handler(request)
+            return .null
+        }
+        self.init(name, options, generation, whole)
+    }
+}

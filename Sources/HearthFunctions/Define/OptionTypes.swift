@@ -1,0 +1,67 @@
+/// Memory of a worker: the sizes that the Firebase tools know.
+public enum Memory: Int, Sendable {
+    case mib128 = 128, mib256 = 256, mib512 = 512
+    case gib1 = 1024, gib2 = 2048, gib4 = 4096, gib8 = 8192, gib16 = 16384, gib32 = 32768
+}
+
+/// From where a function may be reached.
+public enum IngressSettings: String, Sendable {
+    case allowAll = "ALLOW_ALL"
+    case allowInternalOnly = "ALLOW_INTERNAL_ONLY"
+    case allowInternalAndLoadBalancer = "ALLOW_INTERNAL_AND_GCLB"
+}
+
+/// Who may call a plain HTTP function.
+public enum Invoker: Sendable {
+    case `public`, `private`
+    case accounts([String])
+
+    var names: [String] {
+        switch self {
+        case .public: ["public"]
+        case .private: ["private"]
+        case .accounts(let names): names
+        }
+    }
+}
+
+/// A private network that a function's requests leave through.
+public struct VPC: Sendable {
+    /// Which requests go that way.
+    public enum Egress: String, Sendable {
+        case privateRangesOnly = "PRIVATE_RANGES_ONLY"
+        case allTraffic = "ALL_TRAFFIC"
+    }
+
+    var connector: String
+    var egress: Egress?
+
+    public init(connector: String, egress: Egress? = nil) {
+        self.connector = connector
+        self.egress = egress
+    }
+}
+
+/// Whether a callable is of the first generation (no streaming; clients that ask for a stream are refused) or the second.
+public enum Generation: String, Sendable {
+    case first = "gcfv1"
+    case second = "gcfv2"
+}
+
+/// How often a stream that has nothing to say shows that it lives: a number of seconds, or `.off`.
+public enum Heartbeat: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+    case every(Double)
+    case off
+
+    public init(integerLiteral seconds: Int) { self = .every(Double(seconds)) }
+    public init(floatLiteral seconds: Double) { self = .every(seconds) }
+}
+
+/// What a heartbeat looks like on the wire.
+public enum HeartbeatStyle: String, Sendable {
+    /// A space in front of the next message: understood by every client.
+    case padding
+    /// `: ping` as the Firebase servers send it: breaks streams of the Apple and Android clients.
+    case comment
+    case off
+}

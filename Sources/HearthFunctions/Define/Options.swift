@@ -1,0 +1,112 @@
+/// How a function runs. What is not given comes from the defaults of `Functions`, then from the host.
+///
+/// `functions.json` overrides all of it for one deployment. A value out of its range keeps the plugin from loading, with a
+/// sentence that names function, option and range.
+public struct Options: Sendable {
+    /// Where the function is reachable: region names of its URL. Default `us-central1`.
+    public var region: [String]?
+    /// What a worker may use. Default 256 MiB.
+    public var memory: Memory?
+    /// Seconds until the caller gets `deadline-exceeded`, from 0 (the default of 60) to 3600.
+    public var timeoutSeconds: Int?
+    /// Processors of a worker: 0.08 to 1, 2, 4, 6 or 8.
+    public var cpu: Double?
+    /// Calls that a worker takes at a time, from 1 to 1000.
+    public var concurrency: Int?
+    /// Workers that are kept ready. Default 0.
+    public var minInstances: Int?
+    /// Workers at most; calls beyond what they take are queued, then refused.
+    public var maxInstances: Int?
+    /// Secrets that the function's environment gets.
+    public var secrets: [SecretParam]?
+    /// Labels that tools filter by. At most 58.
+    public var labels: [String: String]?
+    /// From where the function may be reached.
+    public var ingressSettings: IngressSettings?
+    /// Who may call a plain HTTP function.
+    public var invoker: Invoker?
+    /// As whom the function acts: "default", an address, or "name@".
+    public var serviceAccount: String?
+    /// The private network that the function's requests leave through.
+    public var vpc: VPC?
+    /// Whether a call without a valid App Check token is refused. Default false.
+    public var enforceAppCheck: Bool?
+    /// Whether an App Check token counts as used afterwards; see `AppCheckData.alreadyConsumed`.
+    public var consumeAppCheckToken: Bool?
+    /// Which web pages may call. Default: every one for `OnCall`, no CORS for `OnRequest`.
+    public var cors: CORS?
+    /// How often a silent stream shows that it lives. Default every 30 seconds.
+    public var heartbeatSeconds: Heartbeat?
+    /// What a heartbeat looks like. Default `padding`, which every client understands.
+    public var heartbeatStyle: HeartbeatStyle?
+    /// Defined, but neither deployed nor served.
+    public var omit: Bool?
+
+    public init(
+        region: [String]? = nil,
+        memory: Memory? = nil,
+        timeoutSeconds: Int? = nil,
+        cpu: Double? = nil,
+        concurrency: Int? = nil,
+        minInstances: Int? = nil,
+        maxInstances: Int? = nil,
+        secrets: [SecretParam]? = nil,
+        labels: [String: String]? = nil,
+        ingressSettings: IngressSettings? = nil,
+        invoker: Invoker? = nil,
+        serviceAccount: String? = nil,
+        vpc: VPC? = nil,
+        enforceAppCheck: Bool? = nil,
+        consumeAppCheckToken: Bool? = nil,
+        cors: CORS? = nil,
+        heartbeatSeconds: Heartbeat? = nil,
+        heartbeatStyle: HeartbeatStyle? = nil,
+        omit: Bool? = nil
+    ) {
+        self.region = region
+        self.memory = memory
+        self.timeoutSeconds = timeoutSeconds
+        self.cpu = cpu
+        self.concurrency = concurrency
+        self.minInstances = minInstances
+        self.maxInstances = maxInstances
+        self.secrets = secrets
+        self.labels = labels
+        self.ingressSettings = ingressSettings
+        self.invoker = invoker
+        self.serviceAccount = serviceAccount
+        self.vpc = vpc
+        self.enforceAppCheck = enforceAppCheck
+        self.consumeAppCheckToken = consumeAppCheckToken
+        self.cors = cors
+        self.heartbeatSeconds = heartbeatSeconds
+        self.heartbeatStyle = heartbeatStyle
+        self.omit = omit
+    }
+
+    /// These options, with what they leave open taken from `defaults`. Labels of both are kept, a label's value here winning.
+    func filled(from defaults: Options) -> Options {
+        var all = labels
+        if let common = defaults.labels { all = common.merging(labels ?? [:]) { _, own in own } }
+        return Options(
+            region: region ?? defaults.region,
+            memory: memory ?? defaults.memory,
+            timeoutSeconds: timeoutSeconds ?? defaults.timeoutSeconds,
+            cpu: cpu ?? defaults.cpu,
+            concurrency: concurrency ?? defaults.concurrency,
+            minInstances: minInstances ?? defaults.minInstances,
+            maxInstances: maxInstances ?? defaults.maxInstances,
+            secrets: secrets ?? defaults.secrets,
+            labels: all,
+            ingressSettings: ingressSettings ?? defaults.ingressSettings,
+            invoker: invoker ?? defaults.invoker,
+            serviceAccount: serviceAccount ?? defaults.serviceAccount,
+            vpc: vpc ?? defaults.vpc,
+            enforceAppCheck: enforceAppCheck ?? defaults.enforceAppCheck,
+            consumeAppCheckToken: consumeAppCheckToken ?? defaults.consumeAppCheckToken,
+            cors: cors ?? defaults.cors,
+            heartbeatSeconds: heartbeatSeconds ?? defaults.heartbeatSeconds,
+            heartbeatStyle: heartbeatStyle ?? defaults.heartbeatStyle,
+            omit: omit ?? defaults.omit)
+    }
+}

@@ -1,0 +1,55 @@
+internal import Synchronization
+
+/// Where a function waits while its client reads slowly.
+final class Drain: Sendable {
+    private struct State {
+        /// How often the client has caught up.
+        var reads = 0
+        /// Nobody will read any more.
+        var isOver = false
+        var waiting: [UnsafeContinuation<Bool, Never>] = []
+    }
+    private let state = Mutex(State())
+
+    /// Offers a chunk with `send` and, when the client is slow, waits until it has caught up. False when nobody reads.
+    func offer(_ send: () -> Flow) async -> Bool {
+        let before = state.withLock { $0.reads }
+        switch send() {
+        case .gone: return false
+        case .taken: return true
+        case .pressure: break
+        }
+        return await withUnsafeContinuation { continuation in
+            let verdict: Bool? = state.withLock { state in
+                if state.isOver { return false }
+                // The client may have caught up between the chunk and here, when this is not the loop's thread.
+                if state.reads != before { return true }
+                state.waiting.append(continuation)
+                return nil
+            }
+            if let verdict { continuation.resume(returning: verdict) }
+        }
+    }
+
+    func clientHasRead() {
+        let waiting = state.withLock { state in
+            state.reads += 1
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume(returning: true) }
+    }
+
+    func end() {
+        let waiting = state.withLock { state in
+            state.isOver = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume(returning: false) }
+    }
+
+    func reset() {
+        state.withLock { $0 = State() }
+    }
+}
