@@ -55,7 +55,7 @@ class Host:
         self.data, self.log_path = self.folder / 'data', self.folder / 'host.log'
         self.config_path = self.folder / 'functions.json'
         self.arguments, self.variables = list(args), dict(env or {})
-        self.process = None
+        self.process, self.banner = None, ''
         self.write_config(plugins, config or {})
 
     def write_config(self, plugins, more):
@@ -89,6 +89,7 @@ class Host:
     def start(self):
         self.spawn()
         until(self.is_ready, 'the host answers /_/ready', 30)
+        self.banner = self.log
         return self
 
     def is_ready(self):
@@ -138,14 +139,19 @@ class Host:
     def pid(self):
         return self.process.pid
 
-    def workers(self, plugin=None):
-        """The living worker processes; of one plugin only where its library's name is given."""
-        found = []
-        for process in processes.descendants(self.pid):
-            words = processes.command_line(process.pid)
-            if process.lives() and 'worker' in words and (plugin is None or plugin in ' '.join(words)):
-                found.append(process)
-        return found
+    def workers(self):
+        """The living worker processes, the one that is kept without a plugin too."""
+        return [process for process in processes.descendants(self.pid)
+                if process.lives() and 'worker' in processes.command_line(process.pid)]
+
+    def loaded_workers(self):
+        """The workers that have loaded a plugin."""
+        return [process for process in self.workers() if self.plugins_of(process.pid)]
+
+    def plugins_of(self, pid):
+        """The plugins that are mapped into a process."""
+        mapped = processes.mapped_files(pid)
+        return {path for path in mapped if path.endswith('.so') and path.startswith((str(self.folder), str(PRODUCTS)))}
 
     # -- requests
 

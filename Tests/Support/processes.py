@@ -90,6 +90,15 @@ def command_line(pid):
         return []
 
 
+def mapped_files(pid):
+    """The files that a process has mapped, its libraries among them."""
+    try:
+        with open(f'/proc/{pid}/maps') as file:
+            return {line.split(None, 5)[5].strip() for line in file if line.count(' ') > 4 and '/' in line}
+    except OSError:
+        return set()
+
+
 def environment(pid):
     with open(f'/proc/{pid}/environ', 'rb') as file:
         pairs = (entry.partition('=') for entry in file.read().decode(errors='replace').split('\0') if entry)

@@ -1,0 +1,118 @@
+"""Many connections at once."""
+
+import resource
+import selectors
+import socket
+import time
+
+import pytest
+
+from hearth import callable_headers
+from processes import children, cpu_ticks, descriptors, resident_kib, until
+from wire import request_bytes
+
+CONNECTIONS = 10_000
+MEMORY_KIB_MAX = 60 * 1024
+
+
+@pytest.fixture
+def many_descriptors():
+    """Room for both ends: the host inherits the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + 2000
+    assert hard == resource.RLIM_INFINITY or hard >= wanted, f'the hard limit of open files is {hard}; {wanted} are needed'
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def open_connections(port, count):
+    """Connects without waiting for each one, a few hundred at a time."""
+    opened, waiting = [], selectors.DefaultSelector()
+    while len(opened) < count:
+        batch = [socket.socket() for _ in range(min(250, count - len(opened)))]
+        for client in batch:
+            client.setblocking(False)
+            client.connect_ex(('127.0.0.1', port))
+            waiting.register(client, selectors.EVENT_WRITE)
+        left = len(batch)
+        while left:
+            for key, _ in waiting.select(30):
+                assert key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
+                waiting.unregister(key.fileobj)
+                left -= 1
+        opened += batch
+    return opened
+
+
+def answer_on(client, host, data):
+    client.settimeout(30)
+    client.sendall(request_bytes('POST', host.path('echo'), callable_headers(), '{"data":%d}' % data))
+    return client.recv(4096)
+
+
+@pytest.mark.timeout(120)
+def test_ten_thousand_idle_connections(launch, many_descriptors):
+    host = launch()
+    assert host.result('echo', 1) == 1
+    before, memory = len(descriptors(host.pid)), resident_kib(host.pid)
+    clients = open_connections(host.port, CONNECTIONS)
+    try:
+        until(lambda: len(descriptors(host.pid)) >= before + CONNECTIONS, 'every connection is accepted', 60)
+        for index in range(0, CONNECTIONS, 100):
+            assert answer_on(clients[index], host, index).endswith(b'{"result":%d}' % index)
+        assert resident_kib(host.pid) - memory < MEMORY_KIB_MAX
+    finally:
+        for client in clients:
+            client.close()
+    until(lambda: len(descriptors(host.pid)) <= before, 'every descriptor is given back', 60)
+    assert host.result('echo', 2) == 2
+
+
+def test_connections_that_come_and_go_leave_nothing(launch):
+    host = launch()
+    host.result('echo', 1)
+    before = len(descriptors(host.pid))
+    for number in range(500):
+        with host.wire() as wire:
+            if number % 3 == 0:
+                wire.send(b'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Le')
+            elif number % 3 == 1:
+                wire.reset()
+    until(lambda: len(descriptors(host.pid)) <= before, 'descriptors are back')
+    assert host.result('echo', 2) == 2
+    assert not [process for process in children(host.pid) if process.is_zombie]
+
+
+def test_descriptors_running_out_is_survived(prepare):
+    """A host at its limit of open files answers those that it has, and goes on when there is room again."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (150, hard))
+    try:
+        host = prepare().start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    resource.prlimit(host.pid, resource.RLIMIT_NOFILE, (150, 150))
+    with host.wire() as first:
+        first.send(request_bytes('POST', host.path('echo'), callable_headers(), '{"data":1}'))
+        assert first.response().json == {'result': 1}
+        crowd = [socket.create_connection(('127.0.0.1', host.port)) for _ in range(300)]
+        until(lambda: len(descriptors(host.pid)) >= 140, 'the host is full')
+        first.send(request_bytes('POST', host.path('echo'), callable_headers(), '{"data":2}'))
+        assert first.response().json == {'result': 2}
+        for client in crowd:
+            client.close()
+    until(lambda: len(descriptors(host.pid)) < 100, 'the crowd has gone')
+    assert host.result('echo', 3) == 3
+
+
+def test_a_full_backlog_costs_no_processor_time(launch):
+    """Idle connections are idle: nothing is polled."""
+    host = launch()
+    clients = open_connections(host.port, 500)
+    until(lambda: len(descriptors(host.pid)) > 500, 'accepted')
+    start = cpu_ticks(host.pid)
+    time.sleep(1)
+    assert cpu_ticks(host.pid) - start <= 10
+    for client in clients:
+        client.close()

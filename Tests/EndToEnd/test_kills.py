@@ -1,0 +1,102 @@
+"""kill -9, of workers and of the host itself."""
+
+import os
+import signal
+
+import pytest
+
+from hearth import INTERNAL
+from load import Load
+from processes import children, descriptors, until
+
+# What a caller may be told when the worker that had its call is killed, or when no worker can be started for a moment.
+DEFINED = {(200, None), (500, 'INTERNAL'), (503, 'UNAVAILABLE'), (429, 'RESOURCE_EXHAUSTED')}
+
+
+@pytest.mark.parametrize('keep_alive', [True, False], ids=['kept connections', 'new connections'])
+def test_workers_killed_under_load(keep_alive, launch):
+    """Every request is answered, by a result or by a defined error."""
+    host = launch(['Faults', 'Conformance'], config={'workers': {'restartLimit': 1000}})
+    host.result('pid')
+    with Load(host, 'pid', keep_alive=keep_alive) as load, Load(host, 'echo', clients=2) as beside:
+        for _ in range(15):
+            goal = load.count() + 50
+            until(lambda: load.count() > goal, 'load')
+            for process in host.loaded_workers():
+                if any('Faults' in path for path in host.plugins_of(process.pid)):
+                    os.kill(process.pid, signal.SIGKILL)
+    assert load.lost() == {}
+    assert set(load.answers()) <= DEFINED, load.answers()
+    assert load.answers()[200, None] > 0
+    assert set(beside.outcomes) == {(200, None, False)}, beside.outcomes
+    until(lambda: host.callable('pid').status == 200, 'served again')
+
+
+def test_workers_killed_while_idle(launch):
+    host = launch()
+    for _ in range(5):
+        assert host.result('echo', 1) == 1
+        for process in host.workers():
+            os.kill(process.pid, signal.SIGKILL)
+    assert host.result('echo', 1) == 1
+
+
+def test_stopped_worker_is_replaced(launch):
+    """A worker that the kernel does not let run looks like one that hangs."""
+    host = launch(['Faults'], config={'defaults': {'timeoutSeconds': 1}, 'workers': {'blockedLoopSeconds': 0.5}})
+    pid = host.result('pid')
+    os.kill(pid, signal.SIGSTOP)
+    assert host.callable('pid').status == 504
+    until(lambda: host.callable('pid').status == 200, 'another worker answers')
+    assert host.result('pid') != pid
+
+
+@pytest.mark.parametrize('fault', ['abort', 'exit'])
+def test_two_hundred_crashes_leave_nothing(fault, launch):
+    """The restart policy forgives a crash once a call has been answered, so each crash follows an answer."""
+    host = launch(['Faults'])
+
+    def crash():
+        assert host.result('pid') > 0
+        answer = host.callable(fault)
+        assert (answer.status, answer.json) == (500, INTERNAL)
+
+    for _ in range(5):
+        crash()
+    host.result('pid')
+    until(lambda: len(host.workers()) <= 2, 'settled')
+    before = len(descriptors(host.pid))
+    for _ in range(200):
+        crash()
+    host.result('pid')
+    until(lambda: len(descriptors(host.pid)) <= before, f'no descriptor is left over: {descriptors(host.pid)}')
+    assert [process for process in children(host.pid) if process.is_zombie] == []
+    assert len(host.workers()) <= 2
+
+
+def test_no_worker_outlives_a_killed_host(launch):
+    host = launch(['Faults', 'Conformance'], config={'defaults': {'minInstances': 2}})
+    until(lambda: len(host.loaded_workers()) >= 4, 'workers')
+    assert host.callable('sleep', {'milliseconds': 1}).status == 200
+    family = host.kill()
+    assert len(family) >= 4
+    until(lambda: not [process for process in family if process.lives()], 'all are gone')
+
+
+def test_a_busy_worker_does_not_outlive_a_killed_host(launch):
+    host = launch(['Faults'], config={'functions': {'spin': {'timeoutSeconds': 600}}})
+    host.result('pid')
+    with host.wire() as wire:
+        wire.send(b'POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"data":null}' %
+                  host.path('spin').encode())
+        until(lambda: [p for p in host.loaded_workers() if p.state == 'R'], 'it spins')
+        family = host.kill()
+    until(lambda: not [process for process in family if process.lives()], 'all are gone')
+
+
+def test_host_starts_again_after_a_kill(launch):
+    host = launch()
+    host.result('echo', 1)
+    host.kill()
+    host.start()
+    assert host.result('echo', 2) == 2

@@ -1,0 +1,123 @@
+"""What can be wrong with a plugin: it is refused in one sentence, and the others serve."""
+
+import re
+
+import pytest
+
+from hearth import callable_headers, library
+from processes import mapped_files
+from tokens import id_claims, unsigned
+
+
+def refusal(launch, path, reason):
+    """Starts a host with a good plugin and a bad one, and returns what is said of the bad one."""
+    host = launch({'good': {'library': library('Conformance')}, 'bad': {'library': str(path)}})
+    assert host.result('echo', 1) == 1
+    said = [line for line in host.log.splitlines() if re.search(reason, line)]
+    assert len(said) == 1, f'wanted one line with {reason!r}:\n{host.log}'
+    assert str(path).rpartition('/')[2] in said[0]
+    return said[0]
+
+
+@pytest.mark.parametrize('name, reason', [
+    ('wrong-version', r'ABI'), ('no-entry', 'hearth_plugin_entry'), ('null-entry', 'NULL'), ('bad-manifest', '(?i)manifest'),
+])
+def test_refused(name, reason, launch, c_plugin):
+    refusal(launch, c_plugin(name), reason)
+
+
+@pytest.mark.parametrize('content, name', [(b'hello\n', 'text'), (b'', 'empty'), (b'\x7fELF' + b'\0' * 100, 'torn')])
+def test_file_that_is_no_library(content, name, launch, tmp_path):
+    path = tmp_path / f'lib{name}.so'
+    path.write_bytes(content)
+    refusal(launch, path, f'lib{name}.so')
+
+
+def test_file_that_is_not_there(launch, tmp_path):
+    refusal(launch, tmp_path / 'libnowhere.so', 'libnowhere.so')
+
+
+def test_folder_in_place_of_a_file(launch, tmp_path):
+    path = tmp_path / 'libfolder.so'
+    path.mkdir()
+    refusal(launch, path, 'libfolder.so')
+
+
+def test_duplicate_names_in_one_manifest(launch, c_plugin):
+    refusal(launch, c_plugin('duplicate-names'), r'(?i)twice|duplicate|already')
+
+
+def test_the_same_function_in_two_plugins(launch, tmp_path):
+    copy = tmp_path / 'libCopy.so'
+    with open(library('Conformance'), 'rb') as source:
+        copy.write_bytes(source.read())
+    host = launch({'first': {'library': library('Conformance')}, 'second': {'library': str(copy)}})
+    assert host.result('echo', 1) == 1
+    host.until_logged(r'(?i)echo.*(first|second)|(first|second).*echo')
+
+
+def test_two_versions_side_by_side(launch, c_plugin):
+    """Both have the same symbols and a state of their own."""
+    host = launch({'one': {'library': c_plugin('versioned', to='versioned-1', VERSION=1)},
+                   'two': {'library': c_plugin('versioned', to='versioned-2', VERSION=2)}})
+    for _ in range(3):
+        assert host.result('version1') == 1
+        assert host.result('version2') == 2
+
+
+def test_two_versions_in_the_hosts_own_process(launch, c_plugin):
+    host = launch({'one': {'library': c_plugin('versioned', to='versioned-1', VERSION=1), 'isolation': 'none'},
+                   'two': {'library': c_plugin('versioned', to='versioned-2', VERSION=2), 'isolation': 'none'}})
+    assert (host.result('version1'), host.result('version2')) == (1, 2)
+
+
+def test_several_swift_plugins(launch):
+    host = launch(['Faults', 'Arithmetic', 'Messages', 'Counter'])
+    assert host.result('addNumbers', {'firstNumber': 1, 'secondNumber': 2})['operationResult'] == 3
+    assert host.callable('increment', {}).status == 200
+
+
+class TestExamples:
+    @pytest.fixture
+    def host(self, launch):
+        return launch(['Arithmetic', 'Messages', 'Counter'], mode='development')
+
+    def test_arithmetic(self, host):
+        assert host.result('addNumbers', {'firstNumber': 3, 'secondNumber': 4}) == \
+            {'firstNumber': 3, 'secondNumber': 4, 'operator': '+', 'operationResult': 7}
+        answer = host.callable('divideNumbers', {'firstNumber': 3, 'secondNumber': 0})
+        assert (answer.status, answer.json['error']['status']) == (400, 'INVALID_ARGUMENT')
+
+    @pytest.mark.parametrize('data', [None, 1, 'x', [], {}, {'firstNumber': '3', 'secondNumber': 4}, {'firstNumber': 3}])
+    def test_arithmetic_with_other_data(self, data, host):
+        answer = host.callable('addNumbers', data)
+        assert (answer.status, answer.json['error']['status']) == (400, 'INVALID_ARGUMENT')
+
+    def test_messages(self, host):
+        answer = host.callable('addMessage', {'text': 'hi'})
+        assert (answer.status, answer.json['error']['status']) == (400, 'FAILED_PRECONDITION')
+        for data in ({'text': ''}, {'text': 7}, {}, None):
+            answer = host.callable('addMessage', data, token=unsigned(id_claims()))
+            assert (answer.status, answer.json['error']['status']) == (400, 'INVALID_ARGUMENT')
+        answer = host.callable('addMessage', {'text': 'hi'}, token=unsigned(id_claims()))
+        assert (answer.status, answer.json['error']['status']) == (503, 'UNAVAILABLE')
+
+    def test_counter(self, host):
+        first = host.callable('increment', {})
+        second = host.callable('increment', {})
+        assert (first.status, second.status) == (200, 200)
+        assert first.json != second.json
+
+    def test_swift_plugins_do_not_load_foundation(self, host):
+        host.result('addNumbers', {'firstNumber': 1, 'secondNumber': 2})
+        for process in host.loaded_workers():
+            assert not [path for path in mapped_files(process.pid) if 'Foundation' in path]
+
+
+def test_answer_of_a_plugin_that_is_no_json(launch, c_plugin):
+    """The host checks what a plugin sends before a client sees it."""
+    host = launch({'garbled': {'library': c_plugin('garbled')}})
+    with host.wire() as wire:
+        for _ in range(3):
+            answer = wire.request('POST', host.path('garbled'), callable_headers(), '{"data":null}')
+            assert (answer.status, answer.json['error']['status']) == (500, 'INTERNAL')
