@@ -1,0 +1,42 @@
+import JSON
+
+/// A token taken apart: three parts of base64url with dots between them (RFC 7519), nothing believed yet.
+struct CompactToken {
+    /// `alg`; nil where it is absent or no text.
+    let algorithm: String?
+    /// `kid`; nil where it is absent, empty or no text. It is a name to look up, never a path or an address.
+    let keyID: String?
+    /// `typ` in upper case, since it is a media type (RFC 7515 section 4.1.9); nil where it is absent, empty where it is no text.
+    let type: String?
+    /// Whether the header demands extensions (`crit`), of which we know none (RFC 7515 section 4.1.11).
+    let hasExtensions: Bool
+    /// What the signature covers.
+    let signed: ArraySlice<UInt8>
+    let payload: [UInt8]
+    let signature: [UInt8]
+
+    /// Deeper payloads are refused: no issuer writes them.
+    static let payloadLimits = JSONLimits(depthMax: 64)
+
+    init(_ token: [UInt8]) throws(TokenRefusal) {
+        let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let head = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
+            let signature = Base64URL.decode(parts[2])
+        else { throw .malformed }
+        let header = try Self.object(head, JSONLimits(depthMax: 8))
+        algorithm = header["alg"]?.string
+        keyID = header["kid"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        type = header["typ"].map { $0.string?.uppercased() ?? "" }
+        hasExtensions = header["crit"] != nil
+        signed = token[..<parts[1].endIndex]
+        self.payload = payload
+        self.signature = signature
+    }
+
+    func claims() throws(TokenRefusal) -> JSONValue { try Self.object(payload, Self.payloadLimits) }
+
+    private static func object(_ bytes: [UInt8], _ limits: JSONLimits) throws(TokenRefusal) -> JSONValue {
+        guard let value = try? JSONValue(parsing: bytes, limits: limits), value.object != nil else { throw .malformed }
+        return value
+    }
+}

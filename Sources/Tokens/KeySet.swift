@@ -1,0 +1,139 @@
+import Synchronization
+
+/// The public keys of one issuer, kept current.
+///
+/// Keys are fetched when first needed, used for as long as their answer's `max-age` says, and asked for again a little before
+/// that ends. While no newer ones can be had, the old ones go on for ``KeyTimes/staleMax``. A key id that is not known makes us
+/// ask again, but rarely, so that invented ids cost the issuer nothing. However many wait, only one request is under way.
+public final class KeySet: Sendable {
+    /// What became of a refresh, for the log.
+    public enum Report: Sendable, Equatable {
+        /// So many keys are in use now; `problems` says what is wrong with others of the document.
+        case refreshed(keyCount: Int, problems: [String])
+        /// No newer keys; `keyCount` old ones go on.
+        case failed(KeyFetchError, keyCount: Int)
+    }
+
+    private let source: KeySource
+    private let fetcher: (any KeyFetching)?
+    private let times: KeyTimes
+    private let clock: TokenClock
+    private let report: @Sendable (Report) -> Void
+    private let state = Mutex(KeyState())
+
+    // Copies of what the state says, so that a reader on an event loop needs no lock.
+    private let generationNow = Atomic(0)
+    private let refreshAt = Atomic(Int.max)
+    private let trustedUntil = Atomic(Int.min)
+
+    /// - Parameters:
+    ///   - fetcher: needed for ``KeySource/url(_:)`` only.
+    ///   - report: called after each refresh, from any thread.
+    public init(
+        source: KeySource, fetcher: (any KeyFetching)? = nil, times: KeyTimes = KeyTimes(), clock: TokenClock = .system,
+        report: @escaping @Sendable (Report) -> Void = { _ in }
+    ) {
+        self.source = source
+        self.fetcher = fetcher
+        self.times = times
+        self.clock = clock
+        self.report = report
+    }
+
+    /// Asks for the keys now, whatever their age: at a host's start, to hear at once of a file that is wrong.
+    ///
+    /// - Throws: ``KeyFetchError`` where there are no keys after it; old ones that go on are no error.
+    public func load() async throws(KeyFetchError) {
+        await startRefresh().value
+        let failure = state.withLock { $0.keys.isEmpty ? $0.failure : nil }
+        if let failure { throw failure }
+    }
+
+    /// Changes when a key is no longer trusted.
+    var generation: Int { generationNow.load(ordering: .acquiring) }
+
+    /// Whether what was verified with these keys still holds. Where it is time for newer ones, they are asked for meanwhile.
+    func isTrusted(now: Int) -> Bool {
+        if now >= refreshAt.load(ordering: .acquiring) { refreshInBackground(now: now) }
+        return now < trustedUntil.load(ordering: .acquiring)
+    }
+
+    /// The key of that id.
+    func key(_ id: String) async -> Result<VerificationKey, TokenRefusal> {
+        let now = clock.now()
+        switch state.withLock({ $0.step(for: id, now: now, times: times, mayRefresh: true) }) {
+        case .found(let key): return .success(key)
+        case .foundAgeing(let key):
+            refreshInBackground(now: now)
+            return .success(key)
+        case .unknown: return .failure(.keyUnknown)
+        case .unavailable: return .failure(.keysUnavailable)
+        case .refresh: break
+        }
+        await startRefresh().value
+        switch state.withLock({ $0.step(for: id, now: clock.now(), times: times, mayRefresh: false) }) {
+        case .found(let key), .foundAgeing(let key): return .success(key)
+        case .unavailable: return .failure(.keysUnavailable)
+        case .unknown, .refresh: return .failure(.keyUnknown)
+        }
+    }
+
+    private func refreshInBackground(now: Int) {
+        if state.withLock({ $0.isDue(now, times) }) { startRefresh() }
+    }
+
+    /// The refresh that is under way, or a new one.
+    @discardableResult
+    private func startRefresh() -> Task<Void, Never> {
+        state.withLock { state in
+            if let refresh = state.refresh { return refresh }
+            let task = Task { await refresh() }
+            state.refresh = task
+            return task
+        }
+    }
+
+    private func refresh() async {
+        do throws(KeyFetchError) {
+            let fetched = try await fetch()
+            let document = try await KeyDocument(parsing: fetched.bytes)
+            end { $0.accept(document, lifetime: lifetime(fetched), now: clock.now()) }
+            report(.refreshed(keyCount: document.keys.count, problems: document.problems))
+        } catch {
+            let keyCount = end { state in
+                state.fail(error, now: clock.now(), times: times)
+                return state.keys.count
+            }
+            report(.failed(error, keyCount: keyCount))
+        }
+    }
+
+    private func end<R>(_ change: (inout KeyState) -> R) -> R {
+        state.withLock { state in
+            let result = change(&state)
+            state.refresh = nil
+            generationNow.store(state.generation, ordering: .releasing)
+            refreshAt.store(state.refreshAt, ordering: .releasing)
+            trustedUntil.store(state.trustedUntil, ordering: .releasing)
+            return result
+        }
+    }
+
+    private func fetch() async throws(KeyFetchError) -> FetchedKeys {
+        switch source {
+        case .text(let text): return FetchedKeys(bytes: Array(text.utf8), maxAgeSeconds: nil)
+        case .file(let path): return FetchedKeys(bytes: try KeyFile.read(path), maxAgeSeconds: nil)
+        case .url(let url):
+            guard let fetcher else { throw KeyFetchError("Nothing can fetch keys from an address here.") }
+            return try await fetcher.fetch(url)
+        }
+    }
+
+    private func lifetime(_ fetched: FetchedKeys) -> Int {
+        switch source {
+        case .url: times.lifetime(fetched.maxAgeSeconds)
+        case .file: times.fileMaxAge
+        case .text: 1 << 40
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// Where keys come from. Each of them is a JSON Web Key Set or a JSON object of key ids and PEM certificates; which of the two
+/// is seen from the text.
+public enum KeySource: Sendable, Equatable {
+    /// An address, fetched by a ``KeyFetching``.
+    case url(String)
+    /// A file, looked at again as its keys age.
+    case file(String)
+    /// The text itself.
+    case text(String)
+}
+
+/// Brings keys from elsewhere. The HTTP client stands behind it in the host, and a table in tests.
+public protocol KeyFetching: Sendable {
+    /// The document at `url`.
+    ///
+    /// - Throws: ``KeyFetchError`` when there is no answer, or one whose status is not 200.
+    func fetch(_ url: String) async throws(KeyFetchError) -> FetchedKeys
+}
+
+/// A key document as it came.
+public struct FetchedKeys: Sendable {
+    public let bytes: [UInt8]
+    /// `max-age` of `Cache-Control`, nil where the answer does not say.
+    public let maxAgeSeconds: Int?
+
+    public init(bytes: [UInt8], maxAgeSeconds: Int?) {
+        self.bytes = bytes
+        self.maxAgeSeconds = maxAgeSeconds
+    }
+}
+
+/// Why no keys came, in one sentence for the log.
+public struct KeyFetchError: Error, Sendable, Equatable, CustomStringConvertible {
+    public let message: String
+
+    public init(_ message: String) { self.message = message }
+
+    public var description: String { message }
+}

@@ -1,0 +1,97 @@
+import Synchronization
+
+/// Says of a token whether it is genuine and meant for this project.
+///
+/// A token that was found good is remembered, so that a client that sends it again and again costs one look-up:
+///
+///     if let token = verifier.cached(bytes) { return token }     // on the event loop
+///     let result = await verifier.verify(bytes.array())          // off it
+public final class TokenVerifier: Sendable {
+    /// Longer tokens are refused unread. Firebase's have about 1 kB.
+    public static let tokenBytesMax = 16 * 1024
+
+    private let rules: TokenRules
+    private let keys: KeySet
+    private let clock: TokenClock
+    private let cache: Mutex<TokenCache>
+
+    /// - Parameters:
+    ///   - cacheEntriesMax: how many tokens are remembered.
+    ///   - cacheBytesMax: how much memory they may take together, about.
+    public init(
+        rules: TokenRules, keys: KeySet, clock: TokenClock = .system, cacheEntriesMax: Int = 4096, cacheBytesMax: Int = 8 << 20
+    ) {
+        self.rules = rules
+        self.keys = keys
+        self.clock = clock
+        cache = Mutex(TokenCache(entriesMax: cacheEntriesMax, bytesMax: cacheBytesMax))
+    }
+
+    /// The token, if it was verified before and still holds; nil says nothing about it. Cheap, and may be called on an event loop.
+    ///
+    /// - Parameter now: seconds since 1970; the clock's where nil.
+    public func cached(_ token: Span<UInt8>, now: Int? = nil) -> VerifiedToken? {
+        let now = now ?? clock.now()
+        guard keys.isTrusted(now: now) else { return nil }
+        let generation = keys.generation
+        return cache.withLock { cache in
+            guard let entry = cache.find(token) else { return nil }
+            if now < entry.validUntil, entry.generation == generation { return entry.verified }
+            cache.remove(token)
+            return nil
+        }
+    }
+
+    /// Verifies a token, waiting for keys where there are none yet. Never runs on the caller's loop.
+    @concurrent
+    public func verify(_ token: [UInt8]) async -> Result<VerifiedToken, TokenRefusal> {
+        do throws(TokenRefusal) {
+            return .success(try await verified(token))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Verifies a token, waiting for keys where there are none yet. Never runs on the caller's loop.
+    @concurrent
+    public func verify(_ token: String) async -> Result<VerifiedToken, TokenRefusal> {
+        await verify(Array(token.utf8))
+    }
+
+    private func verified(_ token: [UInt8]) async throws(TokenRefusal) -> VerifiedToken {
+        guard token.count <= Self.tokenBytesMax else { throw .tooLong }
+        let now = clock.now()
+        if let known = cached(token.span, now: now) { return known }
+        let parts = try CompactToken(token)
+        guard !parts.hasExtensions else { throw .type }
+        if parts.algorithm == "none" { return try unsigned(parts, now: now) }
+        guard parts.algorithm == "RS256" else { throw .algorithm }
+        try checkType(parts)
+        guard let keyID = parts.keyID else { throw .keyIDMissing }
+        // Before the key is looked for: a token that is not for us must not make us ask for keys.
+        let (subject, expires) = try rules.check(parts.claims(), now: now)
+        let generation = keys.generation
+        let key = try await keys.key(keyID).get()
+        guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
+        let verified = VerifiedToken(subject: subject, claims: parts.payload, expires: expires, isUnsigned: false)
+        let entry = TokenCache.Entry(
+            token: token, verified: verified, validUntil: expires + rules.clockSkewSeconds, generation: generation)
+        cache.withLock { $0.insert(entry) }
+        return verified
+    }
+
+    private func unsigned(_ parts: CompactToken, now: Int) throws(TokenRefusal) -> VerifiedToken {
+        guard rules.acceptsUnsigned else { throw .unsigned }
+        guard parts.signature.isEmpty else { throw .signature }
+        let (subject, expires) = try rules.checkUnsigned(parts.claims(), now: now)
+        return VerifiedToken(subject: subject, claims: parts.payload, expires: expires, isUnsigned: true)
+    }
+
+    private func checkType(_ parts: CompactToken) throws(TokenRefusal) {
+        guard let type = parts.type else {
+            if rules.requiresType { throw .type }
+            return
+        }
+        guard type == "JWT" else { throw .type }
+    }
+}

@@ -1,0 +1,11 @@
+/// A token that was found good.
+public struct VerifiedToken: Sendable, Equatable {
+    /// `sub`: the user's id in an ID token, the app's id in an App Check token. 1 to 128 UTF-16 units.
+    public let subject: String
+    /// The payload as the issuer wrote it: a JSON object in UTF-8.
+    public let claims: [UInt8]
+    /// `exp`, in seconds since 1970.
+    public let expires: Int
+    /// Whether nobody signed it. True in development only, and then the token proves nothing.
+    public let isUnsigned: Bool
+}
