@@ -26,7 +26,7 @@ extension Encoding {
 
     @inline(never)
     private func stale() -> EncodingError {
-        invalid((), "This container or encoder is not the one that is open.")
+        .invalidValue((), EncodingError.Context(codingPath: path, debugDescription: "This container or encoder is not the one that is open."))
     }
 
     /// Runs `body`, which writes a member or element, and takes back what it wrote if it throws.

@@ -5,9 +5,11 @@ extension Encoding {
     ///
     /// Nobody keeps paths while encoding goes well: this reads them off the text that is there, at a cost that only an error
     /// pays.
-    var path: [any CodingKey] { path(upTo: output.count, isDue: shape == .nothing || shape == .scalar) }
+    var path: [any CodingKey] { path(isDue: shape == .nothing || shape == .scalar) }
 
     /// `isDue` says whether a member's value or an element comes next, so that the innermost container counts.
+    func path(isDue: Bool) -> [any CodingKey] { path(upTo: output.count, isDue: isDue) }
+
     private func path(upTo end: Int, isDue: Bool) -> [any CodingKey] {
         var steps = output.withUnsafeBytes { OpenContainers(UnsafeRawBufferPointer(rebasing: $0[min(start, end)..<end])).steps }
         if !isDue, !steps.isEmpty { steps.removeLast() }

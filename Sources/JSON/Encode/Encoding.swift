@@ -142,12 +142,14 @@ final class Encoding {
     /// Keeps the first failure of a call that cannot throw, for the end.
     @inline(never)
     func note(_ description: String) {
-        if failure == nil { failure = invalid((), description) }
+        guard failure == nil else { return }
+        failure = .invalidValue((), EncodingError.Context(codingPath: path, debugDescription: description))
     }
 
     @inline(never)
     func invalid(_ value: Any, _ description: String, at key: (any CodingKey)? = nil) -> EncodingError {
-        let path = self.path + (key.map { [$0] } ?? [])
+        // Without a key of its own the value is the one that is due where the text ends.
+        let path = key.map { self.path + [$0] } ?? path(isDue: true)
         return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: description))
     }
 }

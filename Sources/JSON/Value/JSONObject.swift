@@ -20,8 +20,8 @@ public struct JSONObject: Sendable {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// The members of a dictionary, in its order.
-    public init(_ elements: [String: JSONValue]) {
+    /// The members of a dictionary, in whatever order it has them.
+    public init(unordered elements: [String: JSONValue]) {
         self.init(elements.lazy.map { ($0.key, $0.value) })
     }
 
