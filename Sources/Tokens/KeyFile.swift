@@ -7,21 +7,21 @@ enum KeyFile {
 
     static func read(_ path: String) throws(KeyFetchError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(path) }
+        guard descriptor >= 0 else { throw failure() }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 16 * 1024)
         while true {
             let count = Glibc.read(descriptor, &room, room.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure(path) }
+            guard count >= 0 else { throw failure() }
             if count == 0 { return bytes }
             bytes.append(contentsOf: room[..<count])
-            guard bytes.count <= bytesMax else { throw KeyFetchError("\(path) is longer than \(bytesMax) bytes.") }
+            guard bytes.count <= bytesMax else { throw KeyFetchError("The file is longer than \(bytesMax) bytes.") }
         }
     }
 
-    private static func failure(_ path: String) -> KeyFetchError {
-        KeyFetchError("\(path) cannot be read: \(String(cString: strerror(errno))).")
+    private static func failure() -> KeyFetchError {
+        KeyFetchError("The file cannot be read: \(String(cString: strerror(errno))).")
     }
 }

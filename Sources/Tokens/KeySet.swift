@@ -100,6 +100,7 @@ public final class KeySet: Sendable {
             end { $0.accept(document, lifetime: lifetime(fetched), now: clock.now()) }
             report(.refreshed(keyCount: document.keys.count, problems: document.problems))
         } catch {
+            let error = KeyFetchError("Keys from \(source): \(error)")
             let keyCount = end { state in
                 state.fail(error, now: clock.now(), times: times)
                 return state.keys.count

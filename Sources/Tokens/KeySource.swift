@@ -9,6 +9,22 @@ public enum KeySource: Sendable, Equatable {
     case text(String)
 }
 
+extension KeySource: CustomStringConvertible {
+    /// The place, for a log: an address without what may be secret in it, its user, query and fragment.
+    public var description: String {
+        switch self {
+        case .text: return "the configured text"
+        case .file(let path): return path
+        case .url(let url):
+            let place = url.prefix { $0 != "?" && $0 != "#" }
+            guard let scheme = place.firstRange(of: "://") else { return String(place) }
+            let authority = place[scheme.upperBound...].prefix { $0 != "/" }
+            guard let user = authority.lastIndex(of: "@") else { return String(place) }
+            return String(place[..<scheme.upperBound] + place[place.index(after: user)...])
+        }
+    }
+}
+
 /// Brings keys from elsewhere. The HTTP client stands behind it in the host, and a table in tests.
 public protocol KeyFetching: Sendable {
     /// The document at `url`.

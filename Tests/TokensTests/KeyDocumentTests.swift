@@ -39,7 +39,8 @@ import Testing
 
     @Test(arguments: [
         ("kid", .null, "Key 1 has no \"kid\"."), ("kid", "", "Key 1 has no \"kid\"."), ("kty", .null, "Key 1 has no \"kty\"."),
-        ("n", .null, "Key 1 (\"second\") has no \"n\" and \"e\" in base64url."), ("n", "+/==", "Key 1 (\"second\") has no \"n\" and \"e\" in base64url."),
+        ("n", .null, "Key 1 (\"second\") has no \"n\" and \"e\" in base64url."),
+        ("n", "+/==", "Key 1 (\"second\") has no \"n\" and \"e\" in base64url."),
         ("e", 3, "Key 1 (\"second\") has no \"n\" and \"e\" in base64url."),
         ("n", "AQAB", "Key 1 (\"second\") is not an RSA public key of at least 2048 bits."),
         ("e", "AQ", "Key 1 (\"second\") is not an RSA public key of at least 2048 bits."),

@@ -42,10 +42,12 @@ import Testing
     }
 
     @Test func namesTheFileThatCannotBeRead() async throws {
-        await #expect(throws: KeyFetchError("/nowhere/keys.json cannot be read: No such file or directory.")) {
+        await #expect(throws: KeyFetchError("Keys from /nowhere/keys.json: The file cannot be read: No such file or directory.")) {
             try await KeySet(source: .file("/nowhere/keys.json")).load()
         }
-        await #expect(throws: KeyFetchError("/tmp cannot be read: Is a directory.")) { try await KeySet(source: .file("/tmp")).load() }
+        await #expect(throws: KeyFetchError("Keys from /tmp: The file cannot be read: Is a directory.")) {
+            try await KeySet(source: .file("/tmp")).load()
+        }
     }
 
     @Test func refusesAFileWithoutEnd() async throws {

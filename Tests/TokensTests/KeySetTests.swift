@@ -5,6 +5,8 @@ import Testing
 
 /// When keys are asked for: at first use, ahead of their end, for an unknown id, and never more often than allowed.
 @Suite struct KeySetTests {
+    private let noRoute = KeyFetchError("Keys from https://issuer/keys: no route")
+
     /// A key set on a fake issuer and a fake clock.
     private struct Scene {
         let clock = FakeClock()
@@ -115,7 +117,7 @@ import Testing
         #expect(await scene.refusal("first") == nil)
         #expect(scene.issuer.calls == 2)
         _ = await scene.reports.next()
-        #expect(await scene.reports.next() == .failed(KeyFetchError("no route"), keyCount: 1))
+        #expect(await scene.reports.next() == .failed(noRoute, keyCount: 1))
         scene.clock.advance(4)
         #expect(await scene.refusal("first") == nil)
         #expect(scene.issuer.calls == 2)
@@ -196,11 +198,18 @@ import Testing
     @Test func loadingTellsOfAFailure() async throws {
         let scene = try Scene()
         scene.issuer.fail()
-        await #expect(throws: KeyFetchError("no route")) { try await scene.keys.load() }
+        await #expect(throws: noRoute) { try await scene.keys.load() }
         scene.issuer.answer(try keySet(.first))
         try await scene.keys.load()
         scene.issuer.fail()
         try await scene.keys.load()
+    }
+
+    @Test(arguments: [
+        ("https://user:secret@issuer/keys?key=secret#x", "https://issuer/keys"), ("https://issuer/a@b", "https://issuer/a@b"),
+        ("http://issuer", "http://issuer"), ("no address", "no address"),
+    ]) func secretsInAnAddressAreNotShown(url: String, shown: String) {
+        #expect(KeySource.url(url).description == shown)
     }
 
     @Test func anAddressNeedsAFetcher() async throws {

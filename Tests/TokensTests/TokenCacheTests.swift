@@ -104,7 +104,7 @@ import Testing
         issuer.fail()
         clock.advance(100)
         #expect(verifier.cached(token.span) == nil)
-        #expect(await reports.next() == .failed(KeyFetchError("no route"), keyCount: 1))
+        #expect(await reports.next() == .failed(KeyFetchError("Keys from https://issuer/keys: no route"), keyCount: 1))
         #expect(verifier.cached(token.span) != nil)
     }
 
