@@ -70,10 +70,11 @@ struct TokenCache {
         youngBytes += entry.bytes
     }
 
-    /// Seeded anew in each process, so that nobody outside can choose tokens that meet in one slot.
+    /// From the token's end alone, because that of a signature is as good as random and only verified tokens are ever inserted:
+    /// nobody can choose tokens that meet in one slot. The hasher is seeded anew in each process all the same.
     private static func slot(of token: Span<UInt8>) -> Int {
         var hasher = Hasher()
-        token.withUnsafeBufferPointer { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        token.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0.suffix(32))) }
         return hasher.finalize()
     }
 
