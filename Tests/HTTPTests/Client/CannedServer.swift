@@ -10,15 +10,17 @@ final class CannedServer: Sendable {
     let port: Int
     private let log: RequestLog
 
-    /// - Parameter answer: the bytes to send for a request given as text; nil closes the connection, and an empty array
-    ///   leaves the client waiting.
-    init(_ answer: @escaping @Sendable (String) -> [UInt8]?) async throws {
+    /// - Parameters:
+    ///   - tls: the files of certificate and key; none for plain HTTP.
+    ///   - answer: the bytes to send for a request given as text; nil closes the connection, and an empty array leaves the
+    ///     client waiting.
+    init(tls: (certificateFile: String, keyFile: String)? = nil, _ answer: @escaping @Sendable (String) -> [UInt8]?) async throws {
         let thread = try LoopThread()
         let log = RequestLog()
         self.thread = thread
         self.log = log
         port = try await withCheckedThrowingContinuation { continuation in
-            thread.loop.post { continuation.resume(with: Result { try log.listen(on: thread.loop, answer) }) }
+            thread.loop.post { continuation.resume(with: Result { try log.listen(on: thread.loop, tls, answer) }) }
         }
     }
 
@@ -41,8 +43,14 @@ private final class RequestLog: @unchecked Sendable {
     private var listener: Listener?
     private var connections: [Connection] = []
 
-    func listen(on loop: EventLoop, _ answer: @escaping @Sendable (String) -> [UInt8]?) throws -> Int {
+    func listen(
+        on loop: EventLoop, _ tls: (certificateFile: String, keyFile: String)?, _ answer: @escaping @Sendable (String) -> [UInt8]?
+    ) throws -> Int {
+        let context = try tls.map { try TLSContext(certificateFile: $0.certificateFile, keyFile: $0.keyFile) }
         let listener = try Listener.tcp(loop: loop, host: "127.0.0.1", port: 0) { [unowned self] stream in
+            if let context {
+                do { try stream.startTLS(context) } catch { return stream.close() }
+            }
             let connection = Connection(stream) { [unowned self] text in
                 requests.withLock { $0.append(text) }
                 return answer(text)
