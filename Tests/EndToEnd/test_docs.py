@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from hearth import ROOT, Host
+from sources import tracked
 
 BLOCK = re.compile(r'^```(\w+)\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
 # Building and serving is what this test has behind it.
@@ -24,8 +25,7 @@ def conversation(page):
     return found
 
 
-PAGES = sorted(str(path.relative_to(ROOT)) for path in [ROOT / 'README.md', *(ROOT / 'docs').rglob('*.md')] if path.exists())
-WITH_COMMANDS = [page for page in PAGES if conversation(page)]
+WITH_COMMANDS = [page for page in tracked('.md') if conversation(page)]
 
 
 @pytest.fixture

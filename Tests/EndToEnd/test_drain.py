@@ -1,5 +1,6 @@
 """Stopping: what was accepted is answered."""
 
+import json
 import signal
 import threading
 
@@ -133,5 +134,6 @@ def test_nothing_accepted_is_dropped_under_load(host):
     answers, lost = load.answers(), load.lost()
     assert set(answers) <= {(200, None), (503, 'UNAVAILABLE')}, answers
     assert 'cut' not in lost and 'silence' not in lost, lost
-    ran = sum('"ran"' in line or line.endswith('ran') or ' ran ' in line for line in host.log.splitlines() if 'stdout' in line)
+    entries = [json.loads(line) for line in host.log.splitlines() if line.startswith('{')]
+    ran = sum(entry['message'] == 'ran' and entry.get('stream') == 'stdout' for entry in entries)
     assert ran <= answers[200, None], (ran, answers)

@@ -34,7 +34,7 @@ def test_every_way_of_writing_is_put_down_to_its_function(host):
     host.result('says', {'text': 'hello-there'})
     found = lines_with(host, 'hello-there', 4)
     assert {entry['function'] for entry in found} == {'says'}
-    assert len({entry['invocation'] for entry in found}) == 1
+    assert len({entry['execution'] for entry in found}) == 1
 
 
 def test_calls_at_the_same_time_are_told_apart(host):
@@ -44,13 +44,13 @@ def test_calls_at_the_same_time_are_told_apart(host):
         thread.start()
     for thread in threads:
         thread.join()
-    ids = {lines_with(host, f'voice-{number}')[0]['invocation'] for number in range(5)}
+    ids = {lines_with(host, f'voice-{number}')[0]['execution'] for number in range(5)}
     assert len(ids) == 5
 
 
 def test_levels(host):
     host.result('says', {'text': 'levelled'})
-    levels = {entry['level'] for entry in lines_with(host, 'levelled', 4)}
+    levels = {entry['severity'] for entry in lines_with(host, 'levelled', 4)}
     assert {'info', 'error'} <= levels
 
 

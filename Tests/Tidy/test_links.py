@@ -5,9 +5,9 @@ import re
 import pytest
 
 from hearth import ROOT
+from sources import tracked
 
-PAGES = sorted(path for path in ROOT.rglob('*.md') if not {'.build', '.build-venv', '.git', 'node_modules'} & set(path.parts)
-               and not any(part.startswith('.') for part in path.relative_to(ROOT).parts))
+PAGES = [ROOT / name for name in tracked('.md')]
 LINK = re.compile(r'(?<!!)\[[^\]]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)')
 
 

@@ -9,7 +9,7 @@ from swift_source import blanked
 
 PACKAGE = (ROOT / 'Package.swift').read_text()
 # The rooms from the ground up; a room imports only from what stands before it.
-ORDER = ['CHearth', 'CLibuv', 'COpenSSL', 'CZlib', 'CLLHTTP', 'CCurl', 'Bytes', 'JSON', 'EventLoop', 'HTTP', 'Tokens', 'Configuration',
+ORDER = ['CHearth', 'CLinux', 'CLibuv', 'COpenSSL', 'CZlib', 'CLLHTTP', 'CCurl', 'Bytes', 'JSON', 'EventLoop', 'HTTP', 'Tokens', 'Configuration',
          'WorkerProtocol', 'FunctionWorker', 'FunctionHost', 'hearth']
 # What a plugin author imports stands apart from the host: it travels into other processes.
 SDK_MAY_IMPORT = {'CHearth', 'Bytes', 'JSON'}

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from hearth import ROOT
+from sources import text_of, tracked
 from swift_source import blanked, functions
 
 LINES_MAX = 400
@@ -22,16 +23,6 @@ MAY_PRINT = ('Sources/hearth/',)
 MAY_FORCE = ('Sources/Bytes/ByteBuffer.swift',)
 UNSAFE = re.compile(r'@unchecked Sendable|nonisolated\(unsafe\)|unsafeBitCast')
 FORCED = re.compile(r'[\w)\]>?]!(?![=(]\S*\s*=)(?!=)')
-
-
-def tracked(*suffixes):
-    listed = subprocess.run(['git', 'ls-files', '-co', '--exclude-standard'], cwd=ROOT, capture_output=True, text=True, check=True)
-    names = [name for name in listed.stdout.splitlines() if (ROOT / name).is_file() and not (ROOT / name).is_symlink()]
-    return sorted(name for name in names if not suffixes or name.endswith(suffixes))
-
-
-def text_of(name):
-    return (ROOT / name).read_text(errors='replace')
 
 
 def swift(*folders):
@@ -118,7 +109,8 @@ def test_unsafe_markers_give_a_reason():
         lines, code = text.split('\n'), blanked(text).split('\n')
         for number, line in enumerate(code):
             above = lines[number - 1].strip() if number else ''
-            if UNSAFE.search(line) and '//' not in lines[number] and not above.startswith('//'):
+            below = lines[number + 1].strip() if number + 1 < len(lines) else ''
+            if UNSAFE.search(line) and '//' not in lines[number] and not above.startswith('//') and not below.startswith('//'):
                 bare.append(f'{name}:{number + 1}: {lines[number].strip()[:110]}')
     none_of(bare)
 
@@ -126,14 +118,18 @@ def test_unsafe_markers_give_a_reason():
 def test_public_things_of_the_plugin_library_are_documented():
     kinds = 'struct|class|enum|protocol|func|actor|init|var|let|typealias'
     declared = re.compile(rf'\s*public (?:static |final |mutating |indirect |nonisolated )*({kinds})\b')
+    # One comment may speak for the stored properties right below it.
+    stored = re.compile(r'\s*public (?:static )?(let|var) [^{]*$')
+    # What the language calls by itself and a reader never does.
+    witness = re.compile(r'init\(\w+Literal\b|func (makeIterator|build\w+|hash)\(')
     bare = []
     for name in swift('Sources/HearthFunctions/'):
         lines = text_of(name).split('\n')
         for number, line in enumerate(lines):
             above = number - 1
-            while above >= 0 and lines[above].strip().startswith('@'):
+            while above >= 0 and (lines[above].strip().startswith('@') or (stored.match(line) and stored.match(lines[above]))):
                 above -= 1
-            if declared.match(line) and not lines[above].strip().startswith('///'):
+            if declared.match(line) and not witness.search(line) and not lines[above].strip().startswith('///'):
                 bare.append(f'{name}:{number + 1}: {line.strip()[:110]}')
     none_of(bare)
 
