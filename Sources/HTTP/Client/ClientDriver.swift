@@ -6,7 +6,8 @@ import EventLoop
 final class ClientDriver: @unchecked Sendable {
     typealias Completion = (Result<ClientResponse, ClientError>) -> Void
 
-    private let loop: EventLoop
+    // Unowned, because a stopped loop may hold work that holds this.
+    private unowned let loop: EventLoop
     private let certificateAuthorityFile: String?
     private var multi: UnsafeMutableRawPointer?
     private var timer: Timer?

@@ -13,6 +13,7 @@ public final class HTTPClient: Sendable {
     private let loop: EventLoop
     private let driver: ClientDriver
     private let isLibraryReady = Atomic(false)
+    private let isClosed = Atomic(false)
 
     /// - Parameters:
     ///   - loop: the loop that the sockets are watched on; it has to run while anything is sent.
@@ -26,6 +27,7 @@ public final class HTTPClient: Sendable {
 
     /// Ends what is under way with ``ClientError/Kind/cancelled`` and gives the connections back. Nothing can be sent after it.
     public func close() {
+        if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
         loop.post { [driver] in driver.close() }
     }
 
