@@ -34,7 +34,10 @@ final class Attachment: @unchecked Sendable {
     func enter() { Attachment.current = self }
 
     /// The invocation for which this thread works; 0 when it is not known.
-    var attributed: UInt64 { pthread_equal(pthread_self(), loopThread) != 0 ? running : 0 }
+    var attributed: UInt64 { isOnLoop ? running : 0 }
+
+    /// Whether this is the thread that the host calls on.
+    var isOnLoop: Bool { pthread_equal(pthread_self(), loopThread) != 0 }
 
     /// Runs `body` as work for an invocation: what it logs and starts is put down to that.
     func attributing(_ invocation: UInt64, _ body: () -> Void) {

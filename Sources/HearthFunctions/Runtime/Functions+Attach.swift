@@ -17,7 +17,7 @@ extension Functions {
             return nil
         }
         Attachment(host, definitions.map(\.handler)).enter()
-        ConcurrencyHooks.installIfAllowed()
+        LoopExecutors.installIfAllowed()
         LogHandling.installIfAllowed()
         return Self.table(manifest: manifest.serialized())
     }

@@ -28,6 +28,20 @@ struct ScheduledJob {
         }
     }
 
+    /// Hands over a job of the default executor, put down to the invocation that made it.
+    static func scheduleGlobal(_ job: UnownedJob, afterNanoseconds delay: UInt64 = 0) {
+        guard let attachment = Attachment.current else { return }
+        let invocation = attachment.attributed
+        schedule(job, .global(for: invocation), on: attachment.host, for: invocation, afterNanoseconds: delay)
+    }
+
+    /// Hands over a job of the main actor.
+    static func scheduleMain(_ job: UnownedJob) {
+        guard let attachment = Attachment.current else { return }
+        let invocation = attachment.attributed
+        schedule(job, .main(for: invocation), on: attachment.host, for: invocation)
+    }
+
     private static let run: hearth_job = { context in
         guard let memory = context?.assumingMemoryBound(to: ScheduledJob.self) else { return }
         let scheduled = memory.move()

@@ -1,0 +1,1 @@
+../../../Sources/CHearth/include/hearth.h

@@ -1,0 +1,50 @@
+import HearthFunctions
+
+/// A chat's message board, as in the Firebase guides: whoever has signed in adds messages.
+let functions = Functions {
+    OnCall("addMessage") { (request: CallableRequest<NewMessage>) in
+        let text = request.data.text
+        guard !text.isEmpty else {
+            throw HttpsError(.invalidArgument, "The function must be called with one argument \"text\", a non-empty string.")
+        }
+        guard let user = request.auth else {
+            throw HttpsError(.failedPrecondition, "The function must be called while authenticated.")
+        }
+        let clean = sanitize(text)
+        let message = try await database.reference("messages").push(Message(text: clean, author: Author(user)))
+        logger.info("added a message", metadata: ["uid": "\(user.uid)", "path": "\(message.path)"])
+        return AddedMessage(text: clean)
+    }
+}
+
+@c(hearth_plugin_entry)
+public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
+
+struct NewMessage: Decodable {
+    var text: String
+}
+
+struct AddedMessage: Encodable {
+    var text: String
+}
+
+/// What is stored for each message.
+struct Message: Encodable {
+    var text: String
+    var author: Author
+}
+
+/// Who wrote a message, as the token says. What it does not say is left out.
+struct Author: Encodable {
+    var uid: String
+    var name: String?
+    var picture: String?
+    var email: String?
+
+    init(_ user: AuthData) {
+        uid = user.uid
+        name = user.name
+        picture = user.picture
+        email = user.email
+    }
+}
