@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 // curl.h wraps these in type-checking macros, which need the real functions.
 #undef curl_easy_setopt
@@ -57,7 +58,21 @@ const char *hearth_curl_load(void) {
     return failure[0] == '\0' ? NULL : failure;
 }
 
-CURL *hearth_curl_easy_init(void) { return curl.curl_easy_init(); }
+// libcurl's own sockets would be inherited by the worker processes.
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)context;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+CURL *hearth_curl_easy_init(void) {
+    CURL *easy = curl.curl_easy_init();
+    if (easy != NULL && curl.curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) != CURLE_OK) {
+        curl.curl_easy_cleanup(easy);
+        return NULL;
+    }
+    return easy;
+}
 
 void hearth_curl_easy_cleanup(CURL *easy) { curl.curl_easy_cleanup(easy); }
 

@@ -11,8 +11,8 @@ public struct ClientResponse: Sendable {
         headers.first { $0.name == lowercaseName }?.value
     }
 
-    /// `max-age` of `Cache-Control` in seconds (RFC 9111 section 5.2.2.1); nil where it is absent or no number, and 0 for
-    /// `no-store` and `no-cache`.
+    /// For how many seconds from now the answer may be kept: `max-age` of `Cache-Control` less `Age` (RFC 9111 section 4.2).
+    /// Nil where the answer does not say, and 0 for `no-store` and `no-cache`.
     public var maxAgeSeconds: Int? {
         var found: Int?
         for (name, value) in headers where name == "cache-control" {
@@ -22,6 +22,7 @@ public struct ClientResponse: Sendable {
                 if text.hasPrefix("max-age=") { found = Int(text.dropFirst("max-age=".count)).map { max(0, $0) } ?? found }
             }
         }
-        return found
+        let age = header("age").flatMap { Int($0) } ?? 0
+        return found.map { max(0, $0 - max(0, age)) }
     }
 }

@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import Synchronization
 import Testing
 
@@ -165,6 +166,24 @@ import Testing
         }
     }
 
+    @Test func itsSocketsAreNotInherited() async throws {
+        try await exchange { _ in Self.answer("") } _: { client, server in
+            // The connection is kept after the answer.
+            _ = try await client.send(ClientRequest(url: server.url))
+            let sockets = (Int32(3)..<1024).filter { Self.peerPort($0) == server.port }
+            #expect(sockets.map { fcntl($0, F_GETFD) & FD_CLOEXEC } == [FD_CLOEXEC])
+        }
+    }
+
+    private static func peerPort(_ descriptor: Int32) -> Int? {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        return code == 0 && address.sin_family == sa_family_t(AF_INET) ? Int(UInt16(bigEndian: address.sin_port)) : nil
+    }
+
     @Test func cancellingTheTaskEndsTheExchange() async throws {
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         try await exchange { _ in
@@ -208,5 +227,10 @@ import Testing
         ("private", nil), ("max-age=-1", 0),
     ] as [(String, Int?)]) func readsMaxAge(value: String, expected: Int?) {
         #expect(ClientResponse(status: 200, headers: [("cache-control", value)], body: []).maxAgeSeconds == expected)
+    }
+
+    @Test(arguments: [("3", 2), ("9", 0), ("-1", 5), ("x", 5)]) func theTimeInACacheCounts(age: String, expected: Int) {
+        let headers = [(name: "cache-control", value: "max-age=5"), (name: "age", value: age)]
+        #expect(ClientResponse(status: 200, headers: headers, body: []).maxAgeSeconds == expected)
     }
 }
