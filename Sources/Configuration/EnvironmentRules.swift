@@ -25,6 +25,14 @@ enum EnvironmentRules {
         }
     }
 
+    /// `^[A-Za-z0-9_-]+$`
+    static func isSecretName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+                || isDigit(byte)
+        }
+    }
+
     private static func isDigit(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }

@@ -6,16 +6,12 @@ extension Schema {
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "manifest.schema.json",
   "title": "Plugin manifest",
-  "description": "What a plugin says of itself when it is loaded: its functions, what starts them, and their options. An option that is absent or null has the host's default; a number may be a parameter expression such as `{{ params.NAME }}`.",
+  "description": "What a plugin says of itself when it is loaded. An option that is absent or null has the host's default.",
   "type": "object",
   "required": ["specVersion", "endpoints"],
   "additionalProperties": false,
   "properties": {
-    "specVersion": {
-      "description": "Version of the format.",
-      "const": "v1alpha1",
-      "examples": ["v1alpha1"]
-    },
+    "specVersion": { "description": "Version of the format.", "const": "v1alpha1", "examples": ["v1alpha1"] },
     "params": {
       "description": "Values that the plugin asks for by name. They come from the environment files.",
       "type": "array",
@@ -79,13 +75,25 @@ extension Schema {
       "type": "object",
       "additionalProperties": false,
       "properties": {
-        "entryPoint": { "description": "Name of the function in the code. Without it: the function's name.", "type": "string", "minLength": 1, "examples": ["addMessage"] },
-        "platform": { "description": "Generation: `gcfv1` is the first, the others the second.", "enum": ["gcfv1", "gcfv2", "run"], "default": "gcfv2", "examples": ["gcfv1"] },
+        "entryPoint": {
+          "description": "Name of the function in the code. Without it: the function's name.",
+          "type": "string",
+          "minLength": 1,
+          "examples": ["addMessage"]
+        },
+        "platform": {
+          "description": "Generation: `gcfv1` is the first, the others the second.",
+          "enum": ["gcfv1", "gcfv2", "run"],
+          "default": "gcfv2",
+          "examples": ["gcfv1"]
+        },
         "callableTrigger": {
           "description": "Called by client SDKs through the callable protocol.",
           "type": "object",
           "additionalProperties": false,
-          "properties": { "genkitAction": { "description": "Read and not needed here.", "type": "string", "examples": ["chat"] } },
+          "properties": {
+            "genkitAction": { "description": "Read and not needed here.", "type": "string", "examples": ["chat"] }
+          },
           "examples": [{}]
         },
         "httpsTrigger": {
@@ -93,20 +101,76 @@ extension Schema {
           "type": "object",
           "additionalProperties": false,
           "properties": {
-            "invoker": { "description": "Who may call it.", "type": ["array", "null"], "items": { "type": "string", "minLength": 1 }, "examples": [["private"]] }
+            "invoker": {
+              "description": "Who may call it.",
+              "type": ["array", "null"],
+              "items": { "type": "string", "minLength": 1 },
+              "examples": [["private"]]
+            }
           },
           "examples": [{}]
         },
-        "eventTrigger": { "description": "Started by an event, such as a write to the database.", "$ref": "#/$defs/eventTrigger", "examples": [{ "eventType": "google.firebase.database.ref.v1.created", "eventFilterPathPatterns": { "ref": "messages/{id}" } }] },
-        "region": { "description": "Regions of the function.", "type": ["array", "null"], "items": { "$ref": "functions.schema.json#/$defs/region" }, "minItems": 1, "examples": [["us-central1"]] },
-        "availableMemoryMb": { "description": "Memory of one worker in MiB.", "anyOf": [{ "type": "integer", "minimum": 16, "maximum": 32768 }, { "$ref": "#/$defs/indirect" }], "default": 256, "examples": [512] },
-        "cpu": { "description": "Share of processors.", "anyOf": [{ "$ref": "functions.schema.json#/$defs/cpu" }, { "$ref": "#/$defs/indirect" }], "examples": [1] },
-        "concurrency": { "description": "Calls that one worker runs at the same time.", "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 1000 }, { "$ref": "#/$defs/indirect" }], "examples": [80] },
-        "timeoutSeconds": { "description": "Time for one call; 0 is as if it were absent. The most depends on the trigger.", "anyOf": [{ "type": "number", "minimum": 0, "maximum": 3600 }, { "$ref": "#/$defs/indirect" }], "default": 60, "examples": [60] },
-        "minInstances": { "description": "Workers kept without calls.", "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 1000 }, { "$ref": "#/$defs/indirect" }], "default": 0, "examples": [1] },
-        "maxInstances": { "description": "Workers at most; 0 is as if it were absent.", "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 1000 }, { "$ref": "#/$defs/indirect" }], "default": 4, "examples": [4] },
-        "labels": { "description": "Labels of the function.", "$ref": "functions.schema.json#/$defs/labels", "default": {}, "examples": [{ "team": "chat" }] },
-        "environmentVariables": { "description": "Variables that the code sets for itself.", "type": "object", "additionalProperties": { "type": "string" }, "default": {}, "examples": [{}] },
+        "eventTrigger": {
+          "description": "Started by an event, such as a write to the database.",
+          "$ref": "#/$defs/eventTrigger",
+          "examples": [
+            { "eventType": "google.firebase.database.ref.v1.created", "eventFilterPathPatterns": { "ref": "messages/{id}" } }
+          ]
+        },
+        "region": {
+          "description": "Regions of the function.",
+          "type": ["array", "null"],
+          "items": { "$ref": "functions.schema.json#/$defs/region" },
+          "minItems": 1,
+          "examples": [["us-central1"]]
+        },
+        "availableMemoryMb": {
+          "description": "Memory of one worker in MiB.",
+          "anyOf": [{ "type": "integer", "minimum": 16, "maximum": 32768 }, { "$ref": "#/$defs/indirect" }],
+          "default": 256,
+          "examples": [512]
+        },
+        "cpu": {
+          "description": "Share of processors.",
+          "anyOf": [{ "$ref": "functions.schema.json#/$defs/cpu" }, { "$ref": "#/$defs/indirect" }],
+          "examples": [1]
+        },
+        "concurrency": {
+          "description": "Calls that one worker runs at the same time.",
+          "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 1000 }, { "$ref": "#/$defs/indirect" }],
+          "examples": [80]
+        },
+        "timeoutSeconds": {
+          "description": "Time for one call; 0 is as if it were absent. The most depends on the trigger.",
+          "anyOf": [{ "type": "number", "minimum": 0, "maximum": 3600 }, { "$ref": "#/$defs/indirect" }],
+          "default": 60,
+          "examples": [60]
+        },
+        "minInstances": {
+          "description": "Workers kept without calls.",
+          "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 1000 }, { "$ref": "#/$defs/indirect" }],
+          "default": 0,
+          "examples": [1]
+        },
+        "maxInstances": {
+          "description": "Workers at most; 0 is as if it were absent.",
+          "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 1000 }, { "$ref": "#/$defs/indirect" }],
+          "default": 4,
+          "examples": [4]
+        },
+        "labels": {
+          "description": "Labels of the function.",
+          "$ref": "functions.schema.json#/$defs/labels",
+          "default": {},
+          "examples": [{ "team": "chat" }]
+        },
+        "environmentVariables": {
+          "description": "Variables that the code sets for itself.",
+          "type": "object",
+          "additionalProperties": { "type": "string" },
+          "default": {},
+          "examples": [{}]
+        },
         "secretEnvironmentVariables": {
           "description": "Secrets that the function may see.",
           "type": ["array", "null"],
@@ -115,7 +179,11 @@ extension Schema {
             "required": ["key"],
             "additionalProperties": false,
             "properties": {
-              "key": { "description": "Name of the secret.", "$ref": "functions.schema.json#/$defs/secretName", "examples": ["API_KEY"] },
+              "key": {
+                "description": "Name of the secret.",
+                "$ref": "functions.schema.json#/$defs/secretName",
+                "examples": ["API_KEY"]
+              },
               "secret": { "description": "Read and not needed here.", "type": "string", "examples": ["API_KEY"] },
               "projectId": { "description": "Read and not needed here.", "type": "string", "examples": ["demo-hearth"] }
             }
@@ -123,16 +191,67 @@ extension Schema {
           "default": [],
           "examples": [[{ "key": "API_KEY" }]]
         },
-        "ingressSettings": { "description": "Where calls may come from.", "enum": ["ALLOW_ALL", "ALLOW_INTERNAL_ONLY", "ALLOW_INTERNAL_AND_GCLB", null], "default": "ALLOW_ALL", "examples": ["ALLOW_ALL"] },
-        "serviceAccount": { "description": "Read and not needed here: a worker has no account of a cloud.", "type": ["string", "null"], "examples": ["default"] },
-        "serviceAccountEmail": { "description": "The older name of `serviceAccount`.", "type": ["string", "null"], "examples": ["default"] },
-        "vpc": { "description": "Read and not needed here: a worker uses the network of the machine.", "type": ["object", "null"], "examples": [null] },
-        "omit": { "description": "Leave the function out.", "type": ["boolean", "string"], "pattern": "^\\{\\{.*\\}\\}$", "expectation": "true, false or a parameter expression", "default": false, "examples": [true] },
-        "enforceAppCheck": { "description": "Refuse calls without a valid App Check token.", "type": ["boolean", "null"], "default": false, "examples": [true] },
-        "consumeAppCheckToken": { "description": "Mark App Check tokens as used.", "type": ["boolean", "null"], "default": false, "examples": [true] },
-        "cors": { "description": "Which web origins may call the function.", "anyOf": [{ "$ref": "functions.schema.json#/$defs/cors" }, { "type": "null" }], "expectation": "true, false, an origin, {\"regex\": \"...\"} or a list of these", "examples": [true] },
-        "heartbeatSeconds": { "description": "Time without a chunk after which a stream sends a sign of life; null or 0 sends none.", "type": ["number", "null"], "minimum": 0, "maximum": 3600, "default": 30, "examples": [10] },
-        "heartbeatStyle": { "description": "What the sign of life is.", "enum": ["padding", "comment", "off"], "default": "padding", "examples": ["comment"] }
+        "ingressSettings": {
+          "description": "Where calls may come from.",
+          "enum": ["ALLOW_ALL", "ALLOW_INTERNAL_ONLY", "ALLOW_INTERNAL_AND_GCLB", null],
+          "default": "ALLOW_ALL",
+          "examples": ["ALLOW_ALL"]
+        },
+        "serviceAccount": {
+          "description": "Read and not needed here: a worker has no account of a cloud.",
+          "type": ["string", "null"],
+          "examples": ["default"]
+        },
+        "serviceAccountEmail": {
+          "description": "The older name of `serviceAccount`.",
+          "type": ["string", "null"],
+          "examples": ["default"]
+        },
+        "vpc": {
+          "description": "Read and not needed here: a worker uses the network of the machine.",
+          "type": ["object", "null"],
+          "examples": [null]
+        },
+        "omit": {
+          "description": "Leave the function out.",
+          "type": ["boolean", "string"],
+          "pattern": "^\\{\\{.*\\}\\}$",
+          "expectation": "true, false or a parameter expression",
+          "default": false,
+          "examples": [true]
+        },
+        "enforceAppCheck": {
+          "description": "Refuse calls without a valid App Check token.",
+          "type": ["boolean", "null"],
+          "default": false,
+          "examples": [true]
+        },
+        "consumeAppCheckToken": {
+          "description": "Mark App Check tokens as used.",
+          "type": ["boolean", "null"],
+          "default": false,
+          "examples": [true]
+        },
+        "cors": {
+          "description": "Which web origins may call the function.",
+          "anyOf": [{ "$ref": "functions.schema.json#/$defs/cors" }, { "type": "null" }],
+          "expectation": "true, false, an origin, {\"regex\": \"...\"} or a list of these",
+          "examples": [true]
+        },
+        "heartbeatSeconds": {
+          "description": "Time without a chunk after which a stream sends a sign of life; null or 0 sends none.",
+          "type": ["number", "null"],
+          "minimum": 0,
+          "maximum": 3600,
+          "default": 30,
+          "examples": [10]
+        },
+        "heartbeatStyle": {
+          "description": "What the sign of life is.",
+          "enum": ["padding", "comment", "off"],
+          "default": "padding",
+          "examples": ["comment"]
+        }
       }
     },
     "eventTrigger": {
@@ -141,10 +260,32 @@ extension Schema {
       "required": ["eventType"],
       "additionalProperties": false,
       "properties": {
-        "eventType": { "description": "Kind of the event.", "type": "string", "minLength": 1, "examples": ["google.firebase.database.ref.v1.created"] },
-        "eventFilters": { "description": "Attributes that the event must have.", "type": "object", "additionalProperties": { "type": "string" }, "default": {}, "examples": [{ "instance": "demo-hearth-default-rtdb" }] },
-        "eventFilterPathPatterns": { "description": "Attributes that must match a pattern with `{name}`, `*` and `**`.", "type": "object", "additionalProperties": { "type": "string" }, "default": {}, "examples": [{ "ref": "messages/{id}" }] },
-        "retry": { "description": "Run it again when it fails.", "type": ["boolean", "null"], "default": false, "examples": [true] },
+        "eventType": {
+          "description": "Kind of the event.",
+          "type": "string",
+          "minLength": 1,
+          "examples": ["google.firebase.database.ref.v1.created"]
+        },
+        "eventFilters": {
+          "description": "Attributes that the event must have.",
+          "type": "object",
+          "additionalProperties": { "type": "string" },
+          "default": {},
+          "examples": [{ "instance": "demo-hearth-default-rtdb" }]
+        },
+        "eventFilterPathPatterns": {
+          "description": "Attributes that must match a pattern with `{name}`, `*` and `**`.",
+          "type": "object",
+          "additionalProperties": { "type": "string" },
+          "default": {},
+          "examples": [{ "ref": "messages/{id}" }]
+        },
+        "retry": {
+          "description": "Run it again when it fails.",
+          "type": ["boolean", "null"],
+          "default": false,
+          "examples": [true]
+        },
         "region": { "description": "Region of the source.", "type": ["string", "null"], "examples": ["us-central1"] },
         "channel": { "description": "Read and not needed here.", "type": ["string", "null"], "examples": [null] },
         "serviceAccount": { "description": "Read and not needed here.", "type": ["string", "null"], "examples": [null] }

@@ -79,7 +79,7 @@ struct SchemaValidator {
         for member in members {
             let inner = path.appending(key: member.key)
             if let names = node.propertyNames, !accepts(LocatedValue(content: .string(member.key), offset: member.keyOffset), names) {
-                note(member.keyOffset, inner, "expected a key that is \(schema.phrase(names)), found \(member.key.quoted)")
+                note(member.keyOffset, inner, "expected \(schema.phrase(names)), found \(member.key.quoted)")
             }
             if let child = node.child(member.key) {
                 check(member.value, child, inner)

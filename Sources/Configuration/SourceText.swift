@@ -2,19 +2,27 @@
 struct SourceText: Sendable {
     let file: String
     let bytes: [UInt8]
+    /// Offsets of the first bytes of the lines.
+    private let lineStarts: [Int]
+
+    init(file: String, bytes: [UInt8]) {
+        self.file = file
+        self.bytes = bytes
+        var starts = [0]
+        for (offset, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") { starts.append(offset + 1) }
+        lineStarts = starts
+    }
 
     func position(at offset: Int) -> Position {
-        var line = 1
-        var column = 1
-        for byte in bytes.prefix(offset) {
-            if byte == UInt8(ascii: "\n") {
-                line += 1
-                column = 1
-            } else if byte & 0xC0 != 0x80 {
-                column += 1
-            }
+        var low = 0
+        var high = lineStarts.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if lineStarts[middle] <= offset { low = middle } else { high = middle }
         }
-        return Position(line: line, column: column)
+        // A byte that continues a character of several bytes is no column of its own.
+        let before = bytes[lineStarts[low]..<min(offset, bytes.count)]
+        return Position(line: low + 1, column: 1 + before.count { $0 & 0xC0 != 0x80 })
     }
 
     func problem(at offset: Int, path: DocumentPath = DocumentPath(), _ message: String) -> Problem {

@@ -1,0 +1,97 @@
+/// Reads the environment files of one plugin and compares them with what its manifest asks for.
+struct EnvironmentReader {
+    let directory: String
+    let configuration: Configuration
+    private(set) var variables: [String: String] = [:]
+    private(set) var secrets: [String: String] = [:]
+    private(set) var problems: [Problem] = []
+    private(set) var warnings: [Problem] = []
+    /// Where each variable was given.
+    private var places: [String: (file: String, line: Int)] = [:]
+
+    init(directory: String, configuration: Configuration) {
+        self.directory = directory
+        self.configuration = configuration
+    }
+
+    private var isDevelopment: Bool { configuration.mode == .development }
+    private var projectFile: String { FileSystem.join(directory, ".env.\(configuration.project)") }
+    private var secretFile: String { FileSystem.join(directory, ".secret.local") }
+
+    mutating func readFiles() {
+        var files = [FileSystem.join(directory, ".env"), projectFile]
+        if isDevelopment { files.append(FileSystem.join(directory, ".env.local")) }
+        for file in files {
+            for entry in read(file, kind: .variables) {
+                variables[entry.key] = entry.value
+                places[entry.key] = (file, entry.line)
+            }
+        }
+        for entry in read(secretFile, kind: .secrets) { secrets[entry.key] = entry.value }
+        if let mode = FileSystem.mode(secretFile), mode & 0o044 != 0 {
+            warnings.append(Problem(file: secretFile, message: "other users of this machine can read the secrets; chmod 600 it"))
+        }
+    }
+
+    private mutating func read(_ file: String, kind: EnvironmentFile.Kind) -> [EnvironmentFile.Entry] {
+        do {
+            let contents = EnvironmentFile(try FileSystem.read(file, sizeBytesMax: 1024 * 1024), file: file, kind: kind)
+            problems += contents.problems
+            warnings += contents.warnings
+            return contents.entries
+        } catch {
+            if !error.isMissing { problems.append(Problem(file: file, message: error.message)) }
+            return []
+        }
+    }
+
+    /// The values of the plugin's parameters; those that only have a default become variables as well.
+    mutating func parameters(_ declared: [Parameter], builtIns: BuiltInVariables, plugin: String) -> ParameterValues {
+        var values = ParameterValues()
+        for (name, text) in builtIns.parameters { values.set(name, .string, text) }
+        for parameter in declared where parameter.kind != .secret {
+            guard let text = variables[parameter.name] ?? defaultText(parameter, values, plugin) else { continue }
+            if let message = parameter.violation(text) {
+                let place = places[parameter.name]
+                let position = place.map { Position(line: $0.line, column: 1) }
+                problems.append(Problem(file: place?.file ?? plugin, position: position, path: parameter.name, message: message))
+            }
+            variables[parameter.name] = text
+            values.set(parameter.name, parameter.kind, text)
+        }
+        return values
+    }
+
+    private mutating func defaultText(_ parameter: Parameter, _ values: ParameterValues, _ plugin: String) -> String? {
+        guard let text = parameter.defaultText else {
+            let advice = "add a line \(parameter.name)=value"
+            problems.append(Problem(file: projectFile, message: "the plugin \(plugin) needs the parameter \(parameter.name); \(advice)"))
+            return nil
+        }
+        guard Expression.isOne(text) else { return text }
+        do {
+            return try Expression.evaluate(text, with: values).plainText
+        } catch {
+            let path = "params.\(parameter.name).default"
+            problems.append(Problem(file: plugin, path: path, message: "\(text) cannot be evaluated: \(error.message)"))
+            return nil
+        }
+    }
+
+    /// Complains about every secret that a function names and `.secret.local` does not give.
+    mutating func requireSecrets(_ functions: [FunctionDeclaration]) {
+        for function in functions where !function.isOmitted(in: configuration) {
+            for name in function.secretNames(in: configuration) where secrets[name] == nil {
+                let advice = "add a line \(name)=value"
+                problems.append(Problem(file: secretFile, message: "the function \(function.name) needs the secret \(name); \(advice)"))
+            }
+        }
+    }
+}
+
+extension Expression.Value {
+    /// As an environment variable holds it.
+    var plainText: String {
+        if case .text(let text) = self { text } else { shown }
+    }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Configuration
+
+@Suite struct WarningTests {
+    private func configuration(_ document: String) throws(ConfigurationErrors) -> Configuration {
+        try Configuration(parsing: Array(document.utf8), file: "functions.json", mode: .development)
+    }
+
+    @Test func originWithoutSchemeIsDoubtful() throws {
+        let configuration = try configuration(
+            #"{"project": "demo-hearth", "functions": {"a": {"cors": ["flutter.com", "https://x"]}, "b": {"cors": "*"}}}"#)
+        #expect(
+            configuration.warnings.map(\.description) == [
+                #"functions.json:1:56: functions.a.cors: "flutter.com" has no scheme, so that no browser's origin equals it; "#
+                    + #"write "https://flutter.com""#
+            ])
+    }
+
+    @Test func optionsForAFunctionThatNobodyHasAreDoubtful() throws {
+        let functions = "{\n\"addMesage\": {},\n\"increment\": {},\n\"zzz\": {}}"
+        let configuration = try configuration(#"{"project": "demo-hearth", "functions": \#(functions)}"#)
+        #expect(
+            configuration.warnings(forLoaded: ["addMessage", "increment"]).map(\.description) == [
+                #"functions.json:2:14: functions.addMesage: no plugin has a function of this name; did you mean "addMessage"?"#,
+                "functions.json:4:8: functions.zzz: no plugin has a function of this name",
+            ])
+    }
+
+    @Test func pathsStartAtTheFolderOfTheFile() throws {
+        let plugins = #"{"A": {"library": "a.so"}, "B": {"product": "B"}}"#
+        let document = #"{"project": "demo-hearth", "plugins": \#(plugins), "database": {"rules": "r.json"}}"#
+        let files = ["functions.json": document, "a.so": "", "r.json": "{}"]
+        try FilePaths.withFolder(files) { folder in
+            let configuration = try Configuration.load(file: folder + "/functions.json", mode: .production)
+            #expect(configuration.directory == folder)
+            #expect(configuration.plugins.map(\.source) == [.library(folder + "/a.so"), .product("B")])
+            #expect(configuration.plugins.map(\.environmentDirectory) == [folder, folder])
+            #expect(configuration.database.rules == folder + "/r.json")
+        }
+    }
+
+    @Test func theProjectsOwnFileIsValid() throws {
+        let configuration = try Configuration.load(file: FilePaths.root + "/functions.json", mode: .development)
+        #expect(configuration.project == "demo-hearth")
+        #expect(configuration.plugins.map(\.name) == ["Arithmetic", "Messages", "Counter"])
+        #expect(configuration.warnings.isEmpty)
+    }
+}
