@@ -7,30 +7,28 @@ extension HTTPConnection {
     /// - Returns: how many bytes were used; nil when more are needed.
     func readHead(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
-        if phase == .idle {
-            scan = HeadScan()
-            headBegan()
+        if phase == .idle { scan = HeadScan() }
+        if scan.position == 0, !hasSkippedBlankLine, bytes.count >= 2, bytes[0] == 0x0D, bytes[1] == 0x0A {
+            // Some clients send an empty line after a body (RFC 9112 section 2.2).
+            hasSkippedBlankLine = true
+            return 2
         }
-        let blank = scan.position == 0 ? Self.blankLineCount(bytes) : 0
-        let outcome = scan.advance(base + blank, count: bytes.count - blank)
-        switch outcome {
+        if phase == .idle { headBegan() }
+        switch scan.advance(base, count: bytes.count) {
         case .complete(let count):
             guard count <= server.limits.headBytesMax else {
                 refuse(.headTooLarge, nil)
                 return bytes.count
             }
-            return blank + takeHead(UnsafeBufferPointer(rebasing: bytes[blank...]), count: count)
+            hasSkippedBlankLine = false
+            return takeHead(bytes, count: count)
         case .incomplete:
-            if let refusal = tooLarge(bytes.count - blank) { refuse(refusal, nil) } else { return nil }
+            guard let refusal = tooLarge(bytes.count) else { return nil }
+            refuse(refusal, nil)
         case .refused(let refusal):
             refuse(refusal, nil)
         }
         return bytes.count
-    }
-
-    /// One empty line before a request is skipped: some clients send it after a body (RFC 9112 section 2.2).
-    private static func blankLineCount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        bytes.count >= 2 && bytes[0] == 0x0D && bytes[1] == 0x0A ? 2 : 0
     }
 
     private func tooLarge(_ count: Int) -> HTTPRefusal? {
@@ -46,7 +44,8 @@ extension HTTPConnection {
         exchange.connection = self
         self.exchange = exchange
         let refusal =
-            server.parser.parse(&exchange.head)
+            HeadRules.checkVersion(of: exchange.head, requestLineEnd: scan.requestLineEnd)
+            ?? server.parser.parse(&exchange.head)
             ?? HeadRules.apply(to: &exchange.head, requestLineEnd: scan.requestLineEnd, limits: server.limits)
         if let refusal {
             refuse(refusal, nil)

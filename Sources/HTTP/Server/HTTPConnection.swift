@@ -28,6 +28,7 @@ final class HTTPConnection: StreamHandler {
     var exchange: HTTPExchange?
     var backlog = ByteBuffer()
     var scan = HeadScan()
+    var hasSkippedBlankLine = false
     var closesAfterAnswer = false
 
     private var deadline: UInt64
@@ -142,6 +143,7 @@ final class HTTPConnection: StreamHandler {
         if phase == .body, !exchange.intake.isComplete {
             guard !closesAfterAnswer else { return beginClosing() }
             exchange.intake.sink = .discard
+            exchange.intake.inflater = nil
             exchange.intake.isPaused = false
             processBacklog()
         } else {

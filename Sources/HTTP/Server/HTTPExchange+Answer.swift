@@ -55,6 +55,15 @@ extension HTTPExchange {
         end(connection)
     }
 
+    /// Answers with a head that is ready but for what `fields` adds, and the server's own fields.
+    public func respond(prebuiltHead: StaticString, body: Span<UInt8>, fields: (ResponseHead) -> Void) {
+        guard state == .waiting, let connection else { return }
+        connection.stream.outbox.append(prebuiltHead)
+        finish(connection, body.count, fields)
+        if method != .head { connection.stream.outbox.append(body) }
+        end(connection)
+    }
+
     // MARK: Answers in pieces
 
     /// Begins an answer whose body follows with `write` and ends with `end()`.

@@ -48,9 +48,6 @@ struct HeadParser: ~Copyable {
             }
         }
         guard code == HPE_PAUSED || code == HPE_PAUSED_UPGRADE else { return refusal(for: code, head) }
-        guard parser.pointee.http_major == 1, parser.pointee.http_minor <= 1 else {
-            return HTTPRefusal(.versionNotSupported, "only HTTP/1.1 and HTTP/1.0 are spoken here")
-        }
         head.method = HTTPMethod(rawValue: parser.pointee.method)
         head.minorVersion = Int(parser.pointee.http_minor)
         return nil
@@ -61,8 +58,6 @@ struct HeadParser: ~Copyable {
         case HPE_INVALID_METHOD:
             return Self.beginsWithToken(head)
                 ? HTTPRefusal(.notImplemented, "the method is not known") : .badRequest("the method is not valid")
-        case HPE_INVALID_VERSION:
-            return HTTPRefusal(.versionNotSupported, "only HTTP/1.1 and HTTP/1.0 are spoken here")
         case HPE_INVALID_URL: return .badRequest("the request target is not valid")
         case HPE_INVALID_HEADER_TOKEN: return .badRequest("a header field is not valid")
         case HPE_INVALID_CONTENT_LENGTH, HPE_UNEXPECTED_CONTENT_LENGTH:

@@ -20,6 +20,23 @@ enum HeadRules {
         return splitTarget(of: &head, hostIndex: seen.hostIndex)
     }
 
+    /// The request line ends with the version, which is one of ours. Asked before the parser, which knows other protocols.
+    static func checkVersion(of head: borrowing RequestHead, requestLineEnd end: Int) -> HTTPRefusal? {
+        let name: StaticString = " HTTP/"
+        guard end >= 9 else { return .badRequest("the request line is not valid") }
+        let version = UnsafeBufferPointer(start: head.bytes + end - 9, count: 9)
+        for index in 0..<6 where version[index] != name.utf8Start[index] {
+            return .badRequest("the request line is not valid")
+        }
+        guard version[6] &- 48 < 10, version[7] == UInt8(ascii: "."), version[8] &- 48 < 10 else {
+            return .badRequest("the request line is not valid")
+        }
+        guard version[6] == UInt8(ascii: "1"), version[8] <= UInt8(ascii: "1") else {
+            return HTTPRefusal(.versionNotSupported, "only HTTP/1.1 and HTTP/1.0 are spoken here")
+        }
+        return nil
+    }
+
     private struct Seen {
         var hosts = 0
         var hostIndex = -1
@@ -48,6 +65,7 @@ enum HeadRules {
         let name = head.slice(field.name)
         let value = head.slice(field.value)
         switch name.count {
+        case 0: return .badRequest("a field has no name")
         case 4 where name.equalsIgnoringCase(lowercase: "host"):
             seen.hosts += 1
             guard seen.hosts == 1 else { return .badRequest("the Host field is given twice") }

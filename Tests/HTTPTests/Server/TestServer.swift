@@ -1,0 +1,95 @@
+import Bytes
+import EventLoop
+import Glibc
+import HTTP
+
+/// A server on a thread of its own, with the routes of `TestRoutes`.
+final class TestServer: @unchecked Sendable {
+    // Unchecked: server, listener and routes are touched on the loop's thread only; the rest does not change.
+
+    let port: Int
+    let log = EventLog()
+
+    private let thread: LoopThread
+    private var server: HTTPServer?
+    private var listener: Listener?
+    private var routes: TestRoutes?
+    private var tls: TLSContext?
+
+    init(limits: HTTPLimits = HTTPLimits(), certificate: (certificate: String, key: String)? = nil) throws {
+        // As the program does: a write to a client that has gone is an error like others.
+        signal(SIGPIPE, SIG_IGN)
+        thread = try LoopThread()
+        let log = self.log
+        let (started, port) = (EventLog(), Box(0))
+        let made = Box<(HTTPServer, Listener, TestRoutes, TLSContext?)?>(nil)
+        let loop = thread.loop
+        loop.post {
+            let routes = TestRoutes(loop: loop, log: log)
+            let server = HTTPServer(loop: loop, limits: limits, handler: routes)
+            let tls = certificate.flatMap { try? TLSContext(certificateFile: $0.certificate, keyFile: $0.key) }
+            if let listener = try? Listener.tcp(
+                loop: loop, host: "127.0.0.1", port: 0, accept: { server.accept($0, tls: tls) })
+            {
+                port.value = listener.port
+                made.value = (server, listener, routes, tls)
+            }
+            started.add("started")
+        }
+        _ = started.wait(for: "started")
+        self.port = port.value
+        (server, listener, routes, tls) = made.value ?? (nil, nil, nil, nil)
+    }
+
+    /// Runs `work` on the loop and waits for it.
+    func onLoop<T: Sendable>(_ work: @escaping @Sendable (HTTPServer, TestRoutes) -> T) -> T? {
+        let done = EventLog()
+        let result = Box<T?>(nil)
+        thread.loop.post { [self] in
+            if let server, let routes { result.value = work(server, routes) }
+            done.add("done")
+        }
+        _ = done.wait(for: "done")
+        return result.value
+    }
+
+    /// Starts to drain, and waits until no connection is left.
+    func drains(withinMilliseconds: UInt64 = 60_000) -> Bool {
+        let log = self.log
+        _ = onLoop { server, _ in server.drain(withinMilliseconds: withinMilliseconds) { log.add("drained") } }
+        return log.wait(for: "drained")
+    }
+
+    func connect() -> RawClient { RawClient(port: port) }
+
+    /// Sends `request` on a connection of its own and reads to the end.
+    func exchange(_ request: String) -> String {
+        let client = connect()
+        client.send(request)
+        return client.readAllText()
+    }
+
+    deinit {
+        let done = EventLog()
+        let (listener, server, routes, tls) = (Box(listener), Box(server), Box(routes), Box(tls))
+        (self.listener, self.server, self.routes, self.tls) = (nil, nil, nil, nil)
+        thread.loop.post {
+            listener.value?.close()
+            listener.value = nil
+            routes.value?.forget()
+            routes.value = nil
+            tls.value = nil
+            server.value?.drain(withinMilliseconds: 0) { done.add("done") }
+            server.value = nil
+        }
+        _ = done.wait(for: "done")
+        thread.join()
+    }
+}
+
+/// Carries a value that is not `Sendable` to the loop's thread and back.
+final class Box<T>: @unchecked Sendable {
+    // Unchecked: whoever uses it waits for the other thread to be done with it.
+    var value: T
+    init(_ value: T) { self.value = value }
+}

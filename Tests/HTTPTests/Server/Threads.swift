@@ -1,0 +1,15 @@
+import Glibc
+
+/// Runs `work` on a thread of its own, for clients that block.
+func spawn(_ work: @escaping @Sendable () -> Void) {
+    let context = Unmanaged.passRetained(Box(work)).toOpaque()
+    var thread = pthread_t()
+    pthread_create(
+        &thread, nil,
+        { context in
+            guard let context else { return nil }
+            Unmanaged<Box<@Sendable () -> Void>>.fromOpaque(context).takeRetainedValue().value()
+            return nil
+        }, context)
+    pthread_detach(thread)
+}
