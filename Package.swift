@@ -26,6 +26,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
@@ -52,7 +53,7 @@ let package = Package(
             name: "FunctionHost",
             dependencies: [
                 "Bytes", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),
         .target(
@@ -79,7 +80,7 @@ let package = Package(
         .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: house),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: house),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "EventLoop"], swiftSettings: house),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "EventLoop", "Bytes", "CZlib"], swiftSettings: house),
         .testTarget(name: "TokensTests", dependencies: ["Tokens"], swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: house),
         .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol"], swiftSettings: house),
