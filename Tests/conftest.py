@@ -1,8 +1,6 @@
-import subprocess
-
 import pytest
 
-from hearth import BINARY, ROOT, Host
+from hearth import BINARY, Host
 from tokens import Keys
 
 
@@ -51,16 +49,3 @@ def close_all(hosts):
     finally:
         for host in hosts:
             host.abandon()
-
-
-@pytest.fixture
-def c_plugin(tmp_path):
-    """Compiles Tests/Plugins/C/NAME.c, with what is to be defined, into a library of its own."""
-    def build(name, *, to=None, **defines):
-        target = tmp_path / f'lib{to or name}.so'
-        flags = [f'-D{key}={value}' for key, value in defines.items()]
-        source = ROOT / f'Tests/Plugins/C/{name}.c'
-        subprocess.run(['gcc', '-shared', '-fPIC', '-Wall', '-Werror', '-I', ROOT / 'Sources/CHearth/include', *flags, source, '-o', target],
-                       check=True)
-        return str(target)
-    return build

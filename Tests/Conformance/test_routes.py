@@ -80,6 +80,6 @@ def test_backends(conformance):
     assert answer.header('Access-Control-Allow-Origin') in ('*', ORIGIN[1])
 
 
-@pytest.mark.parametrize('target', ['/_/health', '/_/ready', '/_/metrics'])
+@pytest.mark.parametrize('target', ['/_/health', '/_/ready'])
 def test_the_hosts_own_pages(target, conformance):
     assert conformance.request('GET', target).status == 200

@@ -16,7 +16,7 @@ STREAM = ('Accept', 'text/event-stream')
 
 @pytest.fixture
 def host(launch):
-    host = launch(['Faults'], config={'defaults': {'timeoutSeconds': 60}, 'workers': {'drainSeconds': 20}})
+    host = launch(['probe'], config={'defaults': {'timeoutSeconds': 60}, 'workers': {'drainSeconds': 20}})
     host.result('pid')
     return host
 
@@ -100,7 +100,7 @@ def test_not_ready_while_it_drains(host):
 
 
 def test_a_function_that_does_not_end_is_given_up(launch):
-    host = launch(['Faults'], config={'defaults': {'timeoutSeconds': 600}, 'workers': {'drainSeconds': 0.5}})
+    host = launch(['probe'], config={'defaults': {'timeoutSeconds': 600}, 'workers': {'drainSeconds': 0.5}})
     host.result('pid')
     with host.wire() as wire:
         wire.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":500000}}')
@@ -113,7 +113,7 @@ def test_a_function_that_does_not_end_is_given_up(launch):
 
 
 def test_a_second_signal_ends_it_at_once(launch):
-    host = launch(['Faults'], config={'defaults': {'timeoutSeconds': 600}, 'workers': {'drainSeconds': 600}})
+    host = launch(['probe'], config={'defaults': {'timeoutSeconds': 600}, 'workers': {'drainSeconds': 600}})
     host.result('pid')
     with host.wire() as wire:
         wire.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":500000}}')

@@ -10,11 +10,11 @@ SECRET = 'host-secret-7f3a'
 
 @pytest.fixture
 def host(prepare):
-    host = prepare(['Faults', 'Conformance'], env={'HOST_ONLY': SECRET, 'LD_PRELOAD': '', 'HEARTH_TOKEN': SECRET})
+    host = prepare(['probe', 'Conformance'], env={'HOST_ONLY': SECRET, 'LD_PRELOAD': '', 'HEARTH_TOKEN': SECRET})
     (host.folder / '.env').write_text('GREETING=hello\nPLAIN=one\nQUOTED="two\\nlines"\nLITERAL=\'a b\' # comment\nexport EXPORTED=x\n')
     (host.folder / '.env.demo-hearth').write_text('PLAIN=two\n')
     (host.folder / '.secret.local').write_text('API_KEY=s3cr3t-of-faults\nOTHER_KEY=s3cr3t-of-nobody\n')
-    host.write_config(('Faults', 'Conformance'), {'functions': {'environment': {'secrets': ['API_KEY']}}})
+    host.write_config(('probe', 'Conformance'), {'functions': {'environment': {'secrets': ['API_KEY']}}})
     return host.start()
 
 
@@ -76,7 +76,7 @@ def test_a_folder_of_its_own(host):
 
 
 def test_limit_of_open_files(launch):
-    host = launch(['Faults'], config={'workers': {'openFiles': 64}})
+    host = launch(['probe'], config={'workers': {'openFiles': 64}})
     assert host.result('opensFiles', {'count': 1000}) < 64
     assert host.result('pid') > 0
 
@@ -84,16 +84,18 @@ def test_limit_of_open_files(launch):
 @pytest.mark.parametrize('name, text, line', [('.env', 'lower=1\n', 1), ('.env', 'A=1\nFIREBASE_X=1\n', 2), ('.env', 'PORT=1\n', 1),
                                               ('.env', 'A=1\nno equals sign\n', 2), ('.env', 'A="unended\n', 1)])
 def test_environment_file_that_is_wrong(name, text, line, prepare):
-    host = prepare(['Faults'])
+    """Its plugin is left out; a plugin with another folder is served."""
+    host = prepare({'probe': {'library': library('probe')}, 'Conformance': {'library': library('Conformance'), 'environment': 'fine'}})
+    (host.folder / 'fine').mkdir()
     (host.folder / name).write_text(text)
-    host.spawn()
-    assert host.process.wait(30) == 1
-    host.process = None
+    host.start()
     assert f'{name}:{line}' in host.log
+    assert host.callable('pid').status == 404
+    assert host.result('echo', 1) == 1
 
 
 def test_isolation_none_has_them_too(tmp_path):
-    host = Host(tmp_path / 'inside', {'Faults': {'library': library('Faults'), 'isolation': 'none'}})
+    host = Host(tmp_path / 'inside', {'probe': {'library': library('probe'), 'isolation': 'none'}})
     (host.folder / '.env').write_text('GREETING=hello\n')
     host.start()
     assert host.result('environment')['GREETING'] == 'hello'

@@ -16,15 +16,15 @@ DEFINED = {(200, None), (500, 'INTERNAL'), (503, 'UNAVAILABLE'), (429, 'RESOURCE
 @pytest.mark.parametrize('keep_alive', [True, False], ids=['kept connections', 'new connections'])
 def test_workers_killed_under_load(keep_alive, launch):
     """Every request is answered, by a result or by a defined error."""
-    host = launch(['Faults', 'Conformance'], config={'workers': {'restartLimit': 1000}})
+    host = launch(['probe', 'Conformance'], config={'workers': {'restartLimit': 1000}})
     host.result('pid')
     with Load(host, 'pid', keep_alive=keep_alive) as load, Load(host, 'echo', clients=2) as beside:
         for _ in range(15):
             goal = load.count() + 50
             until(lambda: load.count() > goal, 'load')
-            for process in host.loaded_workers():
-                if any('Faults' in path for path in host.plugins_of(process.pid)):
-                    os.kill(process.pid, signal.SIGKILL)
+            answer = host.callable('pid')
+            if answer.status == 200:
+                os.kill(answer.json['result'], signal.SIGKILL)
     assert load.lost() == {}
     assert set(load.answers()) <= DEFINED, load.answers()
     assert load.answers()[200, None] > 0
@@ -43,7 +43,7 @@ def test_workers_killed_while_idle(launch):
 
 def test_stopped_worker_is_replaced(launch):
     """A worker that the kernel does not let run looks like one that hangs."""
-    host = launch(['Faults'], config={'defaults': {'timeoutSeconds': 1}, 'workers': {'blockedLoopSeconds': 0.5}})
+    host = launch(['probe'], config={'defaults': {'timeoutSeconds': 1}, 'workers': {'blockedLoopSeconds': 0.5}})
     pid = host.result('pid')
     os.kill(pid, signal.SIGSTOP)
     assert host.callable('pid').status == 504
@@ -54,7 +54,7 @@ def test_stopped_worker_is_replaced(launch):
 @pytest.mark.parametrize('fault', ['abort', 'exit'])
 def test_two_hundred_crashes_leave_nothing(fault, launch):
     """The restart policy forgives a crash once a call has been answered, so each crash follows an answer."""
-    host = launch(['Faults'])
+    host = launch(['probe'])
 
     def crash():
         assert host.result('pid') > 0
@@ -75,7 +75,7 @@ def test_two_hundred_crashes_leave_nothing(fault, launch):
 
 
 def test_no_worker_outlives_a_killed_host(launch):
-    host = launch(['Faults', 'Conformance'], config={'defaults': {'minInstances': 2}})
+    host = launch(['probe', 'Conformance'], config={'defaults': {'minInstances': 2}})
     until(lambda: len(host.loaded_workers()) >= 4, 'workers')
     assert host.callable('sleep', {'milliseconds': 1}).status == 200
     family = host.kill()
@@ -84,7 +84,7 @@ def test_no_worker_outlives_a_killed_host(launch):
 
 
 def test_a_busy_worker_does_not_outlive_a_killed_host(launch):
-    host = launch(['Faults'], config={'functions': {'spin': {'timeoutSeconds': 600}}})
+    host = launch(['probe'], config={'functions': {'spin': {'timeoutSeconds': 600}}})
     host.result('pid')
     with host.wire() as wire:
         wire.send(b'POST %s HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"data":null}' %

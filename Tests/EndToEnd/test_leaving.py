@@ -13,7 +13,7 @@ STREAM = ('Accept', 'text/event-stream')
 
 @pytest.fixture
 def host(launch):
-    host = launch(['Faults'], config={'functions': {'sleep': {'timeoutSeconds': 30}}})
+    host = launch(['probe'], config={'functions': {'sleep': {'timeoutSeconds': 30}}})
     host.result('pid')
     return host
 

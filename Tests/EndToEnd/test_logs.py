@@ -11,7 +11,7 @@ from processes import until
 
 @pytest.fixture
 def host(launch):
-    return launch(['Faults'])
+    return launch(['probe'])
 
 
 def entries(host):

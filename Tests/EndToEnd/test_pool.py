@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from hearth import callable_headers, library
+from hearth import callable_headers
 from processes import until
 
 SLEEP = {'milliseconds': 600}
@@ -33,18 +33,18 @@ def errors(answers):
 class TestConcurrency:
     @pytest.mark.parametrize('limit', [1, 3])
     def test_no_more_at_once_in_one_worker(self, limit, launch):
-        host = launch(['Faults'], config=options(concurrency=limit, maxInstances=1))
+        host = launch(['probe'], config=options(concurrency=limit, maxInstances=1))
         answers = together(host, 6, 'overlap', {'milliseconds': 100})
         assert statuses(answers) == [200] * 6
         assert max(answer.json['result'] for answer in answers) <= limit
 
     def test_many_at_once_in_one_worker(self, launch):
-        host = launch(['Faults'], config=options(concurrency=80, maxInstances=1))
+        host = launch(['probe'], config=options(concurrency=80, maxInstances=1))
         assert statuses(together(host, 40)) == [200] * 40
         assert len(host.loaded_workers()) == 1
 
     def test_functions_with_different_options_have_workers_of_their_own(self, launch):
-        host = launch(['Faults'], config={'functions': {'pid': {'memory': '512MiB'}, 'sleep': {'memory': '256MiB'}}})
+        host = launch(['probe'], config={'functions': {'pid': {'memory': '512MiB'}, 'sleep': {'memory': '256MiB'}}})
         host.result('pid')
         host.result('sleep', {'milliseconds': 1})
         assert len(host.loaded_workers()) == 2
@@ -52,7 +52,7 @@ class TestConcurrency:
 
 class TestInstances:
     def test_grow_to_the_maximum_and_no_further(self, launch):
-        host = launch(['Faults'], config=options(concurrency=1, maxInstances=3))
+        host = launch(['probe'], config=options(concurrency=1, maxInstances=3))
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             calls = [pool.submit(host.callable, 'sleep', SLEEP, timeout=60) for _ in range(8)]
             most = 0
@@ -63,13 +63,13 @@ class TestInstances:
         assert most == 3
 
     def test_scale_to_zero_and_back(self, launch):
-        host = launch(['Faults'], config={**options(), 'workers': {'idleSeconds': 0.3}})
+        host = launch(['probe'], config={**options(), 'workers': {'idleSeconds': 0.3}})
         pid = host.result('pid')
         until(lambda: not host.loaded_workers(), 'the idle worker is gone')
         assert host.result('pid') != pid
 
     def test_minimum_is_kept(self, launch):
-        host = launch(['Faults'], config={**options(minInstances=2), 'workers': {'idleSeconds': 0.2}})
+        host = launch(['probe'], config={**options(minInstances=2), 'workers': {'idleSeconds': 0.2}})
         until(lambda: len(host.loaded_workers()) == 2, 'two workers before any call')
         pids = {process.pid for process in host.loaded_workers()}
         together(host, 4)
@@ -77,21 +77,21 @@ class TestInstances:
         assert {process.pid for process in host.loaded_workers()} == pids
 
     def test_minimum_is_restored_after_a_crash(self, launch):
-        host = launch(['Faults'], config=options(minInstances=1))
+        host = launch(['probe'], config=options(minInstances=1))
         first = until(lambda: host.loaded_workers(), 'a worker before any call')[0]
-        assert host.callable('trap').status == 500
+        assert host.callable('abort').status == 500
         second = until(lambda: host.loaded_workers(), 'another one without a call')[0]
         assert first.pid != second.pid
 
     def test_nothing_runs_before_the_first_call(self, launch):
-        host = launch(['Faults'], config=options())
+        host = launch(['probe'], config=options())
         until(lambda: not host.loaded_workers() or host.request('GET', '/_/health').status == 200, 'started')
         assert len(host.workers()) <= 2
 
 
 class TestQueue:
     def test_full(self, launch):
-        host = launch(['Faults'], config={**options(concurrency=1, maxInstances=1), 'workers': {'queueLengthMax': 2}})
+        host = launch(['probe'], config={**options(concurrency=1, maxInstances=1), 'workers': {'queueLengthMax': 2}})
         host.result('pid')
         answers = together(host, 10)
         assert statuses(answers) == [200] * 3 + [429] * 7
@@ -100,7 +100,7 @@ class TestQueue:
         assert refused.header('Retry-After') is not None
 
     def test_refusal_carries_the_headers_for_browsers(self, launch):
-        host = launch(['Faults'], config={**options(concurrency=1, maxInstances=1), 'workers': {'queueLengthMax': 0}})
+        host = launch(['probe'], config={**options(concurrency=1, maxInstances=1), 'workers': {'queueLengthMax': 0}})
         host.result('pid')
         with host.wire() as busy:
             busy.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":1500}}')
@@ -113,7 +113,7 @@ class TestQueue:
             assert busy.response().status == 200
 
     def test_waiting_too_long(self, launch):
-        host = launch(['Faults'], config={**options(concurrency=1, maxInstances=1), 'workers': {'queueWaitMilliseconds': 200}})
+        host = launch(['probe'], config={**options(concurrency=1, maxInstances=1), 'workers': {'queueWaitMilliseconds': 200}})
         host.result('pid')
         answers = together(host, 4)
         assert statuses(answers)[0] == 200
@@ -121,14 +121,14 @@ class TestQueue:
         assert errors(answers) == {'RESOURCE_EXHAUSTED'}
 
     def test_waiting_past_the_deadline(self, launch):
-        host = launch(['Faults'], config={**options(concurrency=1, maxInstances=1, timeoutSeconds=1)})
+        host = launch(['probe'], config={**options(concurrency=1, maxInstances=1, timeoutSeconds=1)})
         host.result('pid')
         answers = together(host, 4, data={'milliseconds': 700})
         assert {answer.status for answer in answers} <= {200, 504}
         assert 504 in statuses(answers)
 
     def test_a_call_that_left_the_queue_is_not_run(self, launch):
-        host = launch(['Faults'], config=options(concurrency=1, maxInstances=1))
+        host = launch(['probe'], config=options(concurrency=1, maxInstances=1))
         before = host.result('count')
         with host.wire() as busy:
             busy.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":800}}')
@@ -142,11 +142,11 @@ class TestQueue:
 
 class TestCrashes:
     def test_plugin_that_crashes_again_and_again_is_given_up(self, launch):
-        host = launch(['Faults', 'Conformance'], config={'workers': {'restartLimit': 3}})
+        host = launch(['probe', 'Conformance'], config={'workers': {'restartLimit': 3}})
         seen = []
 
         def given_up():
-            seen.append(host.callable('trap'))
+            seen.append(host.callable('abort'))
             return seen[-1].status == 503
 
         until(given_up, 'no more workers are started', 30)
@@ -157,19 +157,14 @@ class TestCrashes:
         host.until_logged(r'(?i)g(i|a)ve[ns]? (it )?up')
 
     def test_answers_between_crashes_forgive_them(self, launch):
-        host = launch(['Faults'], config={'workers': {'restartLimit': 3}})
+        host = launch(['probe'], config={'workers': {'restartLimit': 3}})
         for _ in range(8):
             assert host.result('pid') > 0
-            assert host.callable('trap').status == 500
+            assert host.callable('abort').status == 500
         assert host.result('pid') > 0
-
-    def test_plugin_that_crashes_while_it_loads(self, launch, c_plugin):
-        host = launch({'crash': {'library': c_plugin('crash-in-entry')}, 'Conformance': {'library': library('Conformance')}})
-        assert host.result('echo', 1) == 1
-        host.until_logged('crash-in-entry')
 
 
 def test_deadline_that_passes_in_a_cold_start(launch):
-    host = launch(['Faults'], config={'functions': {'sleep': {'timeoutSeconds': 1}}})
+    host = launch(['probe'], config={'functions': {'sleep': {'timeoutSeconds': 1}}})
     answer = host.callable('sleep', {'milliseconds': 5000})
     assert (answer.status, answer.json['error']['status']) == (504, 'DEADLINE_EXCEEDED')

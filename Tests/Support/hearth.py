@@ -1,14 +1,18 @@
 """Starts the release binary with a configuration, a port and a data folder of its own, and stops it by its process id."""
 
+import atexit
 import contextlib
+import functools
 import itertools
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 
 import processes
 from processes import until
@@ -33,9 +37,20 @@ def free_port():
             return port
 
 
-def library(product):
-    """The path of a plugin that the package builds."""
-    return str(PRODUCTS / f'lib{product}.so')
+def library(name, **defines):
+    """The path of a plugin that the package builds, or of one in C that is compiled here with what is to be defined."""
+    source = ROOT / f'Tests/Plugins/C/{name}.c'
+    return compiled(source, tuple(defines.items())) if source.exists() else str(PRODUCTS / f'lib{name}.so')
+
+
+@functools.cache
+def compiled(source, defines):
+    folder = tempfile.mkdtemp(prefix='hearth-plugin-')
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    target = f'{folder}/lib{source.stem}.so'
+    flags = ['-shared', '-fPIC', '-Wall', '-Werror', '-I', ROOT / 'Sources/CHearth/include', *(f'-D{key}={value}' for key, value in defines)]
+    subprocess.run(['gcc', *flags, source, '-o', target], check=True)
+    return target
 
 
 def merged(first, second):
@@ -186,11 +201,6 @@ class Host:
         def found():
             return next((line for line in self.log.splitlines() if re.search(pattern, line)), None)
         return until(found, f'a log line with {pattern!r}', seconds)
-
-    def metrics(self):
-        """The samples of /_/metrics by name with labels."""
-        lines = self.request('GET', '/_/metrics').text.splitlines()
-        return {line.rpartition(' ')[0]: float(line.rpartition(' ')[2]) for line in lines if line and line[0] != '#'}
 
 
 def callable_headers(token=None, app=None):

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <hearth.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,25 +195,6 @@ static void open_files(call *c, long wanted) {
     finish(c, "%ld", count);
 }
 
-static void *thread_main(void *context) {
-    uint64_t id = ((call *)context)->id;
-    hearth_bytes text = {"from a thread", 13}, none = {NULL, 0};
-    host->log(host, id, HEARTH_NOTICE, text, none);
-    for (int n = 0; n < 3; n++) {
-        char chunk[16];
-        host->send_chunk(host, id, (hearth_bytes){chunk, (size_t)sprintf(chunk, "%d", n)});
-    }
-    respond(id, HEARTH_RESULT, NULL, "\"threaded\"", 10);
-    return NULL;
-}
-
-static void from_thread(call *c) {
-    pthread_t thread;
-    open_calls--;
-    c->is_open = 0;
-    if (pthread_create(&thread, NULL, thread_main, c) == 0) pthread_detach(thread);
-}
-
 static void database_answered(void *context, int ok, hearth_bytes answer) {
     finish(context, "{\"ok\":%d,\"answer\":%.*s}", ok, (int)answer.size, (const char *)answer.data);
 }
@@ -230,17 +210,7 @@ static int is(const hearth_invocation *i, const char *name) {
 
 /* Those that break the rules. */
 static int misbehave(const hearth_invocation *i, call *c) {
-    if (is(i, "twice")) {
-        finish(c, "\"first\"");
-        respond(i->id, HEARTH_RESULT, NULL, "\"second\"", 8);
-        respond(i->id + 100000, HEARTH_RESULT, NULL, "\"somebody's\"", 12);
-    } else if (is(i, "garbled")) {
-        finish(c, "{not json");
-    } else if (is(i, "garbledError")) {
-        open_calls--;
-        c->is_open = 0;
-        respond(i->id, HEARTH_ERROR, NULL, "no object", 9);
-    } else if (is(i, "garbledChunk")) {
+    if (is(i, "garbledChunk")) {
         host->send_chunk(host, i->id, (hearth_bytes){"]", 1});
         finish(c, "1");
     } else if (is(i, "wrongKind")) {
@@ -289,7 +259,6 @@ static void invoke(const hearth_invocation *i) {
     else if (is(i, "saysLater")) string(i, "text", c->text, sizeof c->text), wait_then(c, say);
     else if (is(i, "saysBytes")) printf("bytes \xff\xfe\xc0 \x01 end\n"), fflush(stdout), finish(c, "null");
     else if (is(i, "shout")) shout(c, number(i, "bytes", 10), number(i, "lineLength", 100));
-    else if (is(i, "fromThread")) from_thread(c);
     else if (is(i, "database")) call_service(c, "database");
     else if (is(i, "nowhere")) call_service(c, "nowhere");
     else finish(c, "\"unknown\"");
@@ -323,8 +292,8 @@ static const char manifest[] =
     "{\"specVersion\":\"v1alpha1\",\"endpoints\":{"
     CALLABLE("pid") CALLABLE("open") CALLABLE("count") CALLABLE("sleep") CALLABLE("late") CALLABLE("overlap") CALLABLE("waits")
     CALLABLE("stream") CALLABLE("big") CALLABLE("environment") CALLABLE("secret") CALLABLE("folder") CALLABLE("opensFiles")
-    CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout") CALLABLE("fromThread") CALLABLE("database")
-    CALLABLE("nowhere") CALLABLE("twice") CALLABLE("garbled") CALLABLE("garbledError") CALLABLE("garbledChunk")
+    CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout") CALLABLE("database")
+    CALLABLE("nowhere") CALLABLE("garbledChunk")
     CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
     "\"inject\":{\"httpsTrigger\":{}}}}";
 
