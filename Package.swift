@@ -26,6 +26,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.15.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
@@ -45,7 +47,7 @@ let package = Package(
         .target(name: "JSON", dependencies: ["Bytes"], swiftSettings: house),
         .target(name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL"], swiftSettings: house),
         .target(name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CZlib", "CCurl"], swiftSettings: house),
-        .target(name: "Tokens", dependencies: ["Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit")], swiftSettings: house),
+        .target(name: "Tokens", dependencies: ["Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto")], swiftSettings: house),
         .target(name: "Configuration", dependencies: ["JSON"], resources: [.embedInCode("functions.schema.json")], swiftSettings: house),
         .target(name: "WorkerProtocol", dependencies: ["Bytes"], swiftSettings: house),
         .target(name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"], swiftSettings: house),
@@ -81,7 +83,13 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: house),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: house),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "EventLoop", "Bytes", "CZlib"], swiftSettings: house),
-        .testTarget(name: "TokensTests", dependencies: ["Tokens"], swiftSettings: house),
+        .testTarget(
+            name: "TokensTests",
+            dependencies: [
+                "Tokens", "JSON", .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
+            ],
+            swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: house),
         .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol"], swiftSettings: house),
         .testTarget(name: "FunctionHostTests", dependencies: ["FunctionHost"], swiftSettings: house),

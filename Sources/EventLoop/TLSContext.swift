@@ -100,8 +100,6 @@ public final class TLSContext {
         hearth_ssl_ctx_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE))
         hearth_ssl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
-        // Without this OpenSSL would ask for the passphrase on the terminal.
-        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
         guard hearth_ssl_ctx_set_version_range(context, TLS1_2_VERSION, TLS1_3_VERSION) == 1,
             SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL") == 1,
             SSL_CTX_set_session_id_context(context, "hearth", 6) == 1
@@ -116,8 +114,21 @@ public final class TLSContext {
             throw TLSError(
                 .notPEM, "\(certificateFile): no certificate in PEM form was found (\(TLSError.reasonFromQueue()))")
         }
-        guard SSL_CTX_use_PrivateKey_file(context, keyFile, SSL_FILETYPE_PEM) == 1 else {
-            throw keyError(certificateFile, keyFile)
+        var isEncrypted = false
+        let code = withUnsafeMutablePointer(to: &isEncrypted) { flag in
+            // Without this OpenSSL would ask for the passphrase on the terminal.
+            SSL_CTX_set_default_passwd_cb(context) { _, _, _, flag in
+                flag?.assumingMemoryBound(to: Bool.self).pointee = true
+                return 0
+            }
+            SSL_CTX_set_default_passwd_cb_userdata(context, flag)
+            defer { SSL_CTX_set_default_passwd_cb_userdata(context, nil) }
+            return SSL_CTX_use_PrivateKey_file(context, keyFile, SSL_FILETYPE_PEM)
+        }
+        guard code == 1 else {
+            throw isEncrypted
+                ? TLSError(.keyEncrypted, "\(keyFile): the private key is encrypted; decrypt it first")
+                : keyError(certificateFile, keyFile)
         }
         guard SSL_CTX_check_private_key(context) == 1 else {
             ERR_clear_error()
@@ -133,9 +144,6 @@ public final class TLSContext {
         if library == ERR_LIB_X509, reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH {
             return TLSError(
                 .keyMismatch, "\(keyFile): the private key does not match the certificate in \(certificateFile)")
-        }
-        if library == ERR_LIB_PEM, reason == PEM_R_BAD_PASSWORD_READ || reason == PEM_R_BAD_DECRYPT {
-            return TLSError(.keyEncrypted, "\(keyFile): the private key is encrypted; decrypt it first")
         }
         return TLSError(.notPEM, "\(keyFile): no private key in PEM form was found (\(text))")
     }

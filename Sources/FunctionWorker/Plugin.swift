@@ -7,6 +7,8 @@ import WorkerProtocol
 /// A library that was refused, in one sentence that names the file and the reason.
 public struct PluginRefusal: Error, Sendable, CustomStringConvertible {
     public let description: String
+
+    public init(_ description: String) { self.description = description }
 }
 
 /// What a function does with the answer to a service call; to be called once, on the loop.
@@ -68,10 +70,10 @@ public final class Plugin: @unchecked Sendable {
         self.owner = owner
         let name = name ?? path
         guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
-            throw PluginRefusal(description: "\(name): cannot be loaded: \(Self.loaderMessage(without: path))")
+            throw PluginRefusal("\(name): cannot be loaded: \(Self.loaderMessage(without: path))")
         }
         guard let symbol = dlsym(library, "hearth_plugin_entry") else {
-            throw PluginRefusal(description: "\(name): has no function hearth_plugin_entry, so it is not a Hearth plugin")
+            throw PluginRefusal("\(name): has no function hearth_plugin_entry, so it is not a Hearth plugin")
         }
         let hostTable = PluginHostTable(plugin: self)
         self.hostTable = hostTable
@@ -79,13 +81,13 @@ public final class Plugin: @unchecked Sendable {
         // The symbol's type is fixed by hearth.h.
         let entry = unsafeBitCast(symbol, to: Entry.self)
         guard let table = entry(hostTable.pointer) else {
-            throw PluginRefusal(description: "\(name): its hearth_plugin_entry returned NULL; its reason is in the log above")
+            throw PluginRefusal("\(name): its hearth_plugin_entry returned NULL; its reason is in the log above")
         }
         try Self.checkVersion(table, name)
         guard table.pointee.manifest.data != nil, table.pointee.manifest.size > 0 else {
-            throw PluginRefusal(description: "\(name): has no manifest")
+            throw PluginRefusal("\(name): has no manifest")
         }
-        guard table.pointee.invoke != nil else { throw PluginRefusal(description: "\(name): has no invoke function") }
+        guard table.pointee.invoke != nil else { throw PluginRefusal("\(name): has no invoke function") }
         self.table = table
     }
 
@@ -130,11 +132,11 @@ public final class Plugin: @unchecked Sendable {
     private static func checkVersion(_ table: UnsafePointer<hearth_plugin>, _ name: String) throws(PluginRefusal) {
         let major = table.pointee.abi_major
         guard major == UInt32(HEARTH_ABI_MAJOR) else {
-            throw PluginRefusal(description: "\(name): is built for plugin ABI \(major), this host speaks \(HEARTH_ABI_MAJOR)")
+            throw PluginRefusal("\(name): is built for plugin ABI \(major), this host speaks \(HEARTH_ABI_MAJOR)")
         }
         guard table.pointee.size >= MemoryLayout<hearth_plugin>.size else {
             throw PluginRefusal(
-                description: "\(name): its plugin table has \(table.pointee.size) bytes, expected at least \(MemoryLayout<hearth_plugin>.size)")
+                "\(name): its plugin table has \(table.pointee.size) bytes, expected at least \(MemoryLayout<hearth_plugin>.size)")
         }
     }
 

@@ -13,6 +13,8 @@ enum WorkerConfinement {
         if getppid() != host { _exit(1) }
         _ = linux_set_no_new_privileges()
         _ = linux_close_from(UInt32(WorkerDescriptor.log + 1))
+        // What the plugin starts must not hold the host's sockets.
+        for descriptor in [WorkerDescriptor.channel, WorkerDescriptor.log] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), to: 0)
         limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openFiles)
         signal(SIGPIPE, SIG_IGN)

@@ -12,7 +12,13 @@ import WorkerProtocol
 final class WorkerLog: Sendable {
     private let descriptor: Int32
     private let loop: EventLoop
-    private let buffer = Mutex(ByteBuffer())
+    private let state = Mutex(State())
+
+    private struct State: ~Copyable {
+        var buffer = ByteBuffer()
+        /// The function of each slot's last invocation.
+        var functions: [UInt32] = []
+    }
 
     /// - Parameter descriptor: a blocking descriptor, so that a function that prints faster than the host reads waits.
     init(descriptor: Int32, loop: EventLoop) {
@@ -20,19 +26,31 @@ final class WorkerLog: Sendable {
         self.loop = loop
     }
 
+    /// From now on `invocation` is known to be a call of `function`.
+    func note(_ invocation: InvocationID, function: UInt32) {
+        state.withLock { state in
+            while state.functions.count <= invocation.slot { state.functions.append(.max) }
+            state.functions[invocation.slot] = function
+        }
+    }
+
     /// Writes one record. Can be called from any thread.
     func write(_ header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
-        buffer.withLock { buffer in
-            buffer.append(record: header, message: message, fields: fields)
-            while !buffer.isEmpty {
-                let written = buffer.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        state.withLock { state in
+            var header = header
+            if header.invocation.rawValue != 0, header.invocation.slot < state.functions.count {
+                header.function = state.functions[header.invocation.slot]
+            }
+            state.buffer.append(record: header, message: message, fields: fields)
+            while !state.buffer.isEmpty {
+                let written = state.buffer.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
                 if written > 0 {
-                    buffer.consume(written)
+                    state.buffer.consume(written)
                 } else if errno != EINTR {
-                    buffer.clear()
+                    state.buffer.clear()
                 }
             }
-            buffer.clear(keepingAtMost: 4096)
+            state.buffer.clear(keepingAtMost: 4096)
         }
     }
 

@@ -13,11 +13,12 @@ public final class WorkerProcess {
     private let log: WorkerLog
     private var reader = FrameReader()
     private var plugin: Plugin?
-    private var names: [[UInt8]] = []
     private var open = OpenInvocations()
     private var serviceCalls: [UInt64: ServiceCompletion] = [:]
     private var lastServiceCall: UInt64 = 0
     private var isStopping = false
+    /// What the log was told of each slot, so that it is told only what is new.
+    private var functionOfSlot: [UInt32] = []
 
     /// Runs the process until the host ends it. Reads `HEARTH_HOST_PID` and `HEARTH_OPEN_FILES` from the environment.
     public static func main() -> Never {
@@ -95,11 +96,20 @@ public final class WorkerProcess {
     private func invoke(_ header: FrameHeader, context: Span<UInt8>, payload: Span<UInt8>) {
         guard let plugin else { _exit(1) }
         open.open(header.invocation, takesChunks: header.detail & 1 == 1)
+        noteFunction(header)
         // The context begins with the function's name, ended by a zero byte.
         guard let end = context.firstIndex(of: 0) else { _exit(1) }
         plugin.invoke(
             header.invocation, function: header.function, name: context.extracting(0..<end), deadline: header.value,
             context: context.extracting(end + 1..<context.count), payload: payload)
+    }
+
+    private func noteFunction(_ header: FrameHeader) {
+        let slot = header.invocation.slot
+        while functionOfSlot.count <= slot { functionOfSlot.append(.max) }
+        guard functionOfSlot[slot] != header.function else { return }
+        functionOfSlot[slot] = header.function
+        log.note(header.invocation, function: header.function)
     }
 
     private func endIfDone() {

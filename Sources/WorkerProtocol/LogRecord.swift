@@ -13,7 +13,7 @@ public enum LogSource: UInt8, Sendable {
 /// What a worker writes to its log descriptor.
 ///
 /// On the wire, little-endian: size of message and fields (32 bits), size of the message (32), invocation (64), source (8),
-/// level (8), zero (48); then the message, then the fields as a JSON object or nothing.
+/// level (8), zero (16), function (32); then the message, then the fields as a JSON object or nothing.
 public struct LogRecordHeader: Sendable, Equatable {
     /// Bytes of a header on the wire.
     public static let size = 24
@@ -24,11 +24,14 @@ public struct LogRecordHeader: Sendable, Equatable {
     public var source: LogSource
     /// `hearth_log_level`, 0 (trace) to 6 (critical).
     public var level: UInt8
+    /// The function that the invocation is of, as in ``FrameHeader``; `UInt32.max` where it is not known.
+    public var function: UInt32
 
-    public init(invocation: InvocationID, source: LogSource, level: UInt8) {
+    public init(invocation: InvocationID, source: LogSource, level: UInt8, function: UInt32 = .max) {
         self.invocation = invocation
         self.source = source
         self.level = level
+        self.function = function
     }
 }
 
@@ -41,7 +44,7 @@ extension ByteBuffer {
         append(littleEndian: UInt32(messageSize + fieldsSize))
         append(littleEndian: UInt32(messageSize))
         append(littleEndian: header.invocation.rawValue)
-        append(littleEndian: UInt64(header.source.rawValue) | UInt64(header.level) << 8)
+        append(littleEndian: UInt64(header.source.rawValue) | UInt64(header.level) << 8 | UInt64(header.function) << 32)
         append(message.extracting(0..<messageSize))
         append(fields.extracting(0..<fieldsSize))
     }
@@ -78,7 +81,8 @@ public struct LogRecordReader: ~Copyable {
         let messageEnd = LogRecordHeader.size + Int(record.littleEndian(at: 4, as: UInt32.self))
         let header = LogRecordHeader(
             invocation: InvocationID(rawValue: record.littleEndian(at: 8, as: UInt64.self)),
-            source: LogSource(rawValue: record[16]) ?? .standardError, level: record[17])
+            source: LogSource(rawValue: record[16]) ?? .standardError, level: record[17],
+            function: record.littleEndian(at: 20, as: UInt32.self))
         receive(header, record.extracting(LogRecordHeader.size..<messageEnd), record.extracting(messageEnd..<record.count))
     }
 }

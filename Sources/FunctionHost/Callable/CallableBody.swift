@@ -1,0 +1,54 @@
+import Bytes
+import JSON
+
+/// The body of a callable request (spec functions 1.1, rows 3 to 7 and 13).
+struct CallableBody {
+    /// How deep the data may be nested.
+    static let limits = JSONLimits(depthMax: 512)
+
+    /// Where the value of `data` lies in the body.
+    let data: Range<Int>
+    /// The data as the function gets it, where that differs from the body's bytes: wrappers were in it.
+    let unwrapped: [UInt8]?
+
+    /// Checks `body`: one JSON object with `data` and nothing else, and 64-bit wrappers that make sense.
+    ///
+    /// - Returns: nil when the answer is 400.
+    init?(_ body: Span<UInt8>) {
+        guard let envelope = try? JSONScan.member("data", of: body, limits: Self.limits), let range = envelope.value,
+            !envelope.hasOtherMembers
+        else { return nil }
+        data = range
+        guard envelope.facts.hasTypeKey else {
+            unwrapped = nil
+            return
+        }
+        guard let value = try? JSONValue(parsing: body.extracting(range), limits: Self.limits), let plain = IntegerWrappers.unwrap(value)
+        else { return nil }
+        unwrapped = plain.serialized()
+    }
+
+    /// Whether a Content-Type says JSON (spec functions 1.3): `application/json` whatever the parameters, but for a
+    /// charset that is not UTF.
+    static func accepts(contentType: Span<UInt8>) -> Bool {
+        var end = 0
+        while end < contentType.count, contentType[end] != UInt8(ascii: ";") { end += 1 }
+        let media = trimmed(contentType.extracting(0..<end))
+        guard media.equalsIgnoringCase(lowercase: "application/json") else { return false }
+        guard end < contentType.count else { return true }
+        for parameter in contentType.extracting(end + 1..<contentType.count).string().lowercased().split(separator: ";") {
+            let pair = parameter.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" } }
+            if pair.count == 2, pair[0] == "charset", !pair[1].hasPrefix("utf-") { return false }
+        }
+        return true
+    }
+
+    @_lifetime(copy text)
+    private static func trimmed(_ text: Span<UInt8>) -> Span<UInt8> {
+        var start = 0
+        var end = text.count
+        while start < end, text[start] == 0x20 || text[start] == 0x09 { start += 1 }
+        while end > start, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
+        return text.extracting(start..<end)
+    }
+}

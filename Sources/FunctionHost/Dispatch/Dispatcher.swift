@@ -1,0 +1,119 @@
+import EventLoop
+import Glibc
+import Logging
+
+/// Runs invocations: owns the pools, the processes and the clock that they are held to. Belongs to one loop, the host's
+/// home loop; connections on other loops send their invocations here.
+final class Dispatcher {
+    let loop: EventLoop
+    let limits: PoolLimits
+    let services = ServiceBroker()
+    let functionLog: FunctionLog
+    let log: Logger
+    private(set) var launcher: WorkerLauncher!
+    private(set) var deadlines: DeadlineWatch!
+
+    private struct PoolKey: Hashable {
+        var hash: String
+        var settings: PoolSettings
+    }
+
+    private var pools: [PoolKey: WorkerPool] = [:]
+    private var functionNames: [String: [String]] = [:]
+    private let workersDirectory: String
+    private var shrinkTimer: Timer?
+    private var stopCompletion: (() -> Void)?
+    private var stopTimer: Timer?
+
+    /// - Parameters:
+    ///   - executable: the program whose `worker` command a worker is.
+    ///   - dataDirectory: workers get their working directories in it.
+    init(
+        loop: EventLoop, limits: PoolLimits, executable: String, dataDirectory: String, keepsSpare: Bool, functionLog: FunctionLog,
+        log: Logger
+    ) {
+        self.loop = loop
+        self.limits = limits
+        self.functionLog = functionLog
+        self.log = log
+        workersDirectory = "\(dataDirectory)/workers"
+        mkdir(workersDirectory, 0o700)
+        let hostPID = getpid()
+        let mechanism = MemoryGroup.detectMechanism(hostPID: hostPID)
+        log.info("workers' memory is limited", metadata: ["by": "\(mechanism.rawValue)"])
+        launcher = WorkerLauncher(
+            dispatcher: self,
+            launch: WorkerLaunch(
+                executable: executable, hostPID: hostPID, openFiles: limits.openFiles, directory: workersDirectory, mechanism: mechanism),
+            keepsSpare: keepsSpare)
+        deadlines = DeadlineWatch(loop: loop) { [unowned self] in expire(now: $0) }
+        let shrinkTimer = Timer(loop: loop) { [unowned self] in shrink() }
+        let interval = min(max(limits.idleMilliseconds / 4, 50), 10_000)
+        shrinkTimer.start(afterMilliseconds: interval, repeatMilliseconds: interval)
+        self.shrinkTimer = shrinkTimer
+    }
+
+    /// The pool for functions of `artifact` that need `settings`, made at the first call.
+    func pool(for artifact: Artifact, settings: PoolSettings) -> WorkerPool {
+        let key = PoolKey(hash: artifact.hash, settings: settings)
+        if let pool = pools[key] { return pool }
+        let pool = WorkerPool(artifact: artifact, settings: settings, limits: limits, dispatcher: self)
+        pools[key] = pool
+        return pool
+    }
+
+    /// Remembers what an artifact's functions are called, in the manifest's order.
+    func setFunctionNames(_ names: [String], of artifact: Artifact) { functionNames[artifact.hash] = names }
+
+    func functionName(of artifact: Artifact, index: UInt32) -> String? {
+        guard let names = functionNames[artifact.hash], index < names.count else { return nil }
+        return names[Int(index)]
+    }
+
+    /// Starts the workers that functions want to have at all times, and the spare one.
+    func prepare() {
+        for pool in pools.values { pool.prepare() }
+        launcher.refillLater()
+    }
+
+    /// The working directory of an artifact's workers.
+    func directory(for artifact: Artifact) -> String {
+        let path = "\(workersDirectory)/\(artifact.name)-\(artifact.version)"
+        mkdir(path, 0o700)
+        return path
+    }
+
+    private func expire(now: UInt64) -> UInt64 {
+        pools.values.reduce(.max) { min($0, $1.expire(now: now)) }
+    }
+
+    private func shrink() {
+        for pool in pools.values { pool.shrink(now: loop.nowMilliseconds) }
+    }
+
+    // MARK: Stopping
+
+    /// Lets invocations end, then the workers, for as long as `limits.drainMilliseconds`; then ends what is left.
+    func stop(completion: @escaping () -> Void) {
+        stopCompletion = completion
+        shrinkTimer = nil
+        launcher.stop()
+        for pool in pools.values { pool.stop() }
+        stopTimer = Timer(loop: loop) { [unowned self] in
+            for pool in pools.values { pool.killAll() }
+            launcher.killAll()
+        }
+        stopTimer?.start(afterMilliseconds: limits.drainMilliseconds)
+        poolDidShrink()
+    }
+
+    /// A worker has ended; the last one ends the stop.
+    func poolDidShrink() {
+        guard stopCompletion != nil, launcher.children.isEmpty, pools.values.allSatisfy({ $0.workers.isEmpty }) else { return }
+        let completion = stopCompletion
+        stopCompletion = nil
+        stopTimer = nil
+        deadlines.stop()
+        completion?()
+    }
+}

@@ -1,0 +1,23 @@
+import WorkerProtocol
+
+/// Names an invocation in logs and answers: 12 letters and digits, as the Firebase tools show them.
+///
+/// It follows from the worker's own random number and the invocation's id, so that nothing has to be kept for it.
+struct ExecutionID: CustomStringConvertible, Sendable {
+    let description: String
+
+    init(workerSeed: UInt64, invocation: InvocationID) {
+        // Two rounds of a 64-bit finalizer: ids that follow each other share no letters.
+        var mixed = workerSeed ^ invocation.rawValue &* 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        mixed ^= mixed >> 31
+        let letters: StaticString = "abcdefghijklmnopqrstuvwxyz0123456789"
+        var text: [UInt8] = []
+        for _ in 0..<12 {
+            text.append(letters.utf8Start[Int(mixed % 36)])
+            mixed /= 36
+        }
+        description = String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,123 @@
+import Bytes
+import EventLoop
+import FunctionWorker
+import Glibc
+import Logging
+import WorkerProtocol
+
+/// A worker without a process: the plugin runs on the host's own loop, for plugins that are trusted like the host itself.
+final class InProcessWorker: Worker {
+    private let dispatcher: Dispatcher
+    private var plugin: Plugin?
+    private var open = OpenInvocations()
+    private var context = ByteBuffer()
+    private let seed = UInt64.random(in: .min ... .max)
+
+    override var pid: Int32 { getpid() }
+
+    init(artifact: Artifact, dispatcher: Dispatcher, pool: WorkerPool) {
+        self.dispatcher = dispatcher
+        super.init(artifact: artifact)
+        self.pool = pool
+        do throws(PluginRefusal) {
+            plugin = try Plugin(path: artifact.path, name: artifact.displayName, loop: dispatcher.loop, owner: self)
+            state = .ready
+        } catch {
+            dispatcher.log.error("a plugin cannot be loaded", metadata: ["reason": "\(error)"])
+            state = .ended
+        }
+    }
+
+    override func send(_ invocation: Invocation, id: InvocationID, payload: Span<UInt8>) {
+        var context = ByteBuffer()
+        swap(&context, &self.context)
+        context.clear()
+        invocation.writeContext(into: &context)
+        invoke(invocation, id, context: context.bytes, payload: payload)
+        swap(&context, &self.context)
+    }
+
+    override func sendParked(_ invocation: Invocation, id: InvocationID) {
+        var buffer = ByteBuffer()
+        swap(&buffer, &invocation.parked)
+        let parked = buffer.bytes
+        invoke(
+            invocation, id, context: parked.extracting(0..<invocation.parkedContextSize),
+            payload: parked.extracting(invocation.parkedContextSize..<parked.count))
+    }
+
+    private func invoke(_ invocation: Invocation, _ id: InvocationID, context: Span<UInt8>, payload: Span<UInt8>) {
+        open.open(id, takesChunks: invocation.takesChunks)
+        let deadline = invocation.deadlineMilliseconds
+        let nameBytes = invocation.function.nameBytes
+        let name = nameBytes.span
+        plugin?.invoke(
+            id, function: invocation.function.index, name: name.extracting(0..<name.count - 1),
+            deadline: deadline == .max ? 0 : deadline * 1_000_000, context: context, payload: payload)
+    }
+
+    override func sendCancel(_ id: InvocationID) {
+        open.stopChunks(id)
+        if open.contains(id) { plugin?.cancel(id) }
+    }
+
+    override func acknowledge(_ id: InvocationID, size: Int) {
+        if open.acknowledge(id, size: size) { plugin?.drained(id) }
+    }
+
+    override func drain() {
+        guard state < .ended else { return }
+        state = .ended
+        // Not within the call that led here: the pool walks its workers.
+        dispatcher.loop.endOfTurn { [self] in
+            plugin?.shutdown()
+            pool?.workerDidEnd(self, reason: nil)
+        }
+    }
+
+    override func kill(reason: String) { drain() }
+}
+
+extension InProcessWorker: PluginOwner {
+    func pluginAnswers(_ invocation: InvocationID, kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
+        guard open.close(invocation) else {
+            dispatcher.log.warning("an answer to an invocation that is not open was dropped", metadata: ["plugin": "\(artifact.name)"])
+            return
+        }
+        didAnswer(invocation, kind, head: head, body: body)
+    }
+
+    func pluginStartsResponse(_ id: InvocationID, head: Span<UInt8>) -> PluginFlow {
+        guard open.allowChunks(id) == .goOn else { return .gone }
+        invocation(id)?.didStartResponse(head: head)
+        return .goOn
+    }
+
+    func pluginSendsChunk(_ id: InvocationID, _ chunk: Span<UInt8>) -> PluginFlow {
+        let flow = open.send(id, size: chunk.count)
+        if flow != .gone { invocation(id)?.didReceiveChunk(chunk) }
+        return flow
+    }
+
+    func pluginCallsService(
+        _ invocation: InvocationID, service: Span<UInt8>, method: Span<UInt8>, payload: Span<UInt8>, completion: ServiceCompletion
+    ) {
+        let call = ServiceCall(artifact: artifact, service: service.string(), method: method.string(), payload: payload.array())
+        dispatcher.services.handle(call) { completion(succeeded: $0.succeeded, $0.body.span) }
+    }
+
+    func pluginLogs(_ invocation: InvocationID, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {
+        let message = message.array()
+        let fields = fields.array()
+        let reference = LoopBound(self, loop: dispatcher.loop)
+        dispatcher.loop.post { reference.value.record(invocation, level, message, fields) }
+    }
+
+    private func record(_ id: InvocationID, _ level: UInt8, _ message: [UInt8], _ fields: [UInt8]) {
+        let current = invocation(id)
+        let origin = FunctionLogOrigin(
+            plugin: artifact.name, version: artifact.version, pid: pid, function: current?.function.name,
+            execution: id.rawValue == 0 ? nil : ExecutionID(workerSeed: seed, invocation: id), trace: current?.trace)
+        dispatcher.functionLog.record(origin, source: .logger, level: level, message: message.span, fields: fields.span)
+    }
+}

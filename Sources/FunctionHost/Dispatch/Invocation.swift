@@ -1,0 +1,99 @@
+import Bytes
+import EventLoop
+import WorkerProtocol
+
+/// One call of one function, from its admission until it is answered. Belongs to the dispatcher's loop.
+///
+/// A subclass is the way the request came: it writes the context that the function sees, and turns what the function
+/// answers into the protocol's answer. Exactly one of ``didAnswer(_:head:body:)`` and ``didFail(_:)`` is called, unless
+/// the invocation was cancelled.
+class Invocation {
+    /// The function that is called.
+    final let function: RegisteredFunction
+    /// When it must be answered, in milliseconds of the loop's clock; `UInt64.max` for never.
+    final var deadlineMilliseconds = UInt64.max
+    /// Whether chunks of an answer are wanted before its end.
+    final var takesChunks = false
+
+    final var state = State.new
+    final var queuedAtMilliseconds: UInt64 = 0
+    /// Context and payload of an invocation that waits for a worker.
+    final var parked = ByteBuffer()
+    final var parkedContextSize = 0
+
+    enum State {
+        case new
+        /// Waits in its pool's queue.
+        case queued
+        /// In a worker, in the slot of its id.
+        case running(Worker, InvocationID)
+        /// Answered, failed or cancelled; what its worker still says of it is dropped.
+        case over
+    }
+
+    init(function: RegisteredFunction) { self.function = function }
+
+    // MARK: What a subclass says
+
+    /// The W3C trace parent of the request, where it has one.
+    var trace: String? { nil }
+
+    /// Appends the context object of hearth.h.
+    func writeContext(into buffer: inout ByteBuffer) {}
+
+    /// The function's answer.
+    func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {}
+
+    /// A streamed response begins.
+    func didStartResponse(head: Span<UInt8>) {}
+
+    /// A part of the answer.
+    func didReceiveChunk(_ chunk: Span<UInt8>) {}
+
+    /// There will be no answer of the function's.
+    func didFail(_ failure: InvocationFailure) {}
+
+    // MARK: What the request's side says
+
+    /// Sends it on its way.
+    final func start(payload: Span<UInt8>) { function.pool.dispatch(self, payload: payload) }
+
+    /// Nobody waits for the answer any more.
+    final func cancel() {
+        switch state {
+        case .running(let worker, let id):
+            state = .over
+            worker.cancel(id)
+        case .queued:
+            state = .over
+            function.pool.forgetQueued()
+        case .new, .over:
+            state = .over
+        }
+    }
+
+    /// The client's socket has taken `size` bytes of chunks.
+    final func acknowledge(size: Int) {
+        if case .running(let worker, let id) = state { worker.acknowledge(id, size: size) }
+    }
+
+    /// Ends it with a failure unless it is over; its worker, if any, is told to stop.
+    final func fail(_ failure: InvocationFailure) {
+        switch state {
+        case .over: return
+        case .running(let worker, let id):
+            state = .over
+            worker.cancel(id)
+        case .new, .queued:
+            state = .over
+        }
+        didFail(failure)
+    }
+
+    /// Keeps what is needed to start it later.
+    final func park(payload: Span<UInt8>) {
+        writeContext(into: &parked)
+        parkedContextSize = parked.count
+        parked.append(payload)
+    }
+}

@@ -1,0 +1,109 @@
+import Configuration
+import WorkerProtocol
+
+/// Invocations that wait for a worker, bounded by their number and by time.
+///
+/// Controlled delay: while the queue empties now and then, the oldest goes first and may wait for the whole budget. Once
+/// it has not been empty for that long it is congested: the newest goes first, and nobody waits for more than a tenth of
+/// the budget. Overload is then answered early, and those who are served are served fast.
+struct InvocationQueue {
+    private var waiting: [Invocation] = []
+    private var head = 0
+    private var forgotten = 0
+    private var busySinceMilliseconds: UInt64?
+
+    /// How many wait.
+    var count: Int { waiting.count - head - forgotten }
+
+    mutating func append(_ invocation: Invocation, now: UInt64) {
+        invocation.state = .queued
+        invocation.queuedAtMilliseconds = now
+        waiting.append(invocation)
+        if busySinceMilliseconds == nil { busySinceMilliseconds = now }
+    }
+
+    /// One that waits was cancelled.
+    mutating func forgetOne() {
+        forgotten += 1
+        if count == 0 { reset() }
+    }
+
+    /// Takes the next one out.
+    mutating func next(now: UInt64, _ limits: PoolLimits) -> Invocation? {
+        while head < waiting.count {
+            let invocation: Invocation
+            if isCongested(now: now, limits) {
+                invocation = waiting.removeLast()
+            } else {
+                invocation = waiting[head]
+                head += 1
+                if head > 64, head * 2 > waiting.count {
+                    waiting.removeFirst(head)
+                    head = 0
+                }
+            }
+            guard case .queued = invocation.state else {
+                forgotten -= 1
+                continue
+            }
+            if head == waiting.count { reset() }
+            return invocation
+        }
+        reset()
+        return nil
+    }
+
+    /// Fails what has waited too long or is past its deadline.
+    ///
+    /// - Returns: when to look again.
+    mutating func expire(now: UInt64, _ limits: PoolLimits) -> UInt64 {
+        guard count > 0 else { return .max }
+        let budget = budget(now: now, limits)
+        var kept: [Invocation] = []
+        var due: [(Invocation, InvocationFailure)] = []
+        for invocation in waiting[head...] {
+            guard case .queued = invocation.state else { continue }
+            if invocation.deadlineMilliseconds <= now {
+                due.append((invocation, .deadlineExceeded(seconds: invocation.function.options.timeoutSeconds)))
+            } else if now >= invocation.queuedAtMilliseconds + budget {
+                due.append((invocation, .waitedTooLong(milliseconds: now - invocation.queuedAtMilliseconds)))
+            } else {
+                kept.append(invocation)
+            }
+        }
+        waiting = kept
+        head = 0
+        forgotten = 0
+        if kept.isEmpty { reset() }
+        for (invocation, failure) in due { invocation.fail(failure) }
+        return nextCheckMilliseconds(limits)
+    }
+
+    /// When the oldest will have waited for a tenth of the budget again.
+    func nextCheckMilliseconds(_ limits: PoolLimits) -> UInt64 {
+        guard count > 0, head < waiting.count else { return .max }
+        return waiting[head].queuedAtMilliseconds + max(1, limits.queueWaitMilliseconds / 10)
+    }
+
+    /// Empties the queue.
+    mutating func removeAll() -> [Invocation] {
+        let left = waiting[head...].filter { if case .queued = $0.state { true } else { false } }
+        reset()
+        return left
+    }
+
+    private func isCongested(now: UInt64, _ limits: PoolLimits) -> Bool {
+        busySinceMilliseconds.map { now > $0 + limits.queueWaitMilliseconds } ?? false
+    }
+
+    private func budget(now: UInt64, _ limits: PoolLimits) -> UInt64 {
+        isCongested(now: now, limits) ? max(1, limits.queueWaitMilliseconds / 10) : limits.queueWaitMilliseconds
+    }
+
+    private mutating func reset() {
+        waiting.removeAll(keepingCapacity: true)
+        head = 0
+        forgotten = 0
+        busySinceMilliseconds = nil
+    }
+}

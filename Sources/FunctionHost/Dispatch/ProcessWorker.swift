@@ -1,0 +1,225 @@
+import Bytes
+import EventLoop
+import FunctionWorker
+import Glibc
+import WorkerProtocol
+
+/// A worker in a process of its own. The child keeps it alive until that process has ended.
+final class ProcessWorker: Worker {
+    /// How long a library may take to load and to describe itself.
+    static let loadMilliseconds: UInt64 = 10_000
+
+    private let child: WorkerChild
+    private let dispatcher: Dispatcher
+    private var loadCompletion: ((ProcessWorker, Result<[UInt8], PluginRefusal>) -> Void)?
+    private var watch: Timer?
+    private var killReason: String?
+    private var isStopSent = false
+    private var budget: LogBudget
+
+    override var pid: Int32 { child.pid }
+
+    /// - Parameter loaded: gets the manifest, or why there is none, once.
+    init(
+        artifact: Artifact, child: WorkerChild, settings: PoolSettings, dispatcher: Dispatcher,
+        loaded: @escaping (ProcessWorker, Result<[UInt8], PluginRefusal>) -> Void
+    ) {
+        self.child = child
+        self.dispatcher = dispatcher
+        loadCompletion = loaded
+        budget = LogBudget(bytesPerSecond: dispatcher.limits.logBytesPerSecond)
+        super.init(artifact: artifact)
+        child.owner = self
+        let isGroupLimited = child.memoryGroup?.limit(bytes: settings.memoryBytes) ?? false
+        var head = ByteBuffer()
+        for word in [artifact.path, dispatcher.directory(for: artifact), artifact.displayName] {
+            head.append(word)
+            head.append(0)
+        }
+        var body = ByteBuffer()
+        for entry in settings.environment {
+            body.append(entry)
+            body.append(0)
+        }
+        child.outbox.append(
+            frame: FrameHeader(.load, value: isGroupLimited ? 0 : settings.memoryBytes), head: head.bytes, body: body.bytes)
+        child.flush()
+        startWatch(Self.loadMilliseconds, reason: "it did not load within \(Self.loadMilliseconds / 1000) s")
+    }
+
+    // MARK: To the worker
+
+    override func send(_ invocation: Invocation, id: InvocationID, payload: Span<UInt8>) {
+        let start = child.outbox.beginFrame(header(invocation, id))
+        child.outbox.append(invocation.function.nameBytes)
+        invocation.writeContext(into: &child.outbox)
+        finish(start, payload)
+    }
+
+    override func sendParked(_ invocation: Invocation, id: InvocationID) {
+        let start = child.outbox.beginFrame(header(invocation, id))
+        child.outbox.append(invocation.function.nameBytes)
+        var buffer = ByteBuffer()
+        swap(&buffer, &invocation.parked)
+        let parked = buffer.bytes
+        child.outbox.append(parked.extracting(0..<invocation.parkedContextSize))
+        finish(start, parked.extracting(invocation.parkedContextSize..<parked.count))
+    }
+
+    private func header(_ invocation: Invocation, _ id: InvocationID) -> FrameHeader {
+        let deadline = invocation.deadlineMilliseconds
+        return FrameHeader(
+            .invoke, invocation: id, value: deadline == .max ? 0 : deadline * 1_000_000, function: invocation.function.index,
+            detail: invocation.takesChunks ? 1 : 0)
+    }
+
+    private func finish(_ start: Int, _ payload: Span<UInt8>) {
+        let headSize = child.outbox.payloadSize(ofFrameAt: start)
+        child.outbox.append(payload)
+        child.outbox.finishFrame(start, headSize: headSize)
+        child.flush()
+    }
+
+    override func sendCancel(_ id: InvocationID) { send(FrameHeader(.cancel, invocation: id)) }
+
+    override func acknowledge(_ id: InvocationID, size: Int) {
+        send(FrameHeader(.acknowledge, invocation: id, value: UInt64(size)))
+    }
+
+    private func send(_ header: FrameHeader) {
+        guard state < .ended else { return }
+        child.outbox.append(frame: header)
+        child.flush()
+    }
+
+    override func drain() {
+        guard !isStopSent, state < .ended else { return }
+        isStopSent = true
+        state = .draining
+        send(FrameHeader(.stop))
+        startWatch(dispatcher.limits.drainMilliseconds, reason: "it did not end within \(dispatcher.limits.drainMilliseconds / 1000) s")
+    }
+
+    override func kill(reason: String) {
+        guard state < .ended else { return }
+        killReason = killReason ?? reason
+        child.kill()
+    }
+
+    override func checkAlive() {
+        guard state == .ready || state == .draining, watch == nil else { return }
+        send(FrameHeader(.ping))
+        startWatch(dispatcher.limits.blockedLoopMilliseconds, reason: "its event loop is blocked: a function does not return")
+    }
+
+    private func startWatch(_ milliseconds: UInt64, reason: String) {
+        watch = Timer(loop: dispatcher.loop) { [unowned self] in
+            watch = nil
+            kill(reason: reason)
+        }
+        watch?.start(afterMilliseconds: milliseconds)
+    }
+
+    // MARK: Loading
+
+    private func didLoad(_ result: Result<[UInt8], PluginRefusal>) {
+        guard let completion = loadCompletion else { return }
+        loadCompletion = nil
+        watch = nil
+        if case .success = result { state = .ready }
+        completion(self, result)
+    }
+
+    /// What became of the process, in words for a log.
+    private func describe(_ ending: ChildProcess.Ending) -> String? {
+        if child.memoryGroup?.hasKilled == true { return "it took more memory than it may" }
+        if let killReason { return killReason }
+        if ending.signal != 0 { return "signal \(ending.signal) (\(String(cString: strsignal(Int32(ending.signal)))))" }
+        return isStopSent && ending.status == 0 ? nil : "exit status \(ending.status)"
+    }
+}
+
+extension ProcessWorker: WorkerChildOwner {
+    func child(_ child: WorkerChild, received header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
+        switch header.kind {
+        case .answer:
+            pool?.workerHasAnswered()
+            didAnswer(header.invocation, AnswerKind(rawValue: header.detail) ?? .error, head: head, body: body)
+        case .chunk: invocation(header.invocation)?.didReceiveChunk(body)
+        case .startResponse: invocation(header.invocation)?.didStartResponse(head: head)
+        case .serviceCall: callService(header, head: head, payload: body)
+        case .pong: watch = isStopSent ? watch : nil
+        case .loaded: didLoad(.success(body.array()))
+        case .refused:
+            let reason = PluginRefusal(body.string())
+            killReason = reason.description
+            didLoad(.failure(reason))
+            child.kill()
+        default: kill(reason: "it sent a frame that only the host sends")
+        }
+    }
+
+    private func callService(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>) {
+        let words = head.array().split(separator: 0, omittingEmptySubsequences: false)
+        guard words.count == 3 else { return kill(reason: "it sent a malformed service call") }
+        let call = ServiceCall(
+            artifact: artifact, service: String(decoding: words[0], as: UTF8.self), method: String(decoding: words[1], as: UTF8.self),
+            payload: payload.array())
+        dispatcher.services.handle(call) { [weak self] answer in
+            guard let self, state < .ended else { return }
+            self.child.outbox.append(
+                frame: FrameHeader(.serviceAnswer, value: header.value, detail: answer.succeeded ? 1 : 0), head: [UInt8]().span,
+                body: answer.body.span)
+            self.child.flush()
+        }
+    }
+
+    func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
+        guard budget.admits(message.count + fields.count, now: dispatcher.loop.nowMilliseconds) else { return }
+        record(header.source, level: header.level, id: header.invocation, function: header.function, message: message, fields: fields)
+    }
+
+    func child(_ child: WorkerChild, printed line: Span<UInt8>, source: LogSource) {
+        guard budget.admits(line.count, now: dispatcher.loop.nowMilliseconds) else { return }
+        var id = InvocationID(rawValue: 0)
+        var function = UInt32.max
+        if let only = onlyInvocation, case .running(_, let running) = only.state {
+            id = running
+            function = only.function.index
+        }
+        let level: UInt8 = source == .standardError ? 5 : 2
+        record(source, level: level, id: id, function: function, message: line, fields: line.extracting(0..<0))
+    }
+
+    private func record(
+        _ source: LogSource, level: UInt8, id: InvocationID, function: UInt32, message: Span<UInt8>, fields: Span<UInt8>
+    ) {
+        let dropped = budget.takeDropped()
+        let origin = FunctionLogOrigin(
+            plugin: artifact.name, version: artifact.version, pid: child.pid,
+            function: dispatcher.functionName(of: artifact, index: function),
+            execution: id.rawValue == 0 ? nil : ExecutionID(workerSeed: child.seed, invocation: id),
+            trace: invocation(id)?.trace)
+        if dropped > 0 { dispatcher.functionLog.recordDropped(origin, bytes: dropped, perSecond: budget.bytesPerSecond) }
+        dispatcher.functionLog.record(origin, source: source, level: level, message: message, fields: fields)
+    }
+
+    func child(_ child: WorkerChild, ended ending: ChildProcess.Ending) {
+        let wasStarting = state == .starting
+        state = .ended
+        watch = nil
+        let reason = describe(ending)
+        child.memoryGroup?.remove()
+        let dropped = budget.takeDropped()
+        if dropped > 0 {
+            let origin = FunctionLogOrigin(plugin: artifact.name, version: artifact.version, pid: child.pid)
+            dispatcher.functionLog.recordDropped(origin, bytes: dropped, perSecond: budget.bytesPerSecond)
+        }
+        if wasStarting {
+            let text = PluginRefusal("\(artifact.displayName): ended while it was being loaded: \(reason ?? "exit status 0")")
+            didLoad(.failure(text))
+        }
+        failAll(.workerEnded)
+        pool?.workerDidEnd(self, reason: reason)
+    }
+}

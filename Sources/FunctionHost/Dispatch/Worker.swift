@@ -1,0 +1,169 @@
+import Bytes
+import Configuration
+import EventLoop
+import WorkerProtocol
+
+/// One instance of an artifact: a process, or the host's own where isolation is off. Belongs to the dispatcher's loop.
+class Worker {
+    /// States in the order in which they come.
+    enum State: Comparable {
+        /// The plugin is being loaded.
+        case starting
+        /// Takes invocations.
+        case ready
+        /// Answers what it has and takes nothing new.
+        case draining
+        /// Gone.
+        case ended
+    }
+
+    /// What it runs.
+    final let artifact: Artifact
+    /// The pool that it belongs to; none while an artifact is probed.
+    final weak var pool: WorkerPool?
+    final var state = State.starting
+    /// Invocations that it has not answered.
+    final private(set) var inFlight = 0
+    /// When it last had nothing to do, in loop milliseconds.
+    final var idleSinceMilliseconds: UInt64 = 0
+
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
+    private var generation: UInt64 = 0
+
+    /// A slot is kept until the worker answers, also when the invocation is over: only then is its room free.
+    struct Slot {
+        var id = InvocationID(rawValue: 0)
+        var invocation: Invocation?
+        /// When the worker was told to stop working on it; 0 while somebody waits.
+        var overdueSinceMilliseconds: UInt64 = 0
+    }
+
+    init(artifact: Artifact) { self.artifact = artifact }
+
+    // MARK: What a subclass does
+
+    /// Hands an invocation to the plugin.
+    func send(_ invocation: Invocation, id: InvocationID, payload: Span<UInt8>) {}
+    /// Hands over one that waited, taking the context and payload that it keeps.
+    func sendParked(_ invocation: Invocation, id: InvocationID) {}
+    /// Tells the plugin that nobody waits.
+    func sendCancel(_ id: InvocationID) {}
+    /// Tells the plugin that chunks were taken.
+    func acknowledge(_ id: InvocationID, size: Int) {}
+    /// Lets it finish what it has, then end.
+    func drain() {}
+    /// Ends it now.
+    func kill(reason: String) {}
+    /// Asks whether its loop turns; a worker that does not answer in time is killed.
+    func checkAlive() {}
+    /// The process id; the host's own where isolation is off.
+    var pid: Int32 { 0 }
+
+    // MARK: Slots
+
+    /// Takes an invocation and hands it to the plugin.
+    final func start(_ invocation: Invocation, payload: Span<UInt8>) {
+        let id = occupy(invocation)
+        send(invocation, id: id, payload: payload)
+    }
+
+    /// Takes one out of the queue.
+    final func startParked(_ invocation: Invocation) {
+        let id = occupy(invocation)
+        sendParked(invocation, id: id)
+    }
+
+    private func occupy(_ invocation: Invocation) -> InvocationID {
+        generation += 1
+        let slot = freeSlots.popLast() ?? slots.count
+        if slot == slots.count { slots.append(Slot()) }
+        let id = InvocationID(slot: slot, generation: generation)
+        slots[slot].id = id
+        slots[slot].invocation = invocation
+        slots[slot].overdueSinceMilliseconds = 0
+        inFlight += 1
+        invocation.state = .running(self, id)
+        return id
+    }
+
+    /// The invocation that `id` names, unless its slot is somebody else's by now or nobody waits for it.
+    @inline(__always)
+    final func invocation(_ id: InvocationID) -> Invocation? {
+        guard id.slot < slots.count, slots[id.slot].id == id else { return nil }
+        return slots[id.slot].invocation
+    }
+
+    final func cancel(_ id: InvocationID) {
+        guard id.slot < slots.count, slots[id.slot].id == id, slots[id.slot].overdueSinceMilliseconds == 0 else { return }
+        slots[id.slot].overdueSinceMilliseconds = max(1, pool?.loop.nowMilliseconds ?? 1)
+        slots[id.slot].invocation = nil
+        sendCancel(id)
+    }
+
+    /// The worker has answered `id`: hands the answer on where somebody waits, and gives the room to the next.
+    final func didAnswer(_ id: InvocationID, _ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
+        guard id.slot < slots.count, slots[id.slot].id == id else { return }
+        let invocation = slots[id.slot].invocation
+        release(id.slot)
+        if let invocation, case .running = invocation.state {
+            invocation.state = .over
+            invocation.didAnswer(kind, head: head, body: body)
+        }
+        pool?.workerHasRoom(self)
+    }
+
+    private func release(_ slot: Int) {
+        slots[slot] = Slot()
+        freeSlots.append(slot)
+        inFlight -= 1
+        if inFlight == 0 { idleSinceMilliseconds = pool?.loop.nowMilliseconds ?? 0 }
+    }
+
+    /// Fails everything that it had; called once, when it has ended.
+    final func failAll(_ failure: InvocationFailure) {
+        let open = slots
+        slots = []
+        freeSlots = []
+        inFlight = 0
+        for slot in open {
+            guard let invocation = slot.invocation, case .running = invocation.state else { continue }
+            invocation.state = .over
+            invocation.didFail(failure)
+        }
+    }
+
+    // MARK: Deadlines
+
+    /// Fails what is due.
+    ///
+    /// - Returns: the earliest deadline that is left.
+    final func expire(now: UInt64) -> UInt64 {
+        var next = UInt64.max
+        var hasExpired = false
+        for slot in slots {
+            guard let invocation = slot.invocation else { continue }
+            if invocation.deadlineMilliseconds <= now {
+                hasExpired = true
+                invocation.fail(.deadlineExceeded(seconds: invocation.function.options.timeoutSeconds))
+            } else {
+                next = min(next, invocation.deadlineMilliseconds)
+            }
+        }
+        if hasExpired { checkAlive() }
+        return next
+    }
+
+    /// How many invocations hold their room although nobody has waited for them for `milliseconds`.
+    final func overdueCount(now: UInt64, longerThan milliseconds: UInt64) -> Int {
+        slots.count { $0.overdueSinceMilliseconds > 0 && now > $0.overdueSinceMilliseconds + milliseconds }
+    }
+
+    /// The one invocation in it, where there is just one: what the process itself writes is put down to it.
+    final var onlyInvocation: Invocation? {
+        inFlight == 1 ? slots.first { $0.id.rawValue != 0 }?.invocation : nil
+    }
+
+    /// The invocations that it works on.
+    final var openInvocations: [Invocation] { slots.compactMap(\.invocation) }
+}

@@ -1,0 +1,158 @@
+import Bytes
+import EventLoop
+import Glibc
+import FunctionWorker
+import WorkerProtocol
+
+/// Gets what a worker process says.
+protocol WorkerChildOwner: AnyObject {
+    func child(_ child: WorkerChild, received header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>)
+    func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>)
+    func child(_ child: WorkerChild, printed line: Span<UInt8>, source: LogSource)
+    /// Last: the process is reaped and everything that it sent was handed on.
+    func child(_ child: WorkerChild, ended ending: ChildProcess.Ending)
+}
+
+/// The process of a worker and its four sockets. It may be started before anybody knows what it will run.
+final class WorkerChild {
+    /// Whom it tells, kept alive until the process has ended; a child without an owner is a spare one.
+    var owner: (any WorkerChildOwner)?
+    /// Makes this worker's execution ids its own.
+    let seed = UInt64.random(in: .min ... .max)
+    /// How it ended, once it is reaped and read to the end.
+    private(set) var ending: ChildProcess.Ending?
+    /// Its control group, where there is one.
+    let memoryGroup: MemoryGroup?
+
+    private let process: ChildProcess
+    private let channel: Stream
+    private var reader = FrameReader()
+    private var records = LogRecordReader()
+    private var printed: [LineSplitter] = [LineSplitter(), LineSplitter()]
+    private var exit: ChildProcess.Ending?
+    private var hasChannelEnded = false
+    private let onEnd: (WorkerChild) -> Void
+
+    var pid: Int32 { process.pid }
+
+    /// Starts `hearth worker` without a plugin.
+    ///
+    /// - Parameter onEnd: called after the owner was told.
+    init(loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) throws(LoopError) {
+        self.onEnd = onEnd
+        weak var child: WorkerChild?
+        let process = try ChildProcess(
+            loop: loop, arguments: [launch.executable, "worker"],
+            environment: ["HEARTH_HOST_PID=\(launch.hostPID)", "HEARTH_OPEN_FILES=\(launch.openFiles)", "PATH=/usr/bin:/bin"],
+            directory: launch.directory, descriptors: [.null, .socket, .socket, .socket, .socket]
+        ) { child?.didExit($0) }
+        self.process = process
+        channel = process.sockets[2]
+        memoryGroup = MemoryGroup(launch.mechanism, pid: process.pid, hostPID: launch.hostPID)
+        child = self
+        for stream in process.sockets {
+            stream.handler = self
+            stream.startReading()
+        }
+    }
+
+    /// Where frames for it are appended; ``flush()`` lets them leave.
+    var outbox: ByteBuffer {
+        _read { yield channel.outbox }
+        _modify { yield &channel.outbox }
+    }
+
+    /// Lets the frames in ``outbox`` leave at the end of the turn.
+    @inline(__always)
+    func flush() { channel.queueFlush() }
+
+    /// Bytes of frames that the worker has not read.
+    var pendingBytes: Int { channel.pendingBytes }
+
+    /// Ends it at once, with everything that it has started.
+    func kill() {
+        guard exit == nil else { return }
+        // Before the worker has its own session there is no group of that number, and the process itself gets the signal.
+        if Glibc.kill(-process.pid, SIGKILL) != 0 { process.kill(SIGKILL) }
+    }
+
+    private func didExit(_ ending: ChildProcess.Ending) {
+        exit = ending
+        // What it has started must not live on, nor hold its sockets open.
+        Glibc.kill(-process.pid, SIGKILL)
+        endIfComplete()
+    }
+
+    private func endIfComplete() {
+        guard let exit, hasChannelEnded, ending == nil else { return }
+        ending = exit
+        owner?.child(self, ended: exit)
+        owner = nil
+        onEnd(self)
+    }
+}
+
+extension WorkerChild: StreamHandler {
+    func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
+        if stream === channel {
+            do throws(FrameError) {
+                try reader.read(bytes) { owner?.child(self, received: $0, head: $1, body: $2) }
+            } catch {
+                kill()
+            }
+        } else if stream === process.sockets[3] {
+            if !records.read(bytes, { owner?.child(self, logged: $0, message: $1, fields: $2) }) { kill() }
+        } else {
+            let index = stream === process.sockets[0] ? 0 : 1
+            printed[index].split(bytes) { owner?.child(self, printed: $0, source: index == 0 ? .standardOutput : .standardError) }
+        }
+    }
+
+    func streamDidEnd(_ stream: Stream) { stream.close() }
+
+    func stream(_ stream: Stream, didFail error: LoopError) {}
+
+    func streamDidDrain(_ stream: Stream) {}
+
+    func streamDidClose(_ stream: Stream) {
+        guard stream === channel else { return }
+        hasChannelEnded = true
+        // A worker without its channel is of no use.
+        kill()
+        endIfComplete()
+    }
+}
+
+/// What is the same for every worker of a host.
+struct WorkerLaunch {
+    /// The program: this one.
+    var executable: String
+    var hostPID: Int32
+    var openFiles: Int
+    /// Where a worker stands until it is told its own directory.
+    var directory: String
+    var mechanism: MemoryGroup.Mechanism
+}
+
+/// Cuts what a process prints into lines; a line longer than 16 KiB is cut where that is reached.
+struct LineSplitter {
+    static let lineSizeMax = 16 * 1024
+    private var partial: [UInt8] = []
+
+    mutating func split(_ bytes: Span<UInt8>, _ line: (Span<UInt8>) -> Void) {
+        var start = 0
+        for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") || index - start + partial.count >= Self.lineSizeMax {
+            let isNewline = bytes[index] == UInt8(ascii: "\n")
+            let piece = bytes.extracting(start..<(isNewline ? index : index + 1))
+            if partial.isEmpty {
+                line(piece)
+            } else {
+                partial.append(contentsOf: piece.array())
+                line(partial.span)
+                partial.removeAll(keepingCapacity: false)
+            }
+            start = index + 1
+        }
+        if start < bytes.count { partial.append(contentsOf: bytes.extracting(start..<bytes.count).array()) }
+    }
+}

@@ -1,0 +1,100 @@
+import EventLoop
+import FunctionWorker
+import Glibc
+import Logging
+
+/// Starts workers, and keeps one process started ahead so that the next worker needs only to load its plugin.
+final class WorkerLauncher {
+    private unowned let dispatcher: Dispatcher
+    private let launch: WorkerLaunch
+    private let keepsSpare: Bool
+    private var spare: WorkerChild?
+    private var refill: Timer?
+    private var isStopped = false
+    /// Every process that runs, spare and used: each must be reaped before the host ends.
+    private(set) var children: [ObjectIdentifier: WorkerChild] = [:]
+
+    init(dispatcher: Dispatcher, launch: WorkerLaunch, keepsSpare: Bool) {
+        self.dispatcher = dispatcher
+        self.launch = launch
+        self.keepsSpare = keepsSpare
+    }
+
+    /// Starts a worker for a pool; it tells the pool when it is ready.
+    func start(_ artifact: Artifact, settings: PoolSettings, pool: WorkerPool) -> Result<Worker, LoopError> {
+        guard settings.isIsolated else { return .success(InProcessWorker(artifact: artifact, dispatcher: dispatcher, pool: pool)) }
+        do throws(LoopError) {
+            let child = try takeChild()
+            let worker = ProcessWorker(artifact: artifact, child: child, settings: settings, dispatcher: dispatcher) { worker, result in
+                if case .success = result { worker.pool?.workerIsReady(worker) }
+            }
+            worker.pool = pool
+            return .success(worker)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Loads an artifact in a worker of its own, to ask for its manifest; the worker ends with the answer.
+    func probe(_ artifact: Artifact, settings: PoolSettings, completion: @escaping (Result<[UInt8], PluginRefusal>) -> Void) {
+        do throws(LoopError) {
+            let child = try takeChild()
+            _ = ProcessWorker(artifact: artifact, child: child, settings: settings, dispatcher: dispatcher) { worker, result in
+                if case .success = result { worker.drain() }
+                completion(result)
+            }
+        } catch {
+            completion(.failure(PluginRefusal("\(artifact.displayName): cannot be probed: \(error)")))
+        }
+    }
+
+    private func takeChild() throws(LoopError) -> WorkerChild {
+        defer { refillLater() }
+        guard let child = spare else { return try startChild() }
+        spare = nil
+        return child
+    }
+
+    private func startChild() throws(LoopError) -> WorkerChild {
+        let child = try WorkerChild(loop: dispatcher.loop, launch: launch) { [unowned self] in didEnd($0) }
+        children[ObjectIdentifier(child)] = child
+        return child
+    }
+
+    private func didEnd(_ child: WorkerChild) {
+        children[ObjectIdentifier(child)] = nil
+        if spare === child {
+            spare = nil
+            child.memoryGroup?.remove()
+            refillLater()
+        }
+        dispatcher.poolDidShrink()
+    }
+
+    /// Starts the next spare process once nothing more urgent is to be done.
+    func refillLater() {
+        guard keepsSpare, spare == nil, refill == nil, !isStopped else { return }
+        refill = Timer(loop: dispatcher.loop) { [unowned self] in
+            refill = nil
+            guard spare == nil, !isStopped else { return }
+            do throws(LoopError) {
+                spare = try startChild()
+            } catch {
+                dispatcher.log.warning("no spare worker could be started", metadata: ["reason": "\(error)"])
+            }
+        }
+        refill?.start(afterMilliseconds: 20)
+    }
+
+    /// Starts nothing more; the spare process ends.
+    func stop() {
+        isStopped = true
+        refill = nil
+        spare?.kill()
+    }
+
+    /// Ends every process that is left.
+    func killAll() {
+        for child in children.values { child.kill() }
+    }
+}

@@ -1,0 +1,255 @@
+import Bytes
+import EventLoop
+import Logging
+
+/// What decides how many workers a pool has and what each may do.
+struct PoolSettings: Hashable, Sendable {
+    var concurrency: Int
+    var instancesMin: Int
+    var instancesMax: Int
+    var memoryBytes: UInt64
+    /// Loaded into the host's own process.
+    var isIsolated: Bool
+    /// `NAME=value` entries: params, the declared secrets and what every function sees.
+    var environment: [String]
+}
+
+/// The workers that serve some functions of one artifact, and the invocations that wait for them.
+///
+/// Grows while invocations wait, shrinks when workers idle. Belongs to the dispatcher's loop.
+final class WorkerPool {
+    let artifact: Artifact
+    let settings: PoolSettings
+    let limits: PoolLimits
+    let dispatcher: Dispatcher
+    let name: String
+    var loop: EventLoop { dispatcher.loop }
+
+    private(set) var workers: [Worker] = []
+    private var queue = InvocationQueue()
+    private var restarts: RestartPolicy
+    private var retryTimer: Timer?
+    private var isStopping = false
+    private var lastFailure = ""
+
+    init(artifact: Artifact, settings: PoolSettings, limits: PoolLimits, dispatcher: Dispatcher) {
+        self.artifact = artifact
+        self.settings = settings
+        self.limits = limits
+        self.dispatcher = dispatcher
+        name = artifact.name
+        restarts = RestartPolicy(limit: limits.restartLimit, windowSeconds: limits.restartWindowSeconds)
+    }
+
+    // MARK: Invocations
+
+    /// Gives the invocation to a worker that has room, or lets it wait for one.
+    func dispatch(_ invocation: Invocation, payload: Span<UInt8>) {
+        if let worker = freeWorker() {
+            worker.start(invocation, payload: payload)
+            dispatcher.deadlines.note(invocation.deadlineMilliseconds)
+            return
+        }
+        guard !isStopping else { return invocation.fail(.shuttingDown) }
+        guard queue.count < limits.queueLengthMax else { return invocation.fail(.queueFull(length: queue.count)) }
+        startWorkerIfNeeded(waiting: queue.count + 1)
+        guard !workers.isEmpty else {
+            return invocation.fail(.cannotStart(retryAfterSeconds: secondsUntilRestart))
+        }
+        // A worker inside the host starts at once.
+        if let worker = freeWorker() {
+            worker.start(invocation, payload: payload)
+        } else {
+            invocation.park(payload: payload)
+            queue.append(invocation, now: loop.nowMilliseconds)
+        }
+        dispatcher.deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
+    }
+
+    /// Starts a worker ahead of an invocation whose body still arrives.
+    func warmUp() {
+        if workers.isEmpty, !isStopping { startWorkerIfNeeded(waiting: 1) }
+    }
+
+    /// A queued invocation was cancelled; it is skipped when its turn comes.
+    func forgetQueued() { queue.forgetOne() }
+
+    private func freeWorker() -> Worker? {
+        var best: Worker?
+        for worker in workers where worker.state == .ready && worker.inFlight < settings.concurrency {
+            if worker.inFlight == 0 { return worker }
+            if best.map({ worker.inFlight < $0.inFlight }) ?? true { best = worker }
+        }
+        return best
+    }
+
+    /// A worker has answered or become ready.
+    func workerHasRoom(_ worker: Worker) {
+        while worker.state == .ready, worker.inFlight < settings.concurrency, let next = queue.next(now: loop.nowMilliseconds, limits) {
+            worker.startParked(next)
+        }
+        if worker.state == .draining, worker.inFlight == 0 { worker.drain() }
+    }
+
+    /// Fails what is due, in the queue and in the workers; retires workers that hold on to what nobody waits for.
+    ///
+    /// - Returns: when to look again.
+    func expire(now: UInt64) -> UInt64 {
+        var next = queue.expire(now: now, limits)
+        for worker in workers {
+            next = min(next, worker.expire(now: now))
+            if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) > 0 { retire(worker, now: now) }
+            if worker.overdueCount(now: now, longerThan: 0) > 0 { next = min(next, now + Self.overdueMilliseconds / 4) }
+        }
+        return next
+    }
+
+    /// How long a function may go on after its deadline before its worker is replaced.
+    static let overdueMilliseconds: UInt64 = 10_000
+
+    private func retire(_ worker: Worker, now: UInt64) {
+        if worker.state == .ready {
+            worker.state = .draining
+            dispatcher.log.warning(
+                "an instance is replaced: it still works on invocations that ended long ago", metadata: ["pid": "\(worker.pid)", "plugin": "\(name)"])
+        }
+        if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) == worker.inFlight {
+            worker.kill(reason: "it did not finish what nobody waits for any more")
+        }
+    }
+
+    // MARK: Workers
+
+    /// Starts `settings.instancesMin` workers.
+    func prepare() {
+        while workers.count < settings.instancesMin, startWorker() {}
+    }
+
+    /// Takes a worker that was started elsewhere: the one that was asked for the manifest.
+    func adopt(_ worker: Worker) {
+        worker.pool = self
+        worker.idleSinceMilliseconds = loop.nowMilliseconds
+        workers.append(worker)
+        workerHasRoom(worker)
+    }
+
+    private func startWorkerIfNeeded(waiting: Int) {
+        let starting = workers.count { $0.state == .starting }
+        guard starting * settings.concurrency < waiting else { return }
+        _ = startWorker()
+    }
+
+    private func startWorker() -> Bool {
+        guard !isStopping, workers.count(where: { $0.state != .draining }) < settings.instancesMax else { return false }
+        guard restarts.mayStart(now: loop.nowMilliseconds) else {
+            scheduleRetry()
+            return false
+        }
+        switch dispatcher.launcher.start(artifact, settings: settings, pool: self) {
+        case .success(let worker):
+            workers.append(worker)
+            return true
+        case .failure(let error):
+            restarts.didCrash(now: loop.nowMilliseconds)
+            dispatcher.log.error("an instance cannot be started", metadata: ["plugin": "\(name)", "reason": "\(error)"])
+            scheduleRetry()
+            return false
+        }
+    }
+
+    /// The plugin is loaded.
+    func workerIsReady(_ worker: Worker) {
+        worker.state = .ready
+        worker.idleSinceMilliseconds = loop.nowMilliseconds
+        workerHasRoom(worker)
+    }
+
+    /// A worker has answered something: what crashed before is forgiven.
+    func workerHasAnswered() { restarts.didAnswer() }
+
+    /// A worker is gone. What it had is answered; what waits goes to another.
+    func workerDidEnd(_ worker: Worker, reason: String?) {
+        workers.removeAll { $0 === worker }
+        let lost = worker.inFlight
+        worker.failAll(.workerEnded)
+        if let reason {
+            restarts.didCrash(now: loop.nowMilliseconds)
+            dispatcher.log.error(
+                "an instance ended",
+                metadata: [
+                    "plugin": "\(name)", "pid": "\(worker.pid)", "reason": "\(reason)", "invocations": "\(lost)",
+                    "givenUp": "\(restarts.hasGivenUp)",
+                ])
+        }
+        guard !isStopping else { return dispatcher.poolDidShrink() }
+        prepare()
+        guard queue.count > 0 else { return }
+        startWorkerIfNeeded(waiting: queue.count)
+        if workers.isEmpty { failQueue(.cannotStart(retryAfterSeconds: secondsUntilRestart)) }
+    }
+
+    private func failQueue(_ failure: InvocationFailure) {
+        for invocation in queue.removeAll() { invocation.fail(failure) }
+    }
+
+    private var secondsUntilRestart: Int {
+        let now = loop.nowMilliseconds
+        return restarts.notBefore > now ? Int((restarts.notBefore - now + 999) / 1000) : 1
+    }
+
+    /// Brings the pool back to its minimum when the back-off is over.
+    private func scheduleRetry() {
+        guard settings.instancesMin > 0, retryTimer == nil, !isStopping else { return }
+        let now = loop.nowMilliseconds
+        let timer = Timer(loop: loop) { [weak self] in
+            self?.retryTimer = nil
+            self?.prepare()
+        }
+        timer.start(afterMilliseconds: max(10, restarts.notBefore > now ? restarts.notBefore - now : 10))
+        retryTimer = timer
+    }
+
+    /// Lets go of workers that have been idle too long, down to the minimum.
+    func shrink(now: UInt64) {
+        // What runs inside the host can neither be unloaded nor loaded again.
+        guard settings.isIsolated else { return }
+        var spare = workers.count { $0.state == .ready } - settings.instancesMin
+        for worker in workers where spare > 0 && worker.state == .ready && worker.inFlight == 0 {
+            guard now >= worker.idleSinceMilliseconds + limits.idleMilliseconds else { continue }
+            spare -= 1
+            worker.state = .draining
+            worker.drain()
+        }
+    }
+
+    /// Takes no more invocations; workers end when they have answered.
+    func stop() {
+        isStopping = true
+        retryTimer = nil
+        for worker in workers where worker.state != .ended {
+            worker.state = .draining
+            if worker.inFlight == 0 { worker.drain() }
+        }
+        if workers.isEmpty { failQueue(.shuttingDown) }
+    }
+
+    /// Ends what is left, at the end of the host's patience.
+    func killAll() {
+        failQueue(.shuttingDown)
+        for worker in workers { worker.kill(reason: "the host stops") }
+    }
+}
+
+/// Limits that every pool of a host shares.
+struct PoolLimits: Sendable {
+    var queueLengthMax = 1000
+    /// How long an invocation may wait for a worker while the queue is healthy.
+    var queueWaitMilliseconds: UInt64 = 10_000
+    var idleMilliseconds: UInt64 = 300_000
+    var restartLimit = 10
+    var restartWindowSeconds = 60.0
+    var blockedLoopMilliseconds: UInt64 = 1000
+    var drainMilliseconds: UInt64 = 10_000
+    var openFiles = 1024
+    var logBytesPerSecond = 1 << 20
+}

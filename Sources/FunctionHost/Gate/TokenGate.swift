@@ -1,0 +1,98 @@
+import Bytes
+import EventLoop
+import Tokens
+
+/// What a request's token is worth (spec functions 3).
+enum TokenVerdict: Sendable {
+    case missing
+    case invalid
+    case valid(VerifiedToken, raw: [UInt8])
+
+    /// As the log of a call names it.
+    var name: String {
+        switch self {
+        case .missing: "MISSING"
+        case .invalid: "INVALID"
+        case .valid: "VALID"
+        }
+    }
+}
+
+/// Says who calls: verifies ID tokens and App Check tokens, before anything of the user's runs.
+///
+/// What was verified before is answered at once; the rest is verified off the loop, both tokens of a request at a time.
+final class TokenGate: Sendable {
+    private let idTokens: TokenVerifier
+    private let appCheckTokens: TokenVerifier
+    private let consumed = ReplaySet()
+
+    init(idTokens: TokenVerifier, appCheckTokens: TokenVerifier) {
+        self.idTokens = idTokens
+        self.appCheckTokens = appCheckTokens
+    }
+
+    /// The credentials of one request, and what is known of them so far.
+    struct Credentials: Sendable {
+        var idToken: Credential
+        var appCheck: Credential
+
+        /// Whether both verdicts are there.
+        var areKnown: Bool { idToken.verdict != nil && appCheck.verdict != nil }
+    }
+
+    /// One token as it was sent.
+    struct Credential: Sendable {
+        var raw: [UInt8] = []
+        var verdict: TokenVerdict?
+
+        static let missing = Credential(verdict: .missing)
+    }
+
+    /// Reads the two headers; an absent one and an empty one are the same.
+    func credentials(authorization: Span<UInt8>?, appCheck: Span<UInt8>?) -> Credentials {
+        Credentials(idToken: idCredential(authorization), appCheck: appCheckCredential(appCheck))
+    }
+
+    private func idCredential(_ header: Span<UInt8>?) -> Credential {
+        guard let header, header.count > 0 else { return .missing }
+        // `^Bearer (.*)$`, whatever the case; everything else in this header is a failed authentication.
+        guard header.count >= 7, header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ") else {
+            return Credential(verdict: .invalid)
+        }
+        let token = header.extracting(7..<header.count)
+        return Self.known(idTokens.cached(token), token)
+    }
+
+    private func appCheckCredential(_ header: Span<UInt8>?) -> Credential {
+        guard let header, header.count > 0 else { return .missing }
+        return Self.known(appCheckTokens.cached(header), header)
+    }
+
+    private static func known(_ verified: VerifiedToken?, _ token: Span<UInt8>) -> Credential {
+        let raw = token.array()
+        return Credential(raw: raw, verdict: verified.map { .valid($0, raw: raw) })
+    }
+
+    /// Finds the verdicts that are missing and calls `completion` with them on `loop`.
+    func verify(_ credentials: Credentials, on loop: EventLoop, completion: @escaping @Sendable (TokenVerdict, TokenVerdict) -> Void) {
+        let idToken = credentials.idToken
+        let appCheck = credentials.appCheck
+        Task { [self] in
+            async let first = Self.verdict(idToken, idTokens)
+            async let second = Self.verdict(appCheck, appCheckTokens)
+            let verdicts = await (first, second)
+            loop.post { completion(verdicts.0, verdicts.1) }
+        }
+    }
+
+    private static func verdict(_ credential: Credential, _ verifier: TokenVerifier) async -> TokenVerdict {
+        if let verdict = credential.verdict { return verdict }
+        guard case .success(let token) = await verifier.verify(credential.raw) else { return .invalid }
+        return .valid(token, raw: credential.raw)
+    }
+
+    /// Marks an App Check token as used.
+    ///
+    /// - Returns: whether it was used before.
+    func consume(_ token: VerifiedToken, raw: [UInt8]) -> Bool { consumed.consume(raw, expires: token.expires) }
+}

@@ -1,0 +1,44 @@
+import Configuration
+import EventLoop
+import Logging
+
+/// Reads certificate and key again when their files change. A pair that cannot be used changes nothing.
+final class CertificateWatcher {
+    private let shards: [LoopShard]
+    private let log: Logger
+    private var watchers: [FileWatcher] = []
+    private var timer: Timer?
+
+    /// Watches the folders of both files, because files are replaced rather than written to.
+    init(_ settings: TLSSettings, shards: [LoopShard], loop: EventLoop, log: Logger) {
+        self.shards = shards
+        self.log = log
+        // Both files change one after the other: wait until it is quiet.
+        timer = Timer(loop: loop) { [unowned self] in reload() }
+        for folder in Set([settings.certificate, settings.key].map(Self.folder)) {
+            do throws(LoopError) {
+                watchers.append(
+                    try FileWatcher(loop: loop, path: folder) { [unowned self] _ in timer?.start(afterMilliseconds: 200) })
+            } catch {
+                log.warning("the certificate is not watched for changes", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    private func reload() {
+        for shard in shards {
+            shard.reloadCertificate { [log] error in
+                if let error {
+                    log.error("the certificate could not be reloaded, the old one is kept", metadata: ["reason": "\(error)"])
+                } else {
+                    log.notice("the certificate was reloaded")
+                }
+            }
+        }
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,158 @@
+import Configuration
+import EventLoop
+import FunctionWorker
+import Glibc
+import HTTP
+import Logging
+
+/// The whole host: its loops, the servers on them, the functions and the workers.
+///
+/// Belongs to the home loop, which is the one that ``run()`` runs on the calling thread.
+public final class HearthHost {
+    private let configuration: Configuration
+    private let options: HostOptions
+    private let data: DataDirectory
+    private let home: EventLoop
+    private let dispatcher: Dispatcher
+    private let log: Logger
+    private var shards: [LoopShard] = []
+    private var watchers: [SignalWatcher] = []
+    private var certificates: CertificateWatcher?
+    private var isStopping = false
+    private var shardsLeft = 0
+    private var onReady: (HostSummary) -> Void = { _ in }
+
+    /// Takes the data directory and the port.
+    ///
+    /// - Parameter executable: this program, whose `worker` command is what workers run.
+    /// - Throws: `HostStartError` when either cannot be had.
+    public init(_ configuration: Configuration, options: HostOptions, executable: String) throws(HostStartError) {
+        self.configuration = configuration
+        self.options = options
+        data = try DataDirectory(path: options.dataDirectory)
+        let output = LogOutput()
+        let level = Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice
+        log = Logger(label: "hearth") { HostLogHandler(label: $0, output: output, level: level) }
+        do throws(LoopError) {
+            home = try EventLoop()
+        } catch {
+            throw HostStartError("the event loop cannot be made: \(error)")
+        }
+        dispatcher = Dispatcher(
+            loop: home, limits: PoolLimits(configuration.workers), executable: executable, dataDirectory: data.path,
+            keepsSpare: configuration.workers.prewarmed > 0, functionLog: FunctionLog(output: output), log: log)
+        try makeShards()
+    }
+
+    private func makeShards() throws(HostStartError) {
+        let settings = configuration.server
+        let gate = TokenGate(configuration, loop: home, log: log)
+        var port = options.port ?? settings.port
+        for index in 0..<settings.loops {
+            do throws(LoopError) {
+                let thread = index == 0 ? nil : try LoopThread()
+                let shard = LoopShard(
+                    loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate, log: log)
+                try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1)
+                port = shard.port
+                shards.append(shard)
+            } catch {
+                throw HostStartError(Self.advice(error))
+            }
+        }
+        guard let tls = settings.tls else { return }
+        do throws(TLSError) {
+            for shard in shards { shard.tls = try TLSContext(certificateFile: tls.certificate, keyFile: tls.key) }
+        } catch {
+            throw HostStartError("TLS cannot be served: \(error)")
+        }
+        certificates = CertificateWatcher(tls, shards: shards, loop: home, log: log)
+    }
+
+    private static func advice(_ error: LoopError) -> String {
+        switch error.name {
+        case "EADDRINUSE": "\(error.subject) is in use by another program; choose another port with --port"
+        case "EACCES": "\(error.subject) may not be listened on by this user; choose a port from 1024 on with --port"
+        default: "the host cannot listen: \(error)"
+        }
+    }
+
+    /// Serves until SIGINT or SIGTERM, then lets what has begun end.
+    ///
+    /// - Parameter onReady: called once functions can be reached.
+    public func run(onReady: @escaping (HostSummary) -> Void) {
+        self.onReady = onReady
+        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGINT, SIGTERM] {
+            do throws(LoopError) {
+                watchers.append(try SignalWatcher(loop: home, signal: number) { [unowned self] in stop() })
+            } catch {
+                log.error("a signal cannot be caught", metadata: ["reason": "\(error)"])
+            }
+        }
+        for warning in configuration.warnings { log.warning("\(warning)") }
+        let loader = PluginLoader(
+            configuration, dispatcher: dispatcher, store: ArtifactStore(directory: data.artifacts), address: "\(address)")
+        loader.load { [self] functions, refusals in didLoad(functions, refusals) }
+        home.run()
+        for shard in shards { shard.join() }
+    }
+
+    private func didLoad(_ functions: [RegisteredFunction], _ refusals: [PluginRefusal]) {
+        guard !isStopping else { return }
+        for refusal in refusals { log.error("\(refusal)") }
+        for warning in configuration.warnings(forLoaded: functions.map(\.name)) { log.warning("\(warning)") }
+        for shard in shards { shard.publish(functions) }
+        dispatcher.prepare()
+        onReady(HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals))
+    }
+
+    private var address: HostAddress {
+        HostAddress(host: options.host ?? configuration.server.host, port: shards.first?.port ?? 0, isTLS: configuration.server.tls != nil)
+    }
+
+    // MARK: Stopping
+
+    /// The first call drains, the second ends everything at once.
+    private func stop() {
+        guard !isStopping else {
+            dispatcher.launcher.killAll()
+            _exit(1)
+        }
+        isStopping = true
+        log.notice("stopping: no new connections, what has begun is answered")
+        certificates = nil
+        shardsLeft = shards.count
+        let reference = LoopBound(self, loop: home)
+        let milliseconds = UInt64(configuration.workers.drainSeconds * 1000)
+        let home = home
+        for shard in shards {
+            shard.drain(withinMilliseconds: milliseconds) {
+                home.post { reference.value.shardDidDrain() }
+            }
+        }
+    }
+
+    private func shardDidDrain() {
+        shardsLeft -= 1
+        guard shardsLeft == 0 else { return }
+        dispatcher.stop { [self] in
+            watchers = []
+            home.stop()
+        }
+    }
+}
+
+extension PoolLimits {
+    init(_ settings: WorkerSettings) {
+        queueLengthMax = settings.queueLengthMax
+        queueWaitMilliseconds = UInt64(settings.queueWaitMilliseconds)
+        idleMilliseconds = UInt64(settings.idleSeconds * 1000)
+        restartLimit = settings.restartLimit
+        restartWindowSeconds = settings.restartWindowSeconds
+        blockedLoopMilliseconds = UInt64(settings.blockedLoopSeconds * 1000)
+        drainMilliseconds = UInt64(settings.drainSeconds * 1000)
+        openFiles = settings.openFiles
+        logBytesPerSecond = settings.logBytesPerSecond
+    }
+}

@@ -1,0 +1,24 @@
+import Configuration
+
+/// What the command line says beside `functions.json`.
+public struct HostOptions: Sendable {
+    /// Overrides `server.host`.
+    public var host: String?
+    /// Overrides `server.port`.
+    public var port: Int?
+    /// Where the host keeps what must outlive it.
+    public var dataDirectory: String
+
+    public init(host: String? = nil, port: Int? = nil, dataDirectory: String = ".hearth") {
+        self.host = host
+        self.port = port
+        self.dataDirectory = dataDirectory
+    }
+}
+
+/// Why a host does not start, in a sentence that says what to do.
+public struct HostStartError: Error, Sendable, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}

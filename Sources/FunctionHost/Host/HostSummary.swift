@@ -1,0 +1,56 @@
+import Configuration
+import FunctionWorker
+
+/// Where a host is reached.
+public struct HostAddress: Sendable, CustomStringConvertible {
+    public let host: String
+    public let port: Int
+    public let isTLS: Bool
+
+    /// Host and port, for example `127.0.0.1:5001`.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// For example `http://127.0.0.1:5001`.
+    public var url: String { "\(isTLS ? "https" : "http")://\(self)" }
+}
+
+/// What a host tells its user once it serves.
+public struct HostSummary: Sendable {
+    /// One function of the table.
+    public struct Function: Sendable {
+        public let name: String
+        /// `callable`, `https`, or the event's type.
+        public let trigger: String
+        /// The plugin's name and version.
+        public let plugin: String
+        /// Where it is called; nil for what events start.
+        public let url: String?
+    }
+
+    public let address: HostAddress
+    public let mode: Configuration.Mode
+    public let project: String
+    public let dataDirectory: String
+    public let functions: [Function]
+    /// One sentence for each plugin or function that is left out.
+    public let refusals: [String]
+
+    init(
+        _ configuration: Configuration, address: HostAddress, dataDirectory: String, functions: [RegisteredFunction], refusals: [PluginRefusal]
+    ) {
+        self.address = address
+        mode = configuration.mode
+        project = configuration.project
+        self.dataDirectory = dataDirectory
+        self.refusals = refusals.map(\.description)
+        self.functions = functions.map { function in
+            let url = "\(address.url)/\(configuration.project)/\(function.region)/\(function.name)"
+            let plugin = "\(function.artifact.name) \(function.artifact.version)"
+            switch function.trigger {
+            case .callable: return Function(name: function.name, trigger: "callable", plugin: plugin, url: url)
+            case .https: return Function(name: function.name, trigger: "https", plugin: plugin, url: url)
+            case .event(let event): return Function(name: function.name, trigger: event.eventType, plugin: plugin, url: nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Configuration
+import EventLoop
+import HTTP
+import Logging
+
+/// One loop's share of the host: its listener, its server and its router.
+final class LoopShard: @unchecked Sendable {
+    // Unchecked: after it has been set up, everything is used on `loop` only, by way of `post`.
+    let loop: EventLoop
+    private let thread: LoopThread?
+    private let router: Router
+    private let server: HTTPServer
+    private var listener: Listener?
+    private(set) var port = 0
+    /// Where connections speak TLS.
+    var tls: TLSContext?
+
+    init(loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, log: Logger) {
+        self.loop = loop
+        self.thread = thread
+        router = Router(
+            loop: loop, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes, adminToken: adminToken, gate: gate,
+            log: log)
+        server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server), handler: router)
+    }
+
+    /// Listens, before the loop's first turn or on its thread.
+    func listen(host: String, port: Int, reusePort: Bool) throws(LoopError) {
+        let listener = try Listener.tcp(loop: loop, host: host, port: port, reusePort: reusePort) { [unowned self] stream in
+            server.accept(stream, tls: tls)
+        }
+        self.listener = listener
+        self.port = listener.port
+    }
+
+    /// Serves these functions from now on.
+    func publish(_ functions: [RegisteredFunction]) {
+        loop.post { [self] in
+            router.registry.replaceAll(functions)
+            router.isReady = true
+        }
+    }
+
+    /// Reads the certificate again.
+    func reloadCertificate(completion: @escaping @Sendable (TLSError?) -> Void) {
+        loop.post { [self] in
+            do throws(TLSError) {
+                try tls?.reload()
+                completion(nil)
+            } catch {
+                completion(error)
+            }
+        }
+    }
+
+    /// Accepts nothing more and waits until what has begun is answered.
+    func drain(withinMilliseconds: UInt64, completion: @escaping @Sendable () -> Void) {
+        loop.post { [self] in
+            router.isStopping = true
+            // One more turn: connections that the kernel has accepted for us are taken before the listener closes.
+            loop.post { [self] in
+                listener?.close()
+                server.drain(withinMilliseconds: withinMilliseconds, completion: completion)
+            }
+        }
+    }
+
+    /// Ends the loop's thread, where it has one of its own.
+    func join() { thread?.join() }
+}
+
+extension HTTPLimits {
+    init(_ settings: ServerSettings) {
+        self.init()
+        connectionsMax = settings.connectionsMax
+        headBytesMax = settings.limits.headerBytes
+        bodyBytesMax = settings.limits.bodyBytes
+        headTimeoutMilliseconds = UInt64(settings.limits.headerSeconds * 1000)
+        bodyTimeoutMilliseconds = UInt64(settings.limits.bodySeconds * 1000)
+        idleTimeoutMilliseconds = UInt64(settings.limits.idleSeconds * 1000)
+    }
+}

@@ -1,0 +1,39 @@
+import Glibc
+
+/// A moment of the calendar, in UTC, to the millisecond.
+struct WallClock: Sendable {
+    private var seconds: time_t
+    private var milliseconds: Int
+
+    static func now() -> WallClock {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallClock(seconds: time.tv_sec, milliseconds: time.tv_nsec / 1_000_000)
+    }
+
+    /// Seconds since 1970.
+    static var unixSeconds: Int64 { Int64(now().seconds) }
+
+    /// `2026-01-31T12:00:00.000Z` (RFC 3339).
+    var rfc3339: String {
+        let time = fields
+        let date = "\(time.tm_year + 1900)-\(Self.two(time.tm_mon + 1))-\(Self.two(time.tm_mday))"
+        return "\(date)T\(timeOfDay)Z"
+    }
+
+    /// `12:00:00.000`.
+    var timeOfDay: String {
+        let time = fields
+        let fraction = "\(milliseconds + 1000)".dropFirst()
+        return "\(Self.two(time.tm_hour)):\(Self.two(time.tm_min)):\(Self.two(time.tm_sec)).\(fraction)"
+    }
+
+    private var fields: tm {
+        var time = tm()
+        var seconds = seconds
+        gmtime_r(&seconds, &time)
+        return time
+    }
+
+    private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

@@ -1,0 +1,193 @@
+import Bytes
+import Configuration
+import EventLoop
+import HTTP
+import JSON
+import Logging
+import Tokens
+import WorkerProtocol
+
+/// A call of a callable function (spec functions 1 to 6), in the order of checks that the specification gives.
+final class CallableCall: FunctionCall {
+    private var idToken = TokenVerdict.missing
+    private var appCheck = TokenVerdict.missing
+    private var alreadyConsumed: Bool?
+    private var stream: EventStream?
+
+    /// Whether the client asked for server-sent events. Lists and parameters do not count.
+    private let wantsStream: Bool
+
+    override init(function: RegisteredFunction, exchange: HTTPExchange, ownPathStart: Int, router: Router) {
+        wantsStream = exchange.header("accept")?.equals("text/event-stream") ?? false
+        super.init(function: function, exchange: exchange, ownPathStart: ownPathStart, router: router)
+    }
+
+    /// Checks the request and starts it.
+    func handle(_ body: Span<UInt8>) {
+        if wantsStream, function.generation == 2 {
+            takesChunks = true
+            stream = EventStream(self)
+        }
+        let exchange = exchange
+        if CORSHeaders.answerPreflight(exchange, function.options.cors, methods: "POST") { return }
+        guard exchange.method == .post, let type = exchange.header("content-type"), CallableBody.accepts(contentType: type),
+            let parsed = CallableBody(body)
+        else { return answer(.badRequest) }
+        let credentials = router.gate.credentials(
+            authorization: exchange.header("authorization"), appCheck: exchange.header("x-firebase-appcheck"))
+        if credentials.areKnown, let idToken = credentials.idToken.verdict, let appCheck = credentials.appCheck.verdict {
+            if let unwrapped = parsed.unwrapped {
+                admit(idToken, appCheck, unwrapped.span)
+            } else {
+                admit(idToken, appCheck, body.extracting(parsed.data))
+            }
+            return
+        }
+        // The body's bytes are gone once this returns.
+        let data = parsed.unwrapped ?? body.extracting(parsed.data).array()
+        let reference = LoopBound(self, loop: router.loop)
+        router.gate.verify(credentials, on: router.loop) { reference.value.admit($0, $1, data.span) }
+    }
+
+    private func admit(_ idToken: TokenVerdict, _ appCheck: TokenVerdict, _ data: Span<UInt8>) {
+        self.idToken = idToken
+        self.appCheck = appCheck
+        if let refusal = refusal() {
+            router.log.warning(
+                "Callable request verification failed",
+                metadata: ["function": "\(function.name)", "app": "\(appCheck.name)", "auth": "\(idToken.name)"])
+            return answer(refusal)
+        }
+        router.log.debug(
+            "Callable request verification passed",
+            metadata: ["function": "\(function.name)", "app": "\(appCheck.name)", "auth": "\(idToken.name)"])
+        if wantsStream, function.generation == 1 {
+            return answer(CallableError(code: .invalidArgument, message: "Unsupported Accept header 'text/event-stream'"))
+        }
+        if function.options.consumeAppCheckToken, case .valid(let token, let raw) = appCheck {
+            alreadyConsumed = router.gate.consume(token, raw: raw)
+        }
+        begin(payload: data)
+        stream?.startHeartbeats()
+    }
+
+    private func refusal() -> CallableError? {
+        if case .invalid = idToken { return .unauthenticated }
+        if function.options.enforceAppCheck {
+            guard case .valid = appCheck else { return .unauthenticated }
+        }
+        return nil
+    }
+
+    // MARK: The context
+
+    override func writeCaller(into buffer: inout ByteBuffer) {
+        if case .valid(let token, let raw) = idToken {
+            buffer.append(",\"auth\":{\"uid\":")
+            buffer.append(jsonString: token.subject)
+            write(token, raw, subjectKey: "uid", into: &buffer)
+        }
+        if case .valid(let token, let raw) = appCheck {
+            buffer.append(",\"app\":{\"appId\":")
+            buffer.append(jsonString: token.subject)
+            if let alreadyConsumed { buffer.append(alreadyConsumed ? ",\"alreadyConsumed\":true" : ",\"alreadyConsumed\":false") }
+            write(token, raw, subjectKey: "app_id", into: &buffer)
+        }
+        let exchange = exchange
+        if let id = exchange.header("firebase-instance-id-token"), id.count > 0 {
+            buffer.append(",\"instanceIdToken\":")
+            buffer.append(jsonString: id)
+        }
+        if takesChunks { buffer.append(",\"acceptsStreaming\":true") }
+    }
+
+    /// Claims with the subject under the name that handlers look for, and the token itself.
+    private func write(_ token: VerifiedToken, _ raw: [UInt8], subjectKey: StaticString, into buffer: inout ByteBuffer) {
+        buffer.append(",\"token\":")
+        let claims = token.claims
+        // A verified payload is an object with members: its last brace gives way to one more.
+        if let brace = claims.lastIndex(of: UInt8(ascii: "}")) {
+            buffer.append(claims.span.extracting(0..<brace))
+            buffer.append(",\"")
+            buffer.append(subjectKey)
+            buffer.append("\":")
+            buffer.append(jsonString: token.subject)
+            buffer.append(UInt8(ascii: "}"))
+        } else {
+            buffer.append("{}")
+        }
+        buffer.append(",\"rawToken\":")
+        buffer.append(jsonString: raw.span)
+        buffer.append(UInt8(ascii: "}"))
+    }
+
+    // MARK: The answer
+
+    override func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
+        switch kind {
+        case .result: answerResult(body)
+        case .error: answer(CallableError(functionError: body))
+        case .response, .end: answerNonsense("it answered a callable as if it were a plain HTTP function")
+        }
+    }
+
+    override func didReceiveChunk(_ chunk: Span<UInt8>) {
+        guard let stream else { return }
+        router.withScratch { buffer in
+            if CallableAnswer.append("message", chunk, to: &buffer) {
+                stream.send(buffer.bytes, size: chunk.count)
+            } else {
+                router.log.error("a chunk that is no JSON was dropped", metadata: ["function": "\(function.name)"])
+            }
+        }
+    }
+
+    override func didFail(_ failure: InvocationFailure) {
+        answer(CallableError(failure), retryAfterSeconds: failure.retryAfterSeconds)
+    }
+
+    private func answerResult(_ value: Span<UInt8>) {
+        router.withScratch { buffer in
+            guard CallableAnswer.append("result", value, to: &buffer) else { return answerNonsense("its result is no JSON") }
+            let exchange = exchange
+            if let stream {
+                stream.finish(buffer.bytes)
+            } else if function.options.cors == .reflect, exchange.header("origin") == nil {
+                exchange.respond(
+                    prebuiltHead: "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nVary: Origin\r\n",
+                    body: buffer.bytes)
+            } else {
+                respond(.ok, buffer.bytes)
+            }
+        }
+    }
+
+    private func answerNonsense(_ reason: String) {
+        router.log.error("a function's answer cannot be sent", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
+        answer(.internal)
+    }
+
+    private func answer(_ error: CallableError, retryAfterSeconds: Int? = nil) {
+        router.withScratch { buffer in
+            CallableAnswer.append(error: error, to: &buffer)
+            if let stream {
+                stream.finish(buffer.bytes)
+            } else {
+                respond(HTTPStatus(rawValue: error.code.httpStatus), buffer.bytes, retryAfterSeconds: retryAfterSeconds)
+            }
+        }
+    }
+
+    private func respond(_ status: HTTPStatus, _ body: Span<UInt8>, retryAfterSeconds: Int? = nil) {
+        exchange.respond(status, body: body) { fields in
+            fields.field("Content-Type", "application/json; charset=utf-8")
+            if let retryAfterSeconds { fields.field("Retry-After", retryAfterSeconds) }
+            CORSHeaders.write(function.options.cors, for: exchange, to: fields)
+        }
+    }
+
+    override func exchangeDidClose(_ exchange: HTTPExchange) {
+        stream?.stop()
+        super.exchangeDidClose(exchange)
+    }
+}

@@ -1,0 +1,142 @@
+import Bytes
+import EventLoop
+import HTTP
+import JSON
+import FunctionWorker
+import WorkerProtocol
+
+/// An invocation that an HTTP request asked for. Belongs to the loop of the request's connection.
+class FunctionCall: Invocation, HTTPExchangeObserver {
+    final let exchange: HTTPExchange
+    final let router: Router
+    /// Where in the request's path the function's own part begins.
+    private let ownPathStart: Int
+    /// The dispatcher's end of a call whose connection is on another loop.
+    private var relay: LoopBound<RelayedInvocation>?
+    /// Bytes of chunks that the client's socket has not taken, or of which the worker was not told.
+    private var unacknowledgedBytes = 0
+    private var isCongested = false
+
+    init(function: RegisteredFunction, exchange: HTTPExchange, ownPathStart: Int, router: Router) {
+        self.exchange = exchange
+        self.router = router
+        self.ownPathStart = ownPathStart
+        super.init(function: function)
+    }
+
+    override var trace: String? {
+        let exchange = exchange
+        return exchange.header("traceparent")?.string()
+    }
+
+    // MARK: Starting and stopping
+
+    /// Hands the call to the dispatcher, wherever that is.
+    final func begin(payload: Span<UInt8>) {
+        exchange.observer = self
+        deadlineMilliseconds = router.loop.nowMilliseconds + function.timeoutMilliseconds
+        let dispatcher = function.pool.dispatcher
+        guard router.loop !== dispatcher.loop else { return start(payload: payload) }
+        relay = RelayedInvocation.start(self, payload: payload, on: dispatcher.loop, from: router.loop)
+    }
+
+    /// The client has gone.
+    func exchangeDidClose(_ exchange: HTTPExchange) {
+        if let relay {
+            let loop = function.pool.dispatcher.loop
+            loop.post { relay.value.cancel() }
+            state = .over
+        } else {
+            cancel()
+        }
+    }
+
+    // MARK: Flow of chunks
+
+    /// Sends a part of the answer, and lets the worker go on as fast as the client reads.
+    ///
+    /// - Parameter size: what the worker counts it as.
+    final func send(_ bytes: Span<UInt8>, size: Int) {
+        unacknowledgedBytes += size
+        switch exchange.write(bytes) {
+        case .congested: isCongested = true
+        case .ready: if unacknowledgedBytes >= OpenInvocations.windowBytes / 4 { acknowledgeAll() }
+        case .closed: break
+        }
+    }
+
+    func exchangeDidDrain(_ exchange: HTTPExchange) {
+        isCongested = false
+        acknowledgeAll()
+    }
+
+    private func acknowledgeAll() {
+        guard unacknowledgedBytes > 0 else { return }
+        let size = unacknowledgedBytes
+        unacknowledgedBytes = 0
+        if let relay {
+            function.pool.dispatcher.loop.post { relay.value.acknowledge(size: size) }
+        } else {
+            acknowledge(size: size)
+        }
+    }
+
+    // MARK: The context
+
+    /// Appends what hearth.h says of every call, then what ``writeCaller(into:)`` adds.
+    override final func writeContext(into buffer: inout ByteBuffer) {
+        let exchange = exchange
+        buffer.append("{\"method\":\"")
+        buffer.append(exchange.method.description)
+        buffer.append("\",\"path\":")
+        writePath(into: &buffer)
+        let query = exchange.query
+        if query.count > 0 {
+            buffer.append(",\"query\":")
+            buffer.append(jsonString: query)
+        }
+        buffer.append(",\"headers\":[")
+        for index in 0..<exchange.headerCount {
+            if index > 0 { buffer.append(UInt8(ascii: ",")) }
+            buffer.append(lowercasedName: exchange.headerName(at: index))
+            buffer.append(jsonString: exchange.headerValue(at: index))
+        }
+        buffer.append("],\"peer\":\"")
+        buffer.append(exchange.peerAddress)
+        buffer.append(UInt8(ascii: "\""))
+        if let trace = exchange.header("traceparent") {
+            buffer.append(",\"trace\":")
+            buffer.append(jsonString: trace)
+        }
+        writeCaller(into: &buffer)
+        buffer.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends members, each beginning with a comma.
+    func writeCaller(into buffer: inout ByteBuffer) {}
+
+    private func writePath(into buffer: inout ByteBuffer) {
+        let exchange = exchange
+        let path = exchange.path
+        if ownPathStart >= path.count {
+            buffer.append("\"/\"")
+        } else {
+            buffer.append(jsonString: path.extracting(ownPathStart..<path.count))
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// Appends a header's name in lower case, quoted, and a comma. A name is a token, so that nothing needs an escape.
+    mutating func append(lowercasedName name: Span<UInt8>) {
+        append(UInt8(ascii: "\""))
+        appendUninitialized(minimum: name.count + 1) { room in
+            for index in 0..<name.count {
+                let byte = name[index]
+                room[index] = byte &- 65 < 26 ? byte | 0x20 : byte
+            }
+            return name.count
+        }
+        append("\",")
+    }
+}

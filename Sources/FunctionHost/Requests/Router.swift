@@ -1,0 +1,143 @@
+import Bytes
+import Configuration
+import EventLoop
+import HTTP
+import JSON
+import Logging
+
+/// Leads each request of one loop to what answers it: a function, or a page of the host's own.
+final class Router: HTTPHandler {
+    let loop: EventLoop
+    let gate: TokenGate
+    let log: Logger
+    /// The functions as this loop knows them.
+    let registry: FunctionRegistry
+    private var scratch = ByteBuffer()
+
+    private let project: String
+    private let bodyBytesMax: Int
+    private let adminToken: [UInt8]
+    /// Whether functions can be reached; `/_/ready` tells it.
+    var isReady = false
+    /// Whether the host is on its way out.
+    var isStopping = false
+    private var lastRoute: (exchange: HTTPExchange, outcome: FunctionPath.Outcome)?
+
+    init(loop: EventLoop, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, log: Logger) {
+        self.loop = loop
+        self.project = project
+        self.bodyBytesMax = bodyBytesMax
+        self.adminToken = adminToken
+        self.gate = gate
+        self.log = log
+        registry = FunctionRegistry(project: project)
+    }
+
+    /// Lends an empty buffer for building an answer.
+    func withScratch(_ body: (inout ByteBuffer) -> Void) {
+        var buffer = ByteBuffer()
+        swap(&buffer, &scratch)
+        body(&buffer)
+        buffer.clear(keepingAtMost: 64 * 1024)
+        swap(&buffer, &scratch)
+    }
+
+    // MARK: HTTPHandler
+
+    func head(_ exchange: HTTPExchange) -> BodyPlan {
+        let outcome = resolve(exchange)
+        lastRoute = (exchange, outcome)
+        guard case .function(let function, _) = outcome else { return .collect(limit: 64 * 1024) }
+        // A cold function's worker starts while the body is on its way.
+        if exchange.hasBody, function.pool.loop === loop { function.pool.warmUp() }
+        return .collect(limit: bodyBytesMax)
+    }
+
+    func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
+        let outcome = lastRoute.map { $0.exchange === exchange } == true ? lastRoute?.outcome : nil
+        lastRoute = nil
+        switch outcome ?? resolve(exchange) {
+        case .function(let function, let ownPathStart): call(function, exchange, ownPathStart, body)
+        case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
+        case .notFound: answerOwnPage(exchange)
+        }
+    }
+
+    private func resolve(_ exchange: HTTPExchange) -> FunctionPath.Outcome {
+        FunctionPath.resolve(exchange.path, host: exchange.host, project: project, in: registry)
+    }
+
+    private func call(_ function: RegisteredFunction, _ exchange: HTTPExchange, _ ownPathStart: Int, _ body: Span<UInt8>) {
+        guard PeerRules.admit(exchange, function, adminToken: adminToken) else {
+            return answer(exchange, .forbidden, "this function is not open to you", reflectsOrigin: true)
+        }
+        if function.isCallable {
+            CallableCall(function: function, exchange: exchange, ownPathStart: ownPathStart, router: self).handle(body)
+        } else {
+            RequestCall(function: function, exchange: exchange, ownPathStart: ownPathStart, router: self).handle(body)
+        }
+    }
+
+    // MARK: The host's own pages
+
+    private func answerUnknown(_ exchange: HTTPExchange, region: String, name: String) {
+        // A page that calls a misspelt function should read 404, and not fail in its preflight.
+        if CORSHeaders.answerPreflight(exchange, .reflect, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return }
+        let valid = registry.functions.filter { if case .event = $0.trigger { false } else { true } }
+        let names = valid.map { "\($0.region)-\($0.name)" }.sorted().joined(separator: ", ")
+        answer(exchange, .notFound, "Function \(region)-\(name) does not exist, valid functions are: \(names)", reflectsOrigin: true)
+    }
+
+    private func answerOwnPage(_ exchange: HTTPExchange) {
+        let path = exchange.path
+        if path.equals("/_/health") { return answer(exchange, .ok, json: "{\"status\":\"ok\"}") }
+        if path.equals("/_/ready") {
+            let isServing = isReady && !isStopping
+            return answer(
+                exchange, isServing ? .ok : .serviceUnavailable, json: isServing ? "{\"status\":\"ready\"}" : "{\"status\":\"not ready\"}")
+        }
+        if path.equals("/backends"), exchange.method == .get { return answerBackends(exchange) }
+        answer(exchange, .notFound, "Not Found", reflectsOrigin: true)
+    }
+
+    /// What the Firebase emulator tells web clients that ping it (spec functions 10.3).
+    private func answerBackends(_ exchange: HTTPExchange) {
+        let backends = registry.functions.map { function in
+            JSONValue.object([
+                "functionTriggers": .array([
+                    .object([
+                        "name": .string(function.name), "entryPoint": .string(function.name), "region": .string(function.region),
+                        "platform": .string(function.generation == 1 ? "gcfv1" : "gcfv2"),
+                    ])
+                ])
+            ])
+        }
+        let body = JSONValue.object(["backends": .array(backends)]).serialized()
+        exchange.respond(.ok, body: body.span) { fields in
+            fields.field("Content-Type", "application/json; charset=utf-8")
+            fields.field("Access-Control-Allow-Origin", "*")
+        }
+    }
+
+    private func answer(_ exchange: HTTPExchange, _ status: HTTPStatus, _ text: String, reflectsOrigin: Bool = false) {
+        exchange.respond(status, body: Array(text.utf8).span) { fields in
+            fields.field("Content-Type", "text/plain; charset=utf-8")
+            if reflectsOrigin { CORSHeaders.write(.reflect, for: exchange, to: fields) }
+        }
+    }
+
+    private func answer(_ exchange: HTTPExchange, _ status: HTTPStatus, json: StaticString) {
+        let bytes = Span(_unsafeElements: UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
+        exchange.respond(status, body: bytes) { $0.field("Content-Type", "application/json; charset=utf-8") }
+    }
+
+    /// A refusal of the server's own: on a callable's path clients get one that they can read.
+    func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange?) -> HTTPErrorBody? {
+        guard let exchange, case .function(let function, _) = resolve(exchange), function.isCallable else { return nil }
+        var body = ByteBuffer()
+        CallableAnswer.append(error: .badRequest, to: &body)
+        var fields: [(name: String, value: String)] = [("Vary", "Origin")]
+        if let origin = exchange.header("origin") { fields.append(("Access-Control-Allow-Origin", origin.string())) }
+        return HTTPErrorBody(contentType: "application/json; charset=utf-8", fields: fields, body: body.array())
+    }
+}

@@ -1,0 +1,52 @@
+import JSON
+
+/// A plugin's call of one of the host's services.
+struct ServiceCall {
+    var artifact: Artifact
+    var service: String
+    var method: String
+    /// JSON, as the service describes it.
+    var payload: [UInt8]
+}
+
+/// What a service answers: its JSON, or `{"code", "message", "details"?}`.
+struct ServiceAnswer: Sendable {
+    var succeeded: Bool
+    var body: [UInt8]
+
+    /// The service's answer.
+    static func success(_ value: JSONValue) -> ServiceAnswer { ServiceAnswer(succeeded: true, body: value.serialized()) }
+
+    /// An error of the callable protocol's kind.
+    static func failure(_ code: FunctionErrorCode, _ message: String) -> ServiceAnswer {
+        ServiceAnswer(
+            succeeded: false, body: JSONValue.object(["code": .string(code.name), "message": .string(message)]).serialized())
+    }
+}
+
+/// Something that functions can call.
+protocol Service: AnyObject {
+    /// What a plugin calls it: `database`, `messaging`.
+    var name: String { get }
+    /// Answers `call` by one call of `completion` on the dispatcher's loop.
+    func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void)
+}
+
+/// Hands the plugins' service calls to the services.
+final class ServiceBroker {
+    private var services: [String: any Service] = [:]
+
+    /// Every service that the documentation names; one that this host does not run answers so.
+    private static let known = ["database", "messaging", "auth"]
+
+    func register(_ service: any Service) { services[service.name] = service }
+
+    /// Answers `call`, also where there is no such service.
+    func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
+        if let service = services[call.service] { return service.handle(call, completion: completion) }
+        if Self.known.contains(call.service) {
+            return completion(.failure(.unavailable, "this host runs no \(call.service) service, so \(call.service).\(call.method) cannot be done"))
+        }
+        completion(.failure(.unimplemented, "there is no service named \"\(call.service)\"; there are \(Self.known.joined(separator: ", "))"))
+    }
+}

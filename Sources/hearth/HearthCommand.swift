@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// The `hearth` command.
+struct HearthCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hearth",
+        abstract: "A self-hosted function host: Firebase clients call compiled plugins on your own machine.",
+        version: "0.1.0",
+        subcommands: [Serve.self, Worker.self])
+}
+
+/// `hearth worker`, which is handled before arguments are parsed; this explains it to whoever asks.
+struct Worker: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "worker", abstract: "Internal: the process that loads one plugin. The host starts it.", shouldDisplay: false)
+
+    func run() throws {
+        throw ValidationError("hearth worker takes no arguments and is started by the host only")
+    }
+}

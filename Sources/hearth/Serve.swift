@@ -1,0 +1,54 @@
+import ArgumentParser
+import Configuration
+import FunctionHost
+import Glibc
+
+/// `hearth serve`: the host.
+struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Serves the functions of functions.json until it is interrupted.",
+        discussion: """
+            Examples:
+              hearth serve
+              hearth serve --port 8080 --mode production --data /var/lib/hearth
+            """)
+
+    @Option(help: "The file that says what is served.")
+    var config = "functions.json"
+
+    @Option(help: "The address to listen on; overrides server.host.")
+    var host: String?
+
+    @Option(help: "The port to listen on, 0 for any; overrides server.port.")
+    var port: Int?
+
+    @Option(help: "Where the host keeps its data.")
+    var data = ".hearth"
+
+    @Option(help: "development accepts unsigned emulator tokens; production does not.")
+    var mode = Configuration.Mode.development
+
+    func validate() throws {
+        if let port, !(0...65535).contains(port) { throw ValidationError("--port is a number from 0 to 65535") }
+    }
+
+    func run() throws {
+        let configuration: Configuration
+        do {
+            configuration = try Configuration.load(file: config, mode: mode)
+        } catch {
+            Terminal.writeError(error.description)
+            throw ExitCode.failure
+        }
+        do {
+            let host = try HearthHost(
+                configuration, options: HostOptions(host: host, port: port, dataDirectory: data), executable: Terminal.executable)
+            host.run { Terminal.write(Banner.text($0)) }
+        } catch {
+            Terminal.writeError("hearth: \(error)")
+            throw ExitCode.failure
+        }
+    }
+}
+
+extension Configuration.Mode: ExpressibleByArgument {}
