@@ -191,13 +191,35 @@ import Testing
         init(from decoder: any Decoder) throws { self.decoder = decoder }
     }
 
-    @Test func aDecoderMayOutliveTheDecode() throws {
-        var text = Array(#"{"a":[1,2],"b":"text that is long enough to need memory"}"#.utf8)
-        let keeper = try JSONDecoder().decode(Keeper.self, from: text)
-        for index in text.indices { text[index] = 0 }
-        _ = try decode([Int].self, "[9,9,9,9,9]")
-        let value = try JSONValue(from: keeper.decoder)
-        #expect(value == ["a": [1, 2], "b": "text that is long enough to need memory"])
+    @Test func aDecoderDoesNotOutliveItsDecode() throws {
+        let keeper = try JSONDecoder().decode(Keeper.self, from: Array(#"{"a":[1,2],"b":3}"#.utf8))
+        #expect(throws: DecodingError.self) { try JSONValue(from: keeper.decoder) }
+        _ = try decode([Keeper].self, "[9]").map { keeper in
+            #expect(throws: DecodingError.self) { try keeper.decoder.container(keyedBy: OneKey.self) }
+            #expect(throws: DecodingError.self) { try keeper.decoder.unkeyedContainer() }
+            #expect(throws: DecodingError.self) { try keeper.decoder.singleValueContainer().decode(Int.self) }
+            #expect(keeper.decoder.codingPath.isEmpty)
+            #expect(keeper.decoder.userInfo.isEmpty)
+        }
+        let containers = try decode(ContainerKeeper.self, #"{"a":[1,2]}"#)
+        var list = containers.list
+        #expect(list.isAtEnd)
+        #expect(throws: DecodingError.self) { try list.decode(Int.self) }
+        #expect(containers.object.allKeys.isEmpty)
+        #expect(!containers.object.contains(.a))
+        #expect(throws: DecodingError.self) { try containers.object.decode([Int].self, forKey: .a) }
+        #expect(throws: DecodingError.self) { try containers.object.decodeIfPresent([Int].self, forKey: .a) }
+    }
+
+    enum OneKey: String, CodingKey { case a }
+
+    final class ContainerKeeper: Decodable {
+        let object: KeyedDecodingContainer<OneKey>
+        let list: any UnkeyedDecodingContainer
+        init(from decoder: any Decoder) throws {
+            object = try decoder.container(keyedBy: OneKey.self)
+            list = try object.nestedUnkeyedContainer(forKey: .a)
+        }
     }
 
     struct Nesting: Decodable {

@@ -128,6 +128,14 @@ import Testing
                 try single.encode(2)
             }
         }
+        #expect(throws: EncodingError.self) {
+            try encode { encoder in
+                var list = encoder.unkeyedContainer()
+                let inner = list.superEncoder()
+                _ = inner.unkeyedContainer()
+                _ = inner.container(keyedBy: Key.self)
+            }
+        }
         var kept: KeyedEncodingContainer<Key>?
         #expect(try encode { kept = $0.container(keyedBy: Key.self) } == "{}")
         #expect(throws: EncodingError.self) { try kept?.encode(1, forKey: "late") }

@@ -28,29 +28,29 @@ extension Document {
     @inline(never)
     private func findIndexed(_ name: UnsafeBufferPointer<UInt8>, in object: Int) -> Int {
         let number = token(object).memberIndex
-        if number > 0 { return memberIndexes[number - 1].value(name, self) }
+        if number > 0 { return storage.pointee.memberIndexes[number - 1].value(name, self) }
         let index = MemberIndex(self, object: object)
         // An entry has room for a number of 23 bits. A text of half a gigabyte can hold more large objects than that.
-        if memberIndexes.count < Token.memberIndexMax {
-            memberIndexes.append(index)
-            tape.tokens[object].memberIndex = memberIndexes.count
+        if storage.pointee.memberIndexes.count < Token.memberIndexMax {
+            storage.pointee.memberIndexes.append(index)
+            storage.pointee.tape.tokens[object].memberIndex = storage.pointee.memberIndexes.count
         }
         return index.value(name, self)
     }
 
-    /// The names of an object's members, each once.
-    func names(of object: Int) -> [String] {
+    /// The names of an object's members, each once, as keys of a type that may not have them all.
+    func keys<Key: CodingKey>(_ type: Key.Type, of object: Int) -> [Key] {
         let container = token(object)
-        var names: [String] = []
-        names.reserveCapacity(Int(container.extent))
-        var key = object + 1
+        var keys: [Key] = []
+        keys.reserveCapacity(Int(container.extent))
+        var index = object + 1
         let end = Int(container.next)
-        while key < end {
-            let text = keyText(key)
-            let counts = text.withDecoded { find($0, in: object) } == key + 1
-            if counts { names.append(text.string) }
-            key = Int(token(key + 1).next)
+        while index < end {
+            let text = keyText(index)
+            // Of equal names the last one counts.
+            if text.withDecoded({ find($0, in: object) }) == index + 1, let key = Key(stringValue: text.string) { keys.append(key) }
+            index = Int(token(index + 1).next)
         }
-        return names
+        return keys
     }
 }

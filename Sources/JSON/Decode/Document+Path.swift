@@ -3,6 +3,7 @@ extension Document {
     ///
     /// Nobody keeps paths while decoding goes well: this walks down the tape, at a cost that only an error pays.
     func path(to target: Int) -> [any CodingKey] {
+        guard isLive else { return [] }
         var path: [any CodingKey] = []
         var current = 0
         while current < target, target < Int(token(current).next), let step = step(from: current, towards: target) {

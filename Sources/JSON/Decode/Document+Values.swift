@@ -8,12 +8,34 @@ extension Document {
 
     @inline(__always)
     private func plainValue<T: Decodable>(_ type: T.Type, at index: Int) throws -> T? {
+        if token(index).isKind(.array) { return try plainArray(type, at: index) }
         if T.self == JSONValue.self { return tree(at: index) as? T }
         if T.self == String.self { return try string(at: index) as? T }
         if T.self == Double.self { return try double(at: index) as? T }
         if T.self == Int.self { return try integer(Int.self, at: index) as? T }
         if T.self == Bool.self { return try bool(at: index) as? T }
         return nil
+    }
+
+    private func plainArray<T: Decodable>(_ type: T.Type, at index: Int) throws -> T? {
+        if T.self == [String].self { return try elements(of: index, string) as? T }
+        if T.self == [Double].self { return try elements(of: index, double) as? T }
+        if T.self == [Int].self { return try elements(of: index) { try integer(Int.self, at: $0) } as? T }
+        if T.self == JSONValue.self { return tree(at: index) as? T }
+        return nil
+    }
+
+    @inline(__always)
+    private func elements<E, F: Error>(of array: Int, _ element: (Int) throws(F) -> E) throws(F) -> [E] {
+        let token = token(array)
+        var elements: [E] = []
+        elements.reserveCapacity(Int(token.extent))
+        var child = array + 1
+        while child < Int(token.next) {
+            elements.append(try element(child))
+            child = Int(self.token(child).next)
+        }
+        return elements
     }
 
     /// The entry and everything in it as a tree.
@@ -25,14 +47,7 @@ extension Document {
         case .number: return number(token)
         case .string, .key: return .string(text(token))
         case .array:
-            var elements: [JSONValue] = []
-            elements.reserveCapacity(Int(token.extent))
-            var child = index + 1
-            while child < Int(token.next) {
-                elements.append(tree(at: child))
-                child = Int(self.token(child).next)
-            }
-            return .array(elements)
+            return .array(elements(of: index, tree))
         case .object:
             var object = JSONObject(minimumCapacity: Int(token.extent))
             var child = index + 1

@@ -1,72 +1,94 @@
 /// A text with its index, shared by every part of one decode.
 ///
-/// The bytes are borrowed for the time of the decode. Whoever keeps a decoder or a container beyond it holds the document, so
-/// that the end of the decode sees the extra owner and gives the document bytes of its own: see `release(_:)`.
-final class Document {
-    private(set) var base: UnsafePointer<UInt8>
-    private var owned: UnsafeMutablePointer<UInt8>?
-    var tape = Tape()
-    var memberIndexes: [MemberIndex] = []
-    var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+/// A plain pair of words: containers are copied at every call, and counting references for each copy would cost more than the
+/// decoding. What it points to is never freed but used for one text after another, and a decoder or container that outlives its
+/// decode finds by the generation that its text is gone.
+struct Document {
+    let storage: UnsafeMutablePointer<DocumentStorage>
+    let generation: UInt32
 
-    /// Entries of a tape, 16 bytes each, that a thread keeps.
-    private static let entriesKept = 65_536
-    /// What `base` points to while there is no text.
-    private let nothing = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+    @inline(__always)
+    var base: UnsafePointer<UInt8> { storage.pointee.base }
 
-    private init() { base = UnsafePointer(nothing) }
-
-    deinit {
-        owned?.deallocate()
-        nothing.deallocate()
-    }
+    @inline(__always)
+    func token(_ index: Int) -> Token { storage.pointee.tape.tokens[index] }
 
     /// The entry for a null that stands nowhere in the text.
+    var absentToken: Int { storage.pointee.tape.count - 1 }
+
+    var userInfo: [CodingUserInfoKey: any Sendable] { isLive ? storage.pointee.userInfo : [:] }
+
+    /// Whether the decode is still going on.
     @inline(__always)
-    var absentToken: Int { tape.count - 1 }
+    var isLive: Bool { storage.pointee.generation == generation }
+
+    /// This document while the decode is going on.
+    @inline(__always)
+    func live() throws -> Document {
+        guard isLive else { throw Self.ended() }
+        return self
+    }
+
+    @inline(never)
+    private static func ended() -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: "The decoder is used after its decode has ended."))
+    }
 
     /// Reads `bytes` into a document and calls `body` with it.
     @inline(__always)
     static func with<R, E: Error>(
         _ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits, failure: (JSONError) -> E, _ body: (Document) throws(E) -> R
     ) throws(E) -> R {
-        let cache = ThreadCache.current
-        var document = cache.document ?? Document()
-        cache.document = nil
-        defer { release(&document, bytes, to: cache) }
+        let pool = ThreadPool.current
+        let storage = pool.pointee.takeDocument()
+        defer { pool.pointee.giveBack(storage) }
         do throws(JSONError) {
-            try document.read(bytes, limits: limits)
+            try storage.pointee.read(bytes, limits: limits)
         } catch {
             throw failure(error)
         }
-        return try body(document)
+        return try body(Document(storage: storage, generation: storage.pointee.generation))
+    }
+}
+
+/// What a document points to.
+struct DocumentStorage: ~Copyable {
+    /// The text, borrowed for the time of the decode.
+    fileprivate(set) var base: UnsafePointer<UInt8>
+    /// How many decodes this has served.
+    fileprivate(set) var generation: UInt32 = 0
+    var tape = Tape()
+    var memberIndexes: [MemberIndex] = []
+    var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// The next one that waits for work.
+    var nextFree: UnsafeMutablePointer<DocumentStorage>?
+
+    /// Entries of a tape, 16 bytes each, that are kept for the next decode.
+    private static let entriesKept = 65_536
+
+    private init(base: UnsafePointer<UInt8>) { self.base = base }
+
+    static func make() -> UnsafeMutablePointer<DocumentStorage> {
+        let storage = UnsafeMutablePointer<DocumentStorage>.allocate(capacity: 1)
+        // Any address will do: nothing is read from it while there is no text.
+        storage.initialize(to: DocumentStorage(base: UnsafePointer(UnsafeRawPointer(storage).assumingMemoryBound(to: UInt8.self))))
+        return storage
     }
 
     @inline(never)
-    func read(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) throws(JSONError) {
+    fileprivate mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) throws(JSONError) {
         if let start = bytes.baseAddress { base = start }
         try Scanner.scan(bytes, limits: limits, &tape)
         tape.append(.null, start: bytes.count, extent: bytes.count, flagged: false)
     }
 
+    /// Ends a decode. False once generations are used up, when this must not serve again.
     @inline(__always)
-    private static func release(_ document: inout Document, _ bytes: UnsafeBufferPointer<UInt8>, to cache: ThreadCache) {
-        guard isKnownUniquelyReferenced(&document) else { return document.own(bytes) }
-        document.tape.clear(keepingAtMost: entriesKept)
-        document.base = UnsafePointer(document.nothing)
-        if !document.memberIndexes.isEmpty { document.memberIndexes = [] }
-        if !document.userInfo.isEmpty { document.userInfo = [:] }
-        if cache.document == nil { cache.document = document }
+    mutating func retire() -> Bool {
+        tape.clear(keepingAtMost: Self.entriesKept)
+        if !memberIndexes.isEmpty { memberIndexes = [] }
+        if !userInfo.isEmpty { userInfo = [:] }
+        generation &+= 1
+        return generation != .max
     }
-
-    @inline(never)
-    private func own(_ bytes: UnsafeBufferPointer<UInt8>) {
-        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(bytes.count, 1))
-        _ = copy.initialize(from: bytes)
-        owned = copy.baseAddress
-        if let start = copy.baseAddress { base = UnsafePointer(start) }
-    }
-
-    @inline(__always)
-    func token(_ index: Int) -> Token { tape.tokens[index] }
 }

@@ -38,7 +38,7 @@ public struct JSONDecoder: Sendable {
 
     private func decode<T: Decodable>(_ type: T.Type, from bytes: UnsafeBufferPointer<UInt8>) throws -> T {
         try Document.with(bytes, limits: limits, failure: Self.corrupted) { document in
-            if !userInfo.isEmpty { document.userInfo = userInfo }
+            if !userInfo.isEmpty { document.storage.pointee.userInfo = userInfo }
             return try document.value(type, at: 0)
         }
     }

@@ -11,20 +11,20 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     var codingPath: [any CodingKey] { document.path(to: object) }
-    var allKeys: [Key] { document.names(of: object).compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] { document.isLive ? document.keys(Key.self, of: object) : [] }
 
     /// The entry of the member's value.
     @inline(__always)
     private func value(_ key: Key) throws -> Int {
-        let found = document.find(key.stringValue, in: object)
+        let found = try document.live().find(key.stringValue, in: object)
         guard found >= 0 else { throw missing(key) }
         return found
     }
 
     /// The entry of the member's value, or nil when it is absent or null.
     @inline(__always)
-    private func valueIfPresent(_ key: Key) -> Int? {
-        let found = document.find(key.stringValue, in: object)
+    private func valueIfPresent(_ key: Key) throws -> Int? {
+        let found = try document.live().find(key.stringValue, in: object)
         return found < 0 || document.isNull(at: found) ? nil : found
     }
 
@@ -33,7 +33,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         .keyNotFound(key, document.context(at: object, "There is no member \"\(key.stringValue)\"."))
     }
 
-    func contains(_ key: Key) -> Bool { document.find(key.stringValue, in: object) >= 0 }
+    func contains(_ key: Key) -> Bool { document.isLive && document.find(key.stringValue, in: object) >= 0 }
     func decodeNil(forKey key: Key) throws -> Bool { document.isNull(at: try value(key)) }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try document.bool(at: value(key)) }
@@ -77,12 +77,12 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// The decoder of the member `super`, which sees null when there is none.
     func superDecoder() throws -> any Decoder {
-        let found = document.find(JSONKey.super.stringValue, in: object)
+        let found = try document.live().find(JSONKey.super.stringValue, in: object)
         return DecoderNode(document: document, token: found < 0 ? document.absentToken : found)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        let found = document.find(key.stringValue, in: object)
+        let found = try document.live().find(key.stringValue, in: object)
         return DecoderNode(document: document, token: found < 0 ? document.absentToken : found)
     }
 }

@@ -4,7 +4,9 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     private let array: UInt32
     /// The entry of the next element.
     private var next: UInt32
-    private(set) var currentIndex = 0
+    private var taken: UInt32 = 0
+
+    var currentIndex: Int { Int(taken) }
 
     init(_ document: Document, array: Int) throws {
         guard document.token(array).isKind(.array) else { throw document.mismatch([Any].self, at: array) }
@@ -14,8 +16,8 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     var codingPath: [any CodingKey] { document.path(to: Int(array)) }
-    var count: Int? { Int(document.token(Int(array)).extent) }
-    var isAtEnd: Bool { next >= document.token(Int(array)).next }
+    var count: Int? { isAtEnd ? currentIndex : Int(document.token(Int(array)).extent) }
+    var isAtEnd: Bool { !document.isLive || next >= document.token(Int(array)).next }
 
     /// The entry of the next element, which is taken only when `body` makes a value of it.
     @inline(__always)
@@ -24,7 +26,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
         guard !isAtEnd else { throw exhausted(type) }
         let value = try body(document, element)
         next = document.token(element).next
-        currentIndex += 1
+        taken += 1
         return value
     }
 
@@ -40,7 +42,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
         guard !isAtEnd else { throw exhausted(Never.self) }
         guard document.isNull(at: Int(next)) else { return false }
         next += 1
-        currentIndex += 1
+        taken += 1
         return true
     }
 

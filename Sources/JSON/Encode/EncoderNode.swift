@@ -4,16 +4,20 @@ struct EncoderNode: Encoder {
     let frame: Int
 
     var codingPath: [any CodingKey] { encoding.path }
-    var userInfo: [CodingUserInfoKey: Any] { encoding.userInfo }
+    var userInfo: [CodingUserInfoKey: Any] { encoding.text.pointee.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        let isOpen = encoding.open(.object, frame)
-        return KeyedEncodingContainer(KeyedEncoding<Key>(encoding: encoding, frame: isOpen ? frame : Encoding.closedFrame))
+        KeyedEncodingContainer(KeyedEncoding<Key>(encoding: encoding, frame: open(.object)))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        let isOpen = encoding.open(.array, frame)
-        return UnkeyedEncoding(encoding: encoding, frame: isOpen ? frame : Encoding.closedFrame)
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { UnkeyedEncoding(encoding: encoding, frame: open(.array)) }
+
+    /// The frame of a container, which is closed, and the failure noted, when this cannot be one.
+    @inline(__always)
+    private func open(_ shape: EncodingText.Shape) -> Int {
+        if encoding.text.pointee.open(shape, frame) { return frame }
+        encoding.noteStale()
+        return EncodingText.closedFrame
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -21,27 +25,27 @@ struct EncoderNode: Encoder {
 
 extension EncoderNode: SingleValueEncodingContainer {
     func encodeNil() throws {
-        try encoding.single(frame)
-        encoding.null()
+        try begin()
+        encoding.text.pointee.null()
     }
 
     func encode(_ value: Bool) throws {
-        try encoding.single(frame)
-        encoding.bool(value)
+        try begin()
+        encoding.text.pointee.bool(value)
     }
 
     func encode(_ value: String) throws {
-        try encoding.single(frame)
-        encoding.output.appendQuoted(value)
+        try begin()
+        encoding.text.pointee.output.appendQuoted(value)
     }
 
     func encode(_ value: Double) throws {
-        try encoding.single(frame)
+        try begin()
         try encoding.number(value)
     }
 
     func encode(_ value: Float) throws {
-        try encoding.single(frame)
+        try begin()
         try encoding.number(value)
     }
 
@@ -58,14 +62,19 @@ extension EncoderNode: SingleValueEncodingContainer {
 
     func encode<T: Encodable>(_ value: T) throws {
         try encoding.attempt {
-            try encoding.single(frame)
+            try begin()
             try encoding.value(value)
         }
     }
 
     @inline(__always)
+    private func begin() throws {
+        guard encoding.text.pointee.single(frame) else { throw encoding.stale() }
+    }
+
+    @inline(__always)
     private func integer<I: FixedWidthInteger>(_ value: I) throws {
-        try encoding.single(frame)
-        encoding.output.appendNumber(value)
+        try begin()
+        encoding.text.pointee.output.appendNumber(value)
     }
 }

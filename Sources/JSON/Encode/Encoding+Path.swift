@@ -5,15 +5,16 @@ extension Encoding {
     ///
     /// Nobody keeps paths while encoding goes well: this reads them off the text that is there, at a cost that only an error
     /// pays.
-    var path: [any CodingKey] { path(isDue: shape == .nothing || shape == .scalar) }
+    var path: [any CodingKey] { path(isDue: text.pointee.shape == .nothing || text.pointee.shape == .scalar) }
 
     /// `isDue` says whether a member's value or an element comes next, so that the innermost container counts.
-    func path(isDue: Bool) -> [any CodingKey] { path(upTo: output.count, isDue: isDue) }
+    func path(isDue: Bool) -> [any CodingKey] { path(upTo: text.pointee.output.count, isDue: isDue) }
 
     private func path(upTo end: Int, isDue: Bool) -> [any CodingKey] {
-        var steps = output.withUnsafeBytes { OpenContainers(UnsafeRawBufferPointer(rebasing: $0[min(start, end)..<end])).steps }
+        let start = min(text.pointee.start, end)
+        var steps = text.pointee.output.withUnsafeBytes { OpenContainers(UnsafeRawBufferPointer(rebasing: $0[start..<end])).steps }
         if !isDue, !steps.isEmpty { steps.removeLast() }
-        guard let place else { return steps }
+        guard let place = text.pointee.place else { return steps }
         return place.parent.path(upTo: place.position, isDue: true) + steps
     }
 }

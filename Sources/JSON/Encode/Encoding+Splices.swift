@@ -1,54 +1,47 @@
 import Bytes
 
 extension Encoding {
-    /// The text of a nested container or super encoder, and the position in its parent's text where it belongs.
-    struct Splice {
-        let position: Int
-        let child: Encoding
+    /// The encoder for a text that will stand where this one's ends now.
+    func nested() -> EncoderNode {
+        let child = Encoding(text: ThreadPool.current.pointee.takeEncoding())
+        child.text.pointee.start = 0
+        child.text.pointee.userInfo = text.pointee.userInfo
+        child.text.pointee.place = (self, text.pointee.output.count)
+        text.pointee.splices.append(EncodingText.Splice(position: text.pointee.output.count, child: child))
+        return EncoderNode(encoding: child, frame: child.text.pointee.beginFrame())
     }
 
-    /// An encoding whose text will stand where this one's ends now.
-    func nested() -> Encoding {
-        let child = Encoding()
-        child.userInfo = userInfo
-        child.place = (self, output.count)
-        splices.append(Splice(position: output.count, child: child))
-        return child
+    /// An encoder that only notes that it should not have been asked for.
+    func nowhere() -> EncoderNode {
+        noteStale()
+        return EncoderNode(encoding: self, frame: EncodingText.closedFrame)
     }
 
-    /// An encoding whose text nobody will read, for a call that cannot throw.
-    func detached() -> Encoding {
-        let child = Encoding()
-        child.userInfo = userInfo
-        return child
-    }
-
-    /// Forgets nested texts from the end, and what holds them and this to each other.
+    /// Gives nested texts back, from the end.
     func dropSplices(downTo count: Int) {
-        while splices.count > count {
-            let child = splices.removeLast().child
-            child.place = nil
+        while text.pointee.splices.count > count {
+            let child = text.pointee.splices.removeLast().child
             child.dropSplices(downTo: 0)
-            child.frame = Self.closedFrame
+            child.giveBack(to: ThreadPool.current)
         }
     }
 
     /// Puts the nested texts in their places.
     func assemble() {
-        var whole = ByteBuffer(capacity: output.count * 2)
+        var whole = ByteBuffer(capacity: text.pointee.output.count * 2)
         var copied = 0
-        for splice in splices {
+        for splice in text.pointee.splices {
             append(copied..<splice.position, to: &whole)
             copied = splice.position
-            splice.child.closeShape()
-            if !splice.child.splices.isEmpty { splice.child.assemble() }
-            splice.child.output.withUnsafeBytes { whole.append($0) }
+            splice.child.text.pointee.closeShape()
+            if !splice.child.text.pointee.splices.isEmpty { splice.child.assemble() }
+            splice.child.text.pointee.output.withUnsafeBytes { whole.append($0) }
         }
-        append(copied..<output.count, to: &whole)
-        swap(&output, &whole)
+        append(copied..<text.pointee.output.count, to: &whole)
+        swap(&text.pointee.output, &whole)
     }
 
     private func append(_ range: Range<Int>, to whole: inout ByteBuffer) {
-        output.withUnsafeBytes { whole.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        text.pointee.output.withUnsafeBytes { whole.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 }

@@ -20,7 +20,7 @@ public struct JSONEncoder: Sendable {
     public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
         try Encoding.with { encoding in
             try encoding.top(value, userInfo)
-            return encoding.output.array()
+            return encoding.text.pointee.output.array()
         }
     }
 
@@ -29,8 +29,8 @@ public struct JSONEncoder: Sendable {
     /// - Throws: `EncodingError`, and whatever the type's own `encode(to:)` throws.
     public func encode<T: Encodable>(_ value: T, into buffer: inout ByteBuffer) throws {
         try Encoding.with { encoding in
-            swap(&encoding.output, &buffer)
-            defer { swap(&encoding.output, &buffer) }
+            swap(&encoding.text.pointee.output, &buffer)
+            defer { swap(&encoding.text.pointee.output, &buffer) }
             try encoding.top(value, userInfo)
         }
     }

@@ -6,30 +6,30 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { encoding.path }
 
     func encodeNil(forKey key: Key) throws {
-        try encoding.key(key, frame)
-        encoding.null()
+        try begin(key)
+        encoding.text.pointee.null()
     }
 
     func encode(_ value: Bool, forKey key: Key) throws {
-        try encoding.key(key, frame)
-        encoding.bool(value)
+        try begin(key)
+        encoding.text.pointee.bool(value)
     }
 
     func encode(_ value: String, forKey key: Key) throws {
-        try encoding.key(key, frame)
-        encoding.output.appendQuoted(value)
+        try begin(key)
+        encoding.text.pointee.output.appendQuoted(value)
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
         guard value.isFinite else { throw encoding.invalid(value, "JSON has no \(value).", at: key) }
-        try encoding.key(key, frame)
-        encoding.output.appendNumber(value)
+        try begin(key)
+        encoding.text.pointee.output.appendNumber(value)
     }
 
     func encode(_ value: Float, forKey key: Key) throws {
         guard value.isFinite else { throw encoding.invalid(value, "JSON has no \(value).", at: key) }
-        try encoding.key(key, frame)
-        encoding.output.appendNumber(value)
+        try begin(key)
+        encoding.text.pointee.output.appendNumber(value)
     }
 
     func encode(_ value: Int, forKey key: Key) throws { try integer(value, key) }
@@ -45,15 +45,20 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         try encoding.attempt {
-            try encoding.key(key, frame)
+            try begin(key)
             try encoding.value(value)
         }
     }
 
     @inline(__always)
+    private func begin(_ key: Key) throws {
+        guard encoding.text.pointee.key(key.stringValue, frame) else { throw encoding.stale() }
+    }
+
+    @inline(__always)
     private func integer<I: FixedWidthInteger>(_ value: I, _ key: Key) throws {
-        try encoding.key(key, frame)
-        encoding.output.appendNumber(value)
+        try begin(key)
+        encoding.text.pointee.output.appendNumber(value)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -69,13 +74,6 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 
     private func nested(_ key: some CodingKey) -> EncoderNode {
-        do {
-            try encoding.key(key, frame)
-        } catch {
-            encoding.note("A nested container was asked of one that is not open.")
-            return EncoderNode(encoding: encoding.detached(), frame: Encoding.closedFrame)
-        }
-        let child = encoding.nested()
-        return EncoderNode(encoding: child, frame: child.beginFrame())
+        encoding.text.pointee.key(key.stringValue, frame) ? encoding.nested() : encoding.nowhere()
     }
 }

@@ -14,29 +14,29 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
     mutating func encodeNil() throws {
         try begin()
-        encoding.null()
+        encoding.text.pointee.null()
     }
 
     mutating func encode(_ value: Bool) throws {
         try begin()
-        encoding.bool(value)
+        encoding.text.pointee.bool(value)
     }
 
     mutating func encode(_ value: String) throws {
         try begin()
-        encoding.output.appendQuoted(value)
+        encoding.text.pointee.output.appendQuoted(value)
     }
 
     mutating func encode(_ value: Double) throws {
         guard value.isFinite else { throw encoding.invalid(value, "JSON has no \(value).", at: JSONKey(index: count)) }
         try begin()
-        encoding.output.appendNumber(value)
+        encoding.text.pointee.output.appendNumber(value)
     }
 
     mutating func encode(_ value: Float) throws {
         guard value.isFinite else { throw encoding.invalid(value, "JSON has no \(value).", at: JSONKey(index: count)) }
         try begin()
-        encoding.output.appendNumber(value)
+        encoding.text.pointee.output.appendNumber(value)
     }
 
     mutating func encode(_ value: Int) throws { try integer(value) }
@@ -52,7 +52,7 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
     mutating func encode<T: Encodable>(_ value: T) throws {
         try encoding.attempt {
-            try encoding.element(frame)
+            guard encoding.text.pointee.element(frame) else { throw encoding.stale() }
             try encoding.value(value)
         }
         count += 1
@@ -60,14 +60,14 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
     @inline(__always)
     private mutating func begin() throws {
-        try encoding.element(frame)
+        guard encoding.text.pointee.element(frame) else { throw encoding.stale() }
         count += 1
     }
 
     @inline(__always)
     private mutating func integer<I: FixedWidthInteger>(_ value: I) throws {
         try begin()
-        encoding.output.appendNumber(value)
+        encoding.text.pointee.output.appendNumber(value)
     }
 
     mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -79,13 +79,8 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { nested() }
 
     private mutating func nested() -> EncoderNode {
-        do {
-            try begin()
-        } catch {
-            encoding.note("A nested container was asked of one that is not open.")
-            return EncoderNode(encoding: encoding.detached(), frame: Encoding.closedFrame)
-        }
-        let child = encoding.nested()
-        return EncoderNode(encoding: child, frame: child.beginFrame())
+        guard encoding.text.pointee.element(frame) else { return encoding.nowhere() }
+        count += 1
+        return encoding.nested()
     }
 }

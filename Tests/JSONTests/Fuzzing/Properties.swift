@@ -38,10 +38,22 @@ enum Properties {
         return value == other && value.description == other.description
     }
 
+    /// Equal, but that a large double, which is written with the fewest digits and no exponent, comes back as a whole number that
+    /// is exact to the last of those digits.
+    private static func readsBack(_ value: JSONValue, _ original: JSONValue) -> Bool {
+        switch (value, original) {
+        case (_, .double(let number)): value.double == number
+        case (.array(let one), .array(let other)): one.count == other.count && zip(one, other).allSatisfy { readsBack($0, $1) }
+        case (.object(let one), .object(let other)):
+            one.count == other.count && zip(one, other).allSatisfy { $0.key == $1.key && readsBack($0.value, $1.value) }
+        default: value == original
+        }
+    }
+
     private static func brokenWriting(_ tree: JSONValue) -> [String] {
         let written = tree.serialized()
         guard let back = try? JSONValue(parsing: written, limits: JSONLimits(depthMax: 1024)) else { return ["what is written is not JSON"] }
-        if !identical(back, tree) { return ["what is written reads otherwise"] }
+        if !readsBack(back, tree) { return ["what is written reads otherwise"] }
         let encoded = try? JSONEncoder().encode(Foreign(value: tree))
         return encoded == written ? [] : ["the encoder writes otherwise"]
     }
