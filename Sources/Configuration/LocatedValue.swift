@@ -97,7 +97,8 @@ extension LocatedValue {
 }
 
 extension String {
-    /// In double quotes, cut after 60 characters, control characters escaped: fit for one line.
+    /// In double quotes, cut after 60 characters, and with what moves a terminal's cursor or its reading order escaped: fit for one
+    /// line of a log, whoever wrote the text.
     var quoted: String {
         var text = "\""
         for (count, scalar) in unicodeScalars.enumerated() {
@@ -107,11 +108,20 @@ extension String {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F: text += "\\u{\(String(scalar.value, radix: 16))}"
+            case _ where scalar.isInvisible: text += "\\u{\(String(scalar.value, radix: 16))}"
             default: text.unicodeScalars.append(scalar)
             }
         }
         return text + "\""
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isInvisible: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }
 

@@ -57,7 +57,7 @@ struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "$")
         }
-        let step = isPlain ? key : "\"\(key)\""
+        let step = isPlain ? key : key.quoted
         return DocumentPath(description: description.isEmpty ? step : "\(description).\(step)")
     }
 
