@@ -100,6 +100,11 @@ public final class TLSContext {
         hearth_ssl_ctx_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE))
         hearth_ssl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
+        // Without this OpenSSL would ask for a passphrase on the terminal.
+        SSL_CTX_set_default_passwd_cb(context) { _, _, _, wasAsked in
+            wasAsked?.assumingMemoryBound(to: Bool.self).pointee = true
+            return 0
+        }
         guard hearth_ssl_ctx_set_version_range(context, TLS1_2_VERSION, TLS1_3_VERSION) == 1,
             SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL") == 1,
             SSL_CTX_set_session_id_context(context, "hearth", 6) == 1
@@ -116,11 +121,6 @@ public final class TLSContext {
         }
         var isEncrypted = false
         let code = withUnsafeMutablePointer(to: &isEncrypted) { flag in
-            // Without this OpenSSL would ask for the passphrase on the terminal.
-            SSL_CTX_set_default_passwd_cb(context) { _, _, _, flag in
-                flag?.assumingMemoryBound(to: Bool.self).pointee = true
-                return 0
-            }
             SSL_CTX_set_default_passwd_cb_userdata(context, flag)
             defer { SSL_CTX_set_default_passwd_cb_userdata(context, nil) }
             return SSL_CTX_use_PrivateKey_file(context, keyFile, SSL_FILETYPE_PEM)

@@ -17,7 +17,7 @@ extension HTTPConnection {
         switch scan.advance(base, count: bytes.count) {
         case .complete(let count):
             guard count <= server.limits.headBytesMax else {
-                refuse(.headTooLarge, nil)
+                refuse(scan.requestLineEnd > server.limits.targetBytesMax + 64 ? .targetTooLong : .headTooLarge, nil)
                 return bytes.count
             }
             hasSkippedBlankLine = false

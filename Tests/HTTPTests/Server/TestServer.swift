@@ -60,6 +60,19 @@ final class TestServer: @unchecked Sendable {
         return log.wait(for: "drained")
     }
 
+    /// Reads certificate and key again.
+    ///
+    /// - Returns: what was wrong with them.
+    func reloadTLS() -> TLSError.Kind? {
+        let context = Box(tls)
+        return onLoop { _, _ -> TLSError.Kind? in
+            do throws(TLSError) {
+                try context.value?.reload()
+                return nil
+            } catch { return error.kind }
+        } ?? nil
+    }
+
     func connect() -> RawClient { RawClient(port: port) }
 
     /// Sends `request` on a connection of its own and reads to the end.
