@@ -10,8 +10,8 @@ let house: [SwiftSetting] = [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
-/// A plugin is a `.so` with the Swift runtime linked in, so that the machine it is deployed to needs no toolchain.
-let pluginLinking: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
+/// Programs and plugins have the Swift runtime linked in: the machine that they are deployed to needs no toolchain.
+let staticRuntime: [LinkerSetting] = [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
 
 let package = Package(
     name: "hearth",
@@ -69,14 +69,19 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: house),
+            swiftSettings: house,
+            linkerSettings: staticRuntime + [
+                // The static FoundationEssentials, which the token library brings, does not name what it needs.
+                .linkedLibrary("_FoundationCShims", .when(configuration: .release)),
+                .linkedLibrary("_FoundationCollections", .when(configuration: .release)),
+            ]),
 
         // Plugins: the examples, and those that the tests need.
-        .target(name: "Arithmetic", dependencies: ["HearthFunctions"], path: "Plugins/Arithmetic", swiftSettings: house, linkerSettings: pluginLinking),
-        .target(name: "Messages", dependencies: ["HearthFunctions"], path: "Plugins/Messages", swiftSettings: house, linkerSettings: pluginLinking),
+        .target(name: "Arithmetic", dependencies: ["HearthFunctions"], path: "Plugins/Arithmetic", swiftSettings: house, linkerSettings: staticRuntime),
+        .target(name: "Messages", dependencies: ["HearthFunctions"], path: "Plugins/Messages", swiftSettings: house, linkerSettings: staticRuntime),
         .target(name: "Counter", dependencies: ["CHearth"], path: "Plugins/Counter"),
-        .target(name: "Conformance", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Conformance", swiftSettings: house, linkerSettings: pluginLinking),
-        .target(name: "Faults", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Faults", swiftSettings: house, linkerSettings: pluginLinking),
+        .target(name: "Conformance", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Conformance", swiftSettings: house, linkerSettings: staticRuntime),
+        .target(name: "Faults", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Faults", swiftSettings: house, linkerSettings: staticRuntime),
 
         // Tests mirror the rooms.
         .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
