@@ -21,9 +21,8 @@ import Testing
             var list: [Int8] = [-1, 2]
             var inner = ["k\"": Float(1.5)]
         }
-        #expect(
-            try encode(Answer())
-                == #"{"firstNumber":3,"secondNumber":0.5,"operator":"+","isRight":true,"big":18446744073709551615,"list":[-1,2],"inner":{"k\"":1.5}}"#)
+        let expected = #"{"firstNumber":3,"secondNumber":0.5,"operator":"+","isRight":true,"big":18446744073709551615"#
+        #expect(try encode(Answer()) == expected + #","list":[-1,2],"inner":{"k\"":1.5}}"#)
     }
 
     @Test func encodesFragments() throws {

@@ -1,3 +1,4 @@
+import Bytes
 import JSON
 import Testing
 
@@ -66,7 +67,7 @@ import Testing
         let text = Array("{\"a\":1,\"\\u0062\":{\"c\":[2,{}]},\"a\":\"x\",\"\":[ ]}".utf8)
         var seen: [String] = []
         let facts = try JSONScan.members(of: text.span) { name, value, kind in
-            seen.append("\(String(decoding: (0..<name.count).map { name[$0] }, as: UTF8.self))=\(String(decoding: text[value], as: UTF8.self)) \(kind)")
+            seen.append("\(name.string())=\(String(decoding: text[value], as: UTF8.self)) \(kind)")
         }
         #expect(seen == ["a=1 number", "b={\"c\":[2,{}]} object", "a=\"x\" string", "=[ ] array"])
         #expect(facts.kind == .object)

@@ -5,6 +5,7 @@
 /// - A missing member is `keyNotFound`, a null one `valueNotFound`, each with the path to it; for an optional both are nil.
 /// - Text that is not JSON is `dataCorrupted` with the `JSONError` as its underlying error.
 /// - `JSONValue` is taken as it is.
+/// - What a type keeps of its decoder, or of a container, throws once the decode has ended.
 ///
 /// A decoder may be used from any number of threads at once.
 public struct JSONDecoder: Sendable {

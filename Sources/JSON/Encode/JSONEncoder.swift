@@ -5,6 +5,7 @@ public import Bytes
 /// - Numbers are written as `JSON.stringify` does: whole doubles without a fraction, others with the fewest digits that read
 ///   back to the same value.
 /// - A number that is not finite is `EncodingError.invalidValue` with the path to it; inside a `JSONValue` it becomes null.
+/// - What a type keeps of its encoder, or of a container, throws once the encode has ended.
 /// - Members stand in the order in which they are encoded. A name that is encoded twice is written twice.
 ///
 /// An encoder may be used from any number of threads at once.
