@@ -47,10 +47,17 @@ let package = Package(
         .target(name: "JSON", dependencies: ["Bytes"], swiftSettings: house),
         .target(name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL"], swiftSettings: house),
         .target(name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CZlib", "CCurl"], swiftSettings: house),
-        .target(name: "Tokens", dependencies: ["Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto")], swiftSettings: house),
+        .target(
+            name: "Tokens",
+            dependencies: [
+                "Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: house),
         .target(name: "Configuration", dependencies: ["JSON"], resources: [.embedInCode("functions.schema.json")], swiftSettings: house),
         .target(name: "WorkerProtocol", dependencies: ["Bytes"], swiftSettings: house),
-        .target(name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"], swiftSettings: house),
+        .target(
+            name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"],
+            swiftSettings: house),
         .target(
             name: "FunctionHost",
             dependencies: [
@@ -77,11 +84,19 @@ let package = Package(
             ]),
 
         // Plugins: the examples, and those that the tests need.
-        .target(name: "Arithmetic", dependencies: ["HearthFunctions"], path: "Plugins/Arithmetic", swiftSettings: house, linkerSettings: staticRuntime),
-        .target(name: "Messages", dependencies: ["HearthFunctions"], path: "Plugins/Messages", swiftSettings: house, linkerSettings: staticRuntime),
+        .target(
+            name: "Arithmetic", dependencies: ["HearthFunctions"], path: "Plugins/Arithmetic", swiftSettings: house,
+            linkerSettings: staticRuntime),
+        .target(
+            name: "Messages", dependencies: ["HearthFunctions"], path: "Plugins/Messages", swiftSettings: house,
+            linkerSettings: staticRuntime),
         .target(name: "Counter", dependencies: ["CHearth"], path: "Plugins/Counter"),
-        .target(name: "Conformance", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Conformance", swiftSettings: house, linkerSettings: staticRuntime),
-        .target(name: "Faults", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Faults", swiftSettings: house, linkerSettings: staticRuntime),
+        .target(
+            name: "Conformance", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Conformance", swiftSettings: house,
+            linkerSettings: staticRuntime),
+        .target(
+            name: "Faults", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Faults", swiftSettings: house,
+            linkerSettings: staticRuntime),
 
         // Tests mirror the rooms.
         .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),

@@ -43,7 +43,7 @@ struct Serve: ParsableCommand {
         do {
             let host = try HearthHost(
                 configuration, options: HostOptions(host: host, port: port, dataDirectory: data), executable: Terminal.executable)
-            host.run { Terminal.write(Banner.text($0)) }
+            try host.run { Terminal.write(Banner.text($0)) }
         } catch {
             Terminal.writeError("hearth: \(error)")
             throw ExitCode.failure

@@ -31,6 +31,15 @@ struct ArtifactStore: Sendable {
         return Artifact(name: name, hash: hash, path: path, displayName: file)
     }
 
+    /// The same, as a value that can cross threads.
+    func result(name: String, file: String) -> Result<Artifact, PluginRefusal> {
+        do throws(PluginRefusal) {
+            return .success(try admit(name: name, file: file))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     private static func checkKind(_ descriptor: Int32, _ file: String) throws(PluginRefusal) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -10,8 +10,10 @@ final class Dispatcher {
     let services = ServiceBroker()
     let functionLog: FunctionLog
     let log: Logger
-    private(set) var launcher: WorkerLauncher!
-    private(set) var deadlines: DeadlineWatch!
+    private(set) lazy var launcher = WorkerLauncher(dispatcher: self, launch: launch, keepsSpare: keepsSpare)
+    private(set) lazy var deadlines = DeadlineWatch(loop: loop) { [unowned self] in expire(now: $0) }
+    private let launch: WorkerLaunch
+    private let keepsSpare: Bool
 
     private struct PoolKey: Hashable {
         var hash: String
@@ -41,12 +43,9 @@ final class Dispatcher {
         let hostPID = getpid()
         let mechanism = MemoryGroup.detectMechanism(hostPID: hostPID)
         log.info("workers' memory is limited", metadata: ["by": "\(mechanism.rawValue)"])
-        launcher = WorkerLauncher(
-            dispatcher: self,
-            launch: WorkerLaunch(
-                executable: executable, hostPID: hostPID, openFiles: limits.openFiles, directory: workersDirectory, mechanism: mechanism),
-            keepsSpare: keepsSpare)
-        deadlines = DeadlineWatch(loop: loop) { [unowned self] in expire(now: $0) }
+        self.keepsSpare = keepsSpare
+        launch = WorkerLaunch(
+            executable: executable, hostPID: hostPID, openFiles: limits.openFiles, directory: workersDirectory, mechanism: mechanism)
         let shrinkTimer = Timer(loop: loop) { [unowned self] in shrink() }
         let interval = min(max(limits.idleMilliseconds / 4, 50), 10_000)
         shrinkTimer.start(afterMilliseconds: interval, repeatMilliseconds: interval)

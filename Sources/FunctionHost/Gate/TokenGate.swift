@@ -26,9 +26,20 @@ final class TokenGate: Sendable {
     private let appCheckTokens: TokenVerifier
     private let consumed = ReplaySet()
 
-    init(idTokens: TokenVerifier, appCheckTokens: TokenVerifier) {
+    private let keyFiles: [KeySet]
+
+    /// - Parameter keyFiles: keys that are read once at start, so that a broken file is found then.
+    init(idTokens: TokenVerifier, appCheckTokens: TokenVerifier, keyFiles: [KeySet]) {
         self.idTokens = idTokens
         self.appCheckTokens = appCheckTokens
+        self.keyFiles = keyFiles
+    }
+
+    /// Reads the key files.
+    ///
+    /// - Throws: `KeyFetchError` for one that cannot be used.
+    func loadKeyFiles() async throws(KeyFetchError) {
+        for keys in keyFiles { try await keys.load() }
     }
 
     /// The credentials of one request, and what is known of them so far.

@@ -4,6 +4,7 @@ import FunctionWorker
 import Glibc
 import HTTP
 import Logging
+import Tokens
 
 /// The whole host: its loops, the servers on them, the functions and the workers.
 ///
@@ -21,6 +22,8 @@ public final class HearthHost {
     private var isStopping = false
     private var shardsLeft = 0
     private var onReady: (HostSummary) -> Void = { _ in }
+    private var startError: HostStartError?
+    private let gate: TokenGate
 
     /// Takes the data directory and the port.
     ///
@@ -41,12 +44,12 @@ public final class HearthHost {
         dispatcher = Dispatcher(
             loop: home, limits: PoolLimits(configuration.workers), executable: executable, dataDirectory: data.path,
             keepsSpare: configuration.workers.prewarmed > 0, functionLog: FunctionLog(output: output), log: log)
+        gate = TokenGate(configuration, loop: home, log: log)
         try makeShards()
     }
 
     private func makeShards() throws(HostStartError) {
         let settings = configuration.server
-        let gate = TokenGate(configuration, loop: home, log: log)
         var port = options.port ?? settings.port
         for index in 0..<settings.loops {
             do throws(LoopError) {
@@ -80,7 +83,8 @@ public final class HearthHost {
     /// Serves until SIGINT or SIGTERM, then lets what has begun end.
     ///
     /// - Parameter onReady: called once functions can be reached.
-    public func run(onReady: @escaping (HostSummary) -> Void) {
+    /// - Throws: `HostStartError` when the token keys' files cannot be used.
+    public func run(onReady: @escaping (HostSummary) -> Void) throws(HostStartError) {
         self.onReady = onReady
         signal(SIGPIPE, SIG_IGN)
         for number in [SIGINT, SIGTERM] {
@@ -91,11 +95,25 @@ public final class HearthHost {
             }
         }
         for warning in configuration.warnings { log.warning("\(warning)") }
+        let reference = LoopBound(self, loop: home)
+        Task { [gate, home] in
+            let result: Result<Void, KeyFetchError>
+            do throws(KeyFetchError) { result = .success(try await gate.loadKeyFiles()) } catch { result = .failure(error) }
+            home.post { reference.value.didLoadKeys(result) }
+        }
+        home.run()
+        for shard in shards { shard.join() }
+        if let startError { throw startError }
+    }
+
+    private func didLoadKeys(_ result: Result<Void, KeyFetchError>) {
+        if case .failure(let error) = result {
+            startError = HostStartError("\(error)")
+            return home.stop()
+        }
         let loader = PluginLoader(
             configuration, dispatcher: dispatcher, store: ArtifactStore(directory: data.artifacts), address: "\(address)")
         loader.load { [self] functions, refusals in didLoad(functions, refusals) }
-        home.run()
-        for shard in shards { shard.join() }
     }
 
     private func didLoad(_ functions: [RegisteredFunction], _ refusals: [PluginRefusal]) {

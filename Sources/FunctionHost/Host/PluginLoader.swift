@@ -52,9 +52,7 @@ final class PluginLoader {
         Task {
             let result: Result<Artifact, PluginRefusal>
             do {
-                result = try await loop.offload {
-                    do throws(PluginRefusal) { return .success(try store.admit(name: settings.name, file: file)) } catch { return .failure(error) }
-                }
+                result = try await loop.offload { store.result(name: settings.name, file: file) }
             } catch {
                 result = .failure(PluginRefusal("\(file): \(error)"))
             }
@@ -109,9 +107,8 @@ final class PluginLoader {
                 for warning in plugin.environment.warnings { dispatcher.log.warning("\(warning)") }
                 for function in register(plugin, &refusals) {
                     if let other = functions[function.name] {
-                        refusals.append(
-                            PluginRefusal(
-                                "\(function.artifact.displayName): its function \(function.name) is left out, because \(other.artifact.displayName) has one of that name"))
+                        let (own, owner) = (function.artifact.displayName, other.artifact.displayName)
+                        refusals.append(PluginRefusal("\(own): its function \(function.name) is left out, because \(owner) has one of that name"))
                         continue
                     }
                     functions[function.name] = function

@@ -17,9 +17,11 @@ extension TokenGate {
         let appCheckRules = TokenRules.appCheck(
             project: configuration.project, projectNumber: appCheck.projectNumber, issuerPrefix: appCheck.issuer,
             clockSkewSeconds: Int(appCheck.clockSkewSeconds), acceptsUnsigned: acceptsUnsigned)
+        let idKeys = Self.keys(auth, fetcher, "auth", log)
+        let appCheckKeys = Self.keys(appCheck, fetcher, "appCheck", log)
         self.init(
-            idTokens: TokenVerifier(rules: idRules, keys: Self.keys(auth, fetcher, "auth", log)),
-            appCheckTokens: TokenVerifier(rules: appCheckRules, keys: Self.keys(appCheck, fetcher, "appCheck", log)))
+            idTokens: TokenVerifier(rules: idRules, keys: idKeys), appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys),
+            keyFiles: [(auth, idKeys), (appCheck, appCheckKeys)].filter { $0.0.keys.isFile }.map(\.1))
     }
 
     private static func keys(_ settings: TokenSettings, _ fetcher: KeyFetcher, _ name: String, _ log: Logger) -> KeySet {
@@ -36,6 +38,16 @@ extension TokenGate {
             case .failed(let error, let count):
                 log.error("token keys could not be read", metadata: ["of": "\(name)", "reason": "\(error)", "oldKeys": "\(count)"])
             }
+        }
+    }
+}
+
+extension TokenSettings.Keys {
+    /// Whether the keys are on this machine, so that a mistake shows at start.
+    fileprivate var isFile: Bool {
+        switch self {
+        case .jwksFile, .certificatesFile: true
+        case .jwksURL, .certificatesURL: false
         }
     }
 }

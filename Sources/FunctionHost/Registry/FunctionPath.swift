@@ -1,4 +1,5 @@
 import Bytes
+import Configuration
 
 /// Where a path leads: which function, and what of the path is the function's own (spec functions 10.2).
 struct FunctionPath {
@@ -15,25 +16,36 @@ struct FunctionPath {
     /// - Parameters:
     ///   - path: begins with `/`; without the query.
     ///   - host: the value of the Host header, for `{region}-{project}.…`.
-    static func resolve(_ path: Span<UInt8>, host: Span<UInt8>, project: String, in registry: FunctionRegistry) -> Outcome {
-        if let function = registry.function(atPath: path) { return .function(function, ownPathStart: path.count) }
+    static func resolve(_ path: Span<UInt8>, host: Span<UInt8>, in registry: FunctionRegistry) -> Outcome {
+        let projectBytes = registry.projectBytes
+        let project = projectBytes.span
         let firstEnd = segmentEnd(path, from: 1)
+        guard firstEnd < path.count, path.extracting(1..<firstEnd).isEqual(to: project) else {
+            return resolveName(path, firstEnd, host: host, project: project, in: registry)
+        }
+        if let function = registry.function(atPath: path) { return .function(function, ownPathStart: path.count) }
         let secondEnd = segmentEnd(path, from: firstEnd + 1)
         let thirdEnd = segmentEnd(path, from: secondEnd + 1)
-        if firstEnd < path.count, secondEnd < path.count, path.extracting(1..<firstEnd).isEqual(to: Array(project.utf8).span) {
-            if let function = registry.function(atPath: path.extracting(0..<thirdEnd)) {
-                return .function(function, ownPathStart: thirdEnd)
-            }
-            return .unknownFunction(
-                region: path.extracting(firstEnd + 1..<secondEnd).string(), name: path.extracting(secondEnd + 1..<thirdEnd).string())
+        if thirdEnd < path.count, let function = registry.function(atPath: path.extracting(0..<thirdEnd)) {
+            return .function(function, ownPathStart: thirdEnd)
         }
-        if firstEnd < path.count, let function = registry.function(atPath: path.extracting(0..<firstEnd)) {
-            return .function(function, ownPathStart: firstEnd)
+        guard secondEnd < path.count else { return resolveName(path, firstEnd, host: host, project: project, in: registry) }
+        return .unknownFunction(
+            region: path.extracting(firstEnd + 1..<secondEnd).string(), name: path.extracting(secondEnd + 1..<thirdEnd).string())
+    }
+
+    /// `/{name}[/...]`; the host's name may say which region is meant.
+    private static func resolveName(
+        _ path: Span<UInt8>, _ nameEnd: Int, host: Span<UInt8>, project: Span<UInt8>, in registry: FunctionRegistry
+    ) -> Outcome {
+        let region = region(inHost: host, project: project)
+        if let function = registry.function(atPath: path.extracting(0..<nameEnd)),
+            region.map({ function.options.regions.contains($0) }) ?? true
+        {
+            return .function(function, ownPathStart: nameEnd)
         }
-        if let region = region(inHost: host, project: project), firstEnd > 1 {
-            return .unknownFunction(region: region, name: path.extracting(1..<firstEnd).string())
-        }
-        return .notFound
+        guard let region, nameEnd > 1 else { return .notFound }
+        return .unknownFunction(region: region, name: path.extracting(1..<nameEnd).string())
     }
 
     private static func segmentEnd(_ path: Span<UInt8>, from start: Int) -> Int {
@@ -42,10 +54,14 @@ struct FunctionPath {
         return index
     }
 
-    /// `us-central1` of `us-central1-demo-hearth.example.com`.
-    private static func region(inHost host: Span<UInt8>, project: String) -> String? {
-        let label = host.string().prefix { $0 != "." && $0 != ":" }
-        guard label.hasSuffix("-\(project)") else { return nil }
-        return String(label.dropLast(project.count + 1))
+    /// `us-central1` of `us-central1-demo-hearth.example.com`; nil for a host that names no region of the project.
+    private static func region(inHost host: Span<UInt8>, project: Span<UInt8>) -> String? {
+        var end = 0
+        while end < host.count, host[end] != UInt8(ascii: "."), host[end] != UInt8(ascii: ":") { end += 1 }
+        let regionEnd = end - project.count - 1
+        guard regionEnd > 0, host[regionEnd] == UInt8(ascii: "-"), host.extracting(regionEnd + 1..<end).isEqual(to: project) else {
+            return nil
+        }
+        return host.extracting(0..<regionEnd).string()
     }
 }

@@ -15,8 +15,12 @@ final class FunctionRegistry {
     private var table: [Entry?] = []
     private var mask = 0
     private let project: String
+    let projectBytes: [UInt8]
 
-    init(project: String) { self.project = project }
+    init(project: String) {
+        self.project = project
+        projectBytes = Array(project.utf8)
+    }
 
     /// Replaces all functions.
     ///

@@ -14,7 +14,6 @@ final class Router: HTTPHandler {
     let registry: FunctionRegistry
     private var scratch = ByteBuffer()
 
-    private let project: String
     private let bodyBytesMax: Int
     private let adminToken: [UInt8]
     /// Whether functions can be reached; `/_/ready` tells it.
@@ -25,7 +24,6 @@ final class Router: HTTPHandler {
 
     init(loop: EventLoop, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, log: Logger) {
         self.loop = loop
-        self.project = project
         self.bodyBytesMax = bodyBytesMax
         self.adminToken = adminToken
         self.gate = gate
@@ -64,7 +62,7 @@ final class Router: HTTPHandler {
     }
 
     private func resolve(_ exchange: HTTPExchange) -> FunctionPath.Outcome {
-        FunctionPath.resolve(exchange.path, host: exchange.host, project: project, in: registry)
+        FunctionPath.resolve(exchange.path, host: exchange.host, in: registry)
     }
 
     private func call(_ function: RegisteredFunction, _ exchange: HTTPExchange, _ ownPathStart: Int, _ body: Span<UInt8>) {
