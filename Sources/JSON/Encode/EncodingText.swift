@@ -31,7 +31,7 @@ struct EncodingText: ~Copyable {
     /// Where this text belongs, when it is a nested one.
     var place: (parent: Encoding, position: Int)?
     /// What a call that cannot throw found wrong.
-    var failure: EncodingError?
+    var failure: (any Error)?
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// The next one that waits for work.
     var nextFree: UnsafeMutablePointer<EncodingText>?

@@ -39,8 +39,8 @@ extension ByteBuffer {
     @inline(__always)
     mutating func appendNumber(_ value: Double) {
         // Doubles hold every whole number up to 2^53; the digits of larger ones are not the shortest that read back.
-        if value.magnitude <= 0x1p53, value.rounded(.towardZero) == value {
-            appendDigits(UInt64(value.magnitude), isNegative: value < 0)
+        if value.magnitude <= 0x1p53, Double(Int64(value)) == value {
+            appendNumber(Int64(value))
         } else if value.isFinite {
             appendShortest(value.magnitude.description, isNegative: value < 0)
         } else {
@@ -50,8 +50,8 @@ extension ByteBuffer {
 
     /// Appends a finite number with as many digits as a `Float` needs, and null for any other.
     mutating func appendNumber(_ value: Float) {
-        if value.magnitude <= 0x1p24, value.rounded(.towardZero) == value {
-            appendDigits(UInt64(value.magnitude), isNegative: value < 0)
+        if value.magnitude <= 0x1p24, Float(Int64(value)) == value {
+            appendNumber(Int64(value))
         } else if value.isFinite {
             appendShortest(value.magnitude.description, isNegative: value < 0)
         } else {
