@@ -58,15 +58,7 @@ def _first_answer(build: hearth.Build, prewarmed: int) -> float:
 def _wait_until_no_plugin_is_loaded(running: Running, build: hearth.Build) -> None:
     """A worker that was started to read the manifest may still be ending. A generic one without a plugin may stay."""
     deadline = time.monotonic() + hearth.SETTLE_SECONDS_MAX
-    while any(_has_loaded(pid, build) for pid in hearth.workers(running)):
+    while hearth.workers(running, build):
         if time.monotonic() > deadline:
             raise Missing("a worker with the plugin stays although minInstances is 0")
         time.sleep(0.01)
-
-
-def _has_loaded(pid: int, build: hearth.Build) -> bool:
-    try:
-        with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
-            return any(line.rstrip().endswith(".so") and build.plugin.name in line for line in maps)
-    except (FileNotFoundError, ProcessLookupError):
-        return False

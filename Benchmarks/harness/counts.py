@@ -33,16 +33,16 @@ def measure(build: hearth.Build) -> dict:
         running.wait_until_ready()
         for name, connections in LOADS.items():
             exactly(running, WARM_UP_REQUESTS, connections)
-            before = _allocations(running, directory)
+            before = _allocations(running, build, directory)
             exactly(running, REQUESTS, connections)
-            after = _allocations(running, directory)
+            after = _allocations(running, build, directory)
             for who in after:
                 found[name][who]["allocations"] = round((after[who] - before[who]) / REQUESTS, 2)
     with hearth.server(build, "hearth-systemcalls").start() as running:
         running.wait_until_ready()
         for name, connections in LOADS.items():
             exactly(running, WARM_UP_REQUESTS, connections)
-            for who, pid in _processes(running).items():
+            for who, pid in _processes(running, build).items():
                 found[name][who] |= _system_calls(running, pid, connections)
     return found
 
@@ -62,16 +62,16 @@ def excesses(found: dict) -> list[str]:
     return over
 
 
-def _processes(running: Running) -> dict[str, int]:
-    found = hearth.workers(running)
+def _processes(running: Running, build: hearth.Build) -> dict[str, int]:
+    found = hearth.workers(running, build)
     if len(found) != 1:
         raise Missing(f"one worker was expected, and there are {len(found)}")
     return {"host": running.pid, "worker": found[0]}
 
 
-def _allocations(running: Running, directory: Path) -> dict[str, int]:
+def _allocations(running: Running, build: hearth.Build, directory: Path) -> dict[str, int]:
     counts = {}
-    for who, pid in _processes(running).items():
+    for who, pid in _processes(running, build).items():
         path = directory / str(pid)
         if not path.exists():
             raise Missing(f"the {who} was started without the allocation counter")

@@ -51,17 +51,17 @@ def server(
     return Server(name, command, path=FUNCTION_PATH)
 
 
-def workers(running: Running) -> list[int]:
-    """The process ids of the host's workers."""
-    found = []
-    for pid in tree(running.pid)[1:]:
-        try:
-            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if b"worker" in arguments:
-            found.append(pid)
-    return found
+def workers(running: Running, build: Build) -> list[int]:
+    """The process ids of the workers that have loaded the plugin; one that is kept waiting without a plugin is none."""
+    return [pid for pid in tree(running.pid)[1:] if _has_loaded(pid, build)]
+
+
+def _has_loaded(pid: int, build: Build) -> bool:
+    try:
+        maps = Path(f"/proc/{pid}/maps").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return any("/artifacts/" in line or line.endswith(f"/{build.plugin.name}") for line in maps.splitlines())
 
 
 def wait_for_host(running: Running) -> None:

@@ -25,10 +25,10 @@ def measure(build: hearth.Build) -> dict:
         with hearth.server(build, "hearth-memory").start() as running:
             hearth.wait_for_host(running)
             running.wait_until_ready()
-            found = {"hostAtRest": _mebibytes(memory_bytes(running.pid)["resident"]), "workerPrivate": _worker_private(running)}
+            found = {"hostAtRest": _mebibytes(memory_bytes(running.pid)["resident"]), "workerPrivate": _worker_private(running, build)}
             exactly(running, REQUESTS_BEFORE, 64)
             found["hostAfterLoad"] = _mebibytes(memory_bytes(running.pid)["resident"])
-            found["workerPrivateAfterLoad"] = _worker_private(running)
+            found["workerPrivateAfterLoad"] = _worker_private(running, build)
             wanted = min(IDLE_CONNECTIONS, hard - 200)
             if wanted < IDLE_CONNECTIONS:
                 say(f"only {wanted} idle connections: the limit of open files is {hard}")
@@ -43,8 +43,8 @@ def _mebibytes(amount: int) -> float:
     return round(amount / MEBIBYTE, 2)
 
 
-def _worker_private(running: Running) -> float | None:
-    sizes = [memory_bytes(pid)["private"] for pid in hearth.workers(running)]
+def _worker_private(running: Running, build: hearth.Build) -> float | None:
+    sizes = [memory_bytes(pid)["private"] for pid in hearth.workers(running, build)]
     return _mebibytes(max(sizes)) if sizes else None
 
 

@@ -30,10 +30,11 @@ def main(tool: str, seconds: int) -> int:
 
 
 def _perf(seconds: int) -> None:
-    with hearth.server(hearth.Build(), "hearth-profile").start() as running:
+    build = hearth.Build()
+    with hearth.server(build, "hearth-profile").start() as running:
         running.wait_until_ready()
         burst(running, 1)
-        processes = {"host": running.pid} | {"worker": pid for pid in hearth.workers(running)}
+        processes = _processes(running, build)
         loads: list = []
         load = threading.Thread(target=lambda: loads.append(burst(running, seconds + 1)))
         load.start()
@@ -70,10 +71,11 @@ def _callgrind(_: int) -> None:
         old.unlink()
     wrapper = (program("valgrind"), "--tool=callgrind", "--trace-children=yes", "--instr-atstart=no", "--separate-threads=no",
                f"--callgrind-out-file={directory}/callgrind.out.%p")
-    with hearth.server(hearth.Build(), "hearth-callgrind").start(wrapper=wrapper) as running:
+    build = _without_debug_information(hearth.Build(), directory)
+    with hearth.server(build, "hearth-callgrind").start(wrapper=wrapper) as running:
         running.wait_until_ready()
         exactly(running, 200, 1)
-        processes = _valgrind_processes(running)
+        processes = _processes(running, build)
         for pid in processes.values():
             subprocess.run(["callgrind_control", "--instr=on", str(pid)], stdout=subprocess.DEVNULL, check=False)
         exactly(running, CALLGRIND_REQUESTS, CONNECTIONS)
@@ -84,8 +86,17 @@ def _callgrind(_: int) -> None:
             _print_callgrind(who, pid, directory)
 
 
-def _valgrind_processes(running: Running) -> dict[str, int]:
-    return {"host": running.pid} | {"worker": pid for pid in hearth.workers(running)}
+def _without_debug_information(build: hearth.Build, directory: Path) -> hearth.Build:
+    """Copies that keep their symbols: valgrind gives up at the debug information that newer compilers write."""
+    build.check()
+    copies = hearth.Build(directory / build.program.name, directory / build.plugin.name)
+    for original, copy in ((build.program, copies.program), (build.plugin, copies.plugin)):
+        subprocess.run([program("objcopy"), "--strip-debug", str(original.resolve()), str(copy)], check=True)
+    return copies
+
+
+def _processes(running: Running, build: hearth.Build) -> dict[str, int]:
+    return {"host": running.pid} | {"worker": pid for pid in hearth.workers(running, build)}
 
 
 def _print_callgrind(who: str, pid: int, directory: Path) -> None:
