@@ -7,13 +7,15 @@ struct BodyIntake {
     }
 
     enum Sink {
+        /// The handler has not said yet.
+        case undecided
         case discard
         case collect
         case stream(any HTTPBodyReceiver)
     }
 
     var framing = Framing.none
-    var sink = Sink.discard
+    var sink = Sink.undecided
     var inflater: Inflater?
     /// Bytes of the body after decompression, and how many there may be.
     var count = 0

@@ -6,16 +6,7 @@ extension HTTPConnection {
     ///
     /// - Returns: how many bytes of `rest` were used.
     func begin(_ plan: BodyPlan, _ exchange: HTTPExchange, _ rest: UnsafeBufferPointer<UInt8>) -> Int {
-        exchange.intake.countMax = server.limits.bodyBytesMax
-        if exchange.state != .finished {
-            switch plan {
-            case .collect(let limit):
-                exchange.intake.sink = .collect
-                exchange.intake.countMax = min(limit, server.limits.bodyBytesMax)
-            case .stream(let receiver): exchange.intake.sink = .stream(receiver)
-            case .answered: exchange.intake.sink = .discard
-            }
-        }
+        setSink(of: exchange, plan)
         guard exchange.intake.hasBody else {
             bodyDidEnd(exchange)
             return 0
@@ -30,6 +21,21 @@ extension HTTPConnection {
         }
         restartBodyWindow(exchange)
         return beginWanted(exchange, rest)
+    }
+
+    private func setSink(of exchange: HTTPExchange, _ plan: BodyPlan) {
+        exchange.intake.countMax = server.limits.bodyBytesMax
+        switch plan {
+        case .stream(let receiver) where exchange.isOpen:
+            exchange.intake.sink = .stream(receiver)
+        case .collect(let limit) where exchange.isOpen:
+            exchange.intake.sink = .collect
+            exchange.intake.countMax = min(limit, server.limits.bodyBytesMax)
+            exchange.intake.isPaused = false
+        default:
+            exchange.intake.sink = .discard
+            exchange.intake.isPaused = false
+        }
     }
 
     private func beginWanted(_ exchange: HTTPExchange, _ rest: UnsafeBufferPointer<UInt8>) -> Int {
@@ -100,7 +106,7 @@ extension HTTPConnection {
 
     private func take(_ bytes: UnsafeBufferPointer<UInt8>, _ exchange: HTTPExchange) -> HTTPRefusal? {
         switch exchange.intake.sink {
-        case .discard: return nil
+        case .undecided, .discard: return nil
         case .collect:
             guard count(bytes, exchange) else { return .bodyTooLarge }
             exchange.body.append(UnsafeRawBufferPointer(bytes))
@@ -125,13 +131,15 @@ extension HTTPConnection {
         exchange.intake.inflater = nil
         guard exchange.state != .finished else { return endRequest() }
         switch exchange.intake.sink {
-        case .discard: break
+        case .undecided, .discard: break
         case .collect:
             exchange.body.withUnsafeBytes { bytes in
                 bytes.withMemoryRebound(to: UInt8.self) {
                     server.handler.request(exchange, body: Span(_unsafeElements: $0))
                 }
             }
+            // An answer may be long in coming; the body is not needed for it any more.
+            exchange.body.clear(keepingAtMost: 16 * 1024)
         case .stream(let receiver): receiver.exchangeDidReceiveAll(exchange)
         }
     }

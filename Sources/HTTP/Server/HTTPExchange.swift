@@ -35,7 +35,6 @@ public final class HTTPExchange {
     func reset() {
         tag = 0
         state = .waiting
-        intake = BodyIntake()
         body.clear(keepingAtMost: 16 * 1024)
     }
 
@@ -115,13 +114,16 @@ public final class HTTPExchange {
     // MARK: The body
 
     /// Leaves the rest of a streamed body with the client until `resumeBody`. What is already here may still be delivered.
+    /// Also called when the head is handed over, to begin paused.
     public func pauseBody() {
-        if case .stream = intake.sink { intake.isPaused = true }
+        if case .discard = intake.sink { return }
+        intake.isPaused = true
     }
 
     /// Goes on after `pauseBody`.
     public func resumeBody() {
-        guard intake.isPaused, case .stream = intake.sink else { return }
+        if case .discard = intake.sink { return }
+        guard intake.isPaused else { return }
         intake.isPaused = false
         connection?.resumeBody()
     }

@@ -129,8 +129,8 @@ public final class HTTPServer {
 
     /// Takes an exchange back for another request. Whoever still holds it keeps it for itself: see `takeExchange`.
     func recycle(_ exchange: HTTPExchange) {
-        guard freeExchanges.count < 256 else { return }
-        exchange.head.shrink()
-        freeExchanges.append(exchange)
+        // What grew large is not kept, so that a flood of such requests leaves nothing behind.
+        let isSmall = exchange.head.count <= 4096 && exchange.head.fieldCount <= 128 && exchange.body.count <= 16 * 1024
+        if freeExchanges.count < 256, isSmall { freeExchanges.append(exchange) }
     }
 }

@@ -71,16 +71,6 @@ struct RequestHead: ~Copyable {
         contentCoding = .identity
     }
 
-    /// Gives large memory back before the head waits in the pool.
-    mutating func shrink() {
-        guard capacity > 4096 else { return }
-        bytes.deallocate()
-        capacity = 1024
-        bytes = .allocate(capacity: capacity)
-        count = 0
-        fieldCount = 0
-    }
-
     /// A path of `/`, for a target that names none.
     mutating func appendSlash() -> Part {
         bytes[count] = UInt8(ascii: "/")

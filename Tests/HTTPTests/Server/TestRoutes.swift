@@ -23,7 +23,7 @@ final class TestRoutes: HTTPHandler, HTTPBodyReceiver, HTTPExchangeObserver {
         log.add("head \(exchange.path.string())")
         switch exchange.path.string() {
         case "/tiny": return .collect(limit: 10)
-        case "/count", "/patient": return startStreaming(exchange)
+        case "/count", "/patient": return stream(exchange)
         case "/refused":
             exchange.respond(.notFound, body: Array("nothing here".utf8).span)
             return .answered
@@ -34,8 +34,9 @@ final class TestRoutes: HTTPHandler, HTTPBodyReceiver, HTTPExchangeObserver {
         }
     }
 
-    private func startStreaming(_ exchange: HTTPExchange) -> BodyPlan {
+    private func stream(_ exchange: HTTPExchange) -> BodyPlan {
         streamedBytes = 0
+        if exchange.path.equals("/patient") { pause(exchange) }
         return .stream(self)
     }
 
@@ -125,7 +126,10 @@ final class TestRoutes: HTTPHandler, HTTPBodyReceiver, HTTPExchangeObserver {
 
     func exchange(_ exchange: HTTPExchange, didReceive bytes: Span<UInt8>) {
         streamedBytes += bytes.count
-        guard exchange.path.equals("/patient") else { return }
+        if exchange.path.equals("/patient") { pause(exchange) }
+    }
+
+    private func pause(_ exchange: HTTPExchange) {
         exchange.pauseBody()
         log.add("paused")
         held.append(exchange)
