@@ -4,7 +4,8 @@ internal import JSON
 public struct CallableResponse: Sendable {
     private let invocation: Invocation
 
-    init(_ invocation: Invocation) { self.invocation = invocation }
+    @usableFromInline
+    init(_ call: CallHandle) { self.invocation = call.invocation }
 
     /// Sends a value that the client receives as a message of its stream, and waits while the client reads slowly.
     ///

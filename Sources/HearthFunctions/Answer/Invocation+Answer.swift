@@ -16,6 +16,13 @@ extension Invocation {
         }
     }
 
+    /// Answers a callable that returns nothing: the client gets null.
+    func answerNothing() {
+        let null: StaticString = "null"
+        guard takeAnswer() else { return }
+        host.respond(id, HEARTH_RESULT, body: UnsafeRawBufferPointer(start: null.utf8Start, count: null.utf8CodeUnitCount))
+    }
+
     /// Answers a plain HTTP function.
     func answer(with response: Response) {
         attachment.withOutput { head in

@@ -2,12 +2,15 @@
 public struct CallableRequest<Input> {
     /// What the client sent.
     public let data: Input
-    let invocation: Invocation
+    @usableFromInline let call: CallHandle
 
-    init(data: Input, invocation: Invocation) {
+    @inlinable
+    init(data: Input, call: CallHandle) {
         self.data = data
-        self.invocation = invocation
+        self.call = call
     }
+
+    private var invocation: Invocation { call.invocation }
 
     /// Who calls; nil when nobody has signed in. A call with a token that does not verify never gets here.
     public var auth: AuthData? { invocation.context.auth }

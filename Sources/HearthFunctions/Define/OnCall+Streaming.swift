@@ -1,6 +1,7 @@
 // Callables that send values while they work.
 extension OnCall {
     /// A function that can send values before it returns its result.
+    @inlinable
     public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
         _ name: String,
         region: [String]? = nil,
@@ -31,10 +32,15 @@ extension OnCall {
             ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
             consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
             heartbeatStyle: heartbeatStyle, omit: omit)
-        self.init(name, options, generation, CallableHandler<Input, Output>(authPolicy, handler))
+        let whole = CallableHandler(authPolicy) { call in
+            let request = try CallableRequest<Input>(data: call.data(), call: call)
+            call.answer(try await handler(request, CallableResponse(call)))
+        }
+        self.init(name, options, generation, whole)
     }
 
     /// A function that can send values and returns nothing.
+    @inlinable
     public init<Input: Decodable & SendableMetatype>(
         _ name: String,
         region: [String]? = nil,
@@ -65,9 +71,10 @@ extension OnCall {
             ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
             consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
             heartbeatStyle: heartbeatStyle, omit: omit)
-        let whole = CallableHandler<Input, JSONValue>(authPolicy) { request, response in
-            try await handler(request, response)
-            return .null
+        let whole = CallableHandler(authPolicy) { call in
+            let request = try CallableRequest<Input>(data: call.data(), call: call)
+            try await handler(request, CallableResponse(call))
+            call.answerNothing()
         }
         self.init(name, options, generation, whole)
     }

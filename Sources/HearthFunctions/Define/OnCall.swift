@@ -17,6 +17,7 @@
 public struct OnCall: FunctionsContent {
     public let definitions: [FunctionDefinition]
 
+    @usableFromInline
     init(_ name: String, _ options: Options, _ generation: Generation, _ handler: FunctionHandler) {
         definitions = [
             FunctionDefinition(
@@ -27,6 +28,7 @@ public struct OnCall: FunctionsContent {
 
 extension OnCall {
     /// A function that answers without waiting for anything: the shortest way through.
+    @inlinable
     public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
         _ name: String,
         region: [String]? = nil,
@@ -57,16 +59,20 @@ extension OnCall {
             ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
             consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
             heartbeatStyle: heartbeatStyle, omit: omit)
+        let body: @Sendable (CallHandle) throws -> Void = { call in
+            call.answer(try handler(CallableRequest(data: call.data(), call: call)))
+        }
         let whole: FunctionHandler =
-            if case .callerAndData = authPolicy?.rule {
-                CallableHandler<Input, Output>(authPolicy) { request, _ in try handler(request) }
+            if let authPolicy, authPolicy.needsTask {
+                CallableHandler(authPolicy) { call in try body(call) }
             } else {
-                SynchronousCallableHandler(authPolicy, handler)
+                SynchronousCallableHandler(authPolicy, body)
             }
         self.init(name, options, generation, whole)
     }
 
     /// A function that may wait.
+    @inlinable
     public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
         _ name: String,
         region: [String]? = nil,
@@ -97,11 +103,14 @@ extension OnCall {
             ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
             consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
             heartbeatStyle: heartbeatStyle, omit: omit)
-        let whole = CallableHandler<Input, Output>(authPolicy) { request, _ in try await handler(request) }
+        let whole = CallableHandler(authPolicy) { call in
+            call.answer(try await handler(CallableRequest(data: call.data(), call: call)))
+        }
         self.init(name, options, generation, whole)
     }
 
     /// A function that returns nothing; the client gets null.
+    @inlinable
     public init<Input: Decodable & SendableMetatype>(
         _ name: String,
         region: [String]? = nil,
@@ -132,9 +141,9 @@ extension OnCall {
             ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
             consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
             heartbeatStyle: heartbeatStyle, omit: omit)
-        let whole = CallableHandler<Input, JSONValue>(authPolicy) { request, _ in
-            try await handler(request)
-            return .null
+        let whole = CallableHandler(authPolicy) { call in
+            try await handler(CallableRequest(data: call.data(), call: call))
+            call.answerNothing()
         }
         self.init(name, options, generation, whole)
     }

@@ -1,14 +1,13 @@
-internal import Bytes
-internal import JSON
-
 /// A callable that waits for nothing: decoded, run and answered within the host's call, without a task.
-final class SynchronousCallableHandler<
-    Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype
->: FunctionHandler, @unchecked Sendable {
+///
+/// What runs is a closure that `OnCall` makes in the plugin's own module, where the types of data and result are known.
+@usableFromInline
+final class SynchronousCallableHandler: FunctionHandler, @unchecked Sendable {
     private let policy: (@Sendable (AuthData?) -> Bool)?
-    private let body: @Sendable (CallableRequest<Input>) throws -> Output
+    private let body: @Sendable (CallHandle) throws -> Void
 
-    init(_ policy: AuthPolicy?, _ body: @escaping @Sendable (CallableRequest<Input>) throws -> Output) {
+    @usableFromInline
+    init(_ policy: AuthPolicy?, _ body: @escaping @Sendable (CallHandle) throws -> Void) {
         if case .caller(let check) = policy?.rule { self.policy = check } else { self.policy = nil }
         self.body = body
     }
@@ -16,8 +15,7 @@ final class SynchronousCallableHandler<
     override func start(_ invocation: Invocation) {
         do {
             if let policy, !policy(invocation.context.auth) { throw HttpsError.refusedByPolicy }
-            let data = try invocation.data(as: Input.self)
-            invocation.answer(try body(CallableRequest(data: data, invocation: invocation)))
+            try body(CallHandle(invocation: invocation))
         } catch {
             invocation.fail(error)
         }
@@ -26,15 +24,13 @@ final class SynchronousCallableHandler<
 
 /// A callable that may wait. Its task starts at once, within the host's call, and goes to the loop's queue only when it
 /// waits for something.
-final class CallableHandler<
-    Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype
->: FunctionHandler, @unchecked Sendable {
+@usableFromInline
+final class CallableHandler: FunctionHandler, @unchecked Sendable {
     private let policy: AuthPolicy?
-    private let body: @Sendable (CallableRequest<Input>, CallableResponse) async throws -> Output
+    private let body: @Sendable (CallHandle) async throws -> Void
 
-    init(
-        _ policy: AuthPolicy?, _ body: @escaping @Sendable (CallableRequest<Input>, CallableResponse) async throws -> Output
-    ) {
+    @usableFromInline
+    init(_ policy: AuthPolicy?, _ body: @escaping @Sendable (CallHandle) async throws -> Void) {
         self.policy = policy
         self.body = body
     }
@@ -48,9 +44,7 @@ final class CallableHandler<
     private func run(_ invocation: Invocation) async {
         do {
             if let policy, try await !policy.allows(invocation) { throw HttpsError.refusedByPolicy }
-            let data = try invocation.data(as: Input.self)
-            let output = try await body(CallableRequest(data: data, invocation: invocation), CallableResponse(invocation))
-            invocation.answer(output)
+            try await body(CallHandle(invocation: invocation))
         } catch {
             invocation.fail(error)
         }
@@ -69,15 +63,9 @@ extension AuthPolicy {
         case .callerAndData(let check): try await check(invocation.context.auth, invocation.data(as: JSONValue.self))
         }
     }
-}
 
-extension Invocation {
-    /// The call's data as the type that the function asks for.
-    fileprivate func data<T: Decodable>(as type: T.Type) throws -> T {
-        do {
-            return try withPayload { try JSONDecoder().decode(type, from: $0) }
-        } catch {
-            throw HttpsError(.invalidArgument, shapeProblem(error, root: "data"))
-        }
+    /// Whether the answer may take a while, or needs the call's data.
+    @usableFromInline var needsTask: Bool {
+        if case .callerAndData = rule { true } else { false }
     }
 }

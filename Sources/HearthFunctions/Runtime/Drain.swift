@@ -1,7 +1,8 @@
 internal import Synchronization
 
 /// Where a function waits while its client reads slowly.
-final class Drain: Sendable {
+// `isUsed` changes only under the lock, and is read without it only when nobody else holds the invocation.
+final class Drain: @unchecked Sendable {
     private struct State {
         /// How often the client has caught up.
         var reads = 0
@@ -10,10 +11,14 @@ final class Drain: Sendable {
         var waiting: [UnsafeContinuation<Bool, Never>] = []
     }
     private let state = Mutex(State())
+    private var isUsed = false
 
     /// Offers a chunk with `send` and, when the client is slow, waits until it has caught up. False when nobody reads.
     func offer(_ send: () -> Flow) async -> Bool {
-        let before = state.withLock { $0.reads }
+        let before = state.withLock { state in
+            isUsed = true
+            return state.reads
+        }
         switch send() {
         case .gone: return false
         case .taken: return true
@@ -42,6 +47,7 @@ final class Drain: Sendable {
 
     func end() {
         let waiting = state.withLock { state in
+            isUsed = true
             state.isOver = true
             defer { state.waiting = [] }
             return state.waiting
@@ -50,6 +56,8 @@ final class Drain: Sendable {
     }
 
     func reset() {
+        guard isUsed else { return }
+        isUsed = false
         state.withLock { $0 = State() }
     }
 }

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import CHearth
+internal import JSON
 internal import Synchronization
 
 /// One call of a function, and the executor that its task runs on: every job of the task goes to the host's loop under the
@@ -7,9 +8,9 @@ internal import Synchronization
 ///
 /// The objects are used again once nobody else holds them.
 // Mutable parts belong to the loop's thread, but for `details` and `drain`, which have locks. `id`, `deadlineNanoseconds` and
-// the borrowed bytes change in `begin` and `reset` only, when no other reference exists, or under the lock.
+// what `reset` looks at without a lock change only while no other reference exists, or before the last one went.
 final class Invocation: TaskExecutor, @unchecked Sendable {
-    unowned let attachment: Attachment
+    let attachment: Attachment
     private(set) var id: UInt64
     private var deadlineNanoseconds: UInt64
     private(set) var isAnswered = false
@@ -25,18 +26,20 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
 
     /// The context's text; the host's memory during `invoke`, then a copy.
     private struct Details {
-        var borrowed = BorrowedBytes.none
         var copy: [UInt8]?
         var parsed: CallContext?
     }
-    private let details: Mutex<Details>
+    private let details = Mutex(Details())
+    private var borrowedContext: BorrowedBytes
+    /// Whether `details` holds anything.
+    private var hasDetails = false
 
     init(_ attachment: Attachment, _ call: UnsafePointer<hearth_invocation>) {
         self.attachment = attachment
         id = call.pointee.id
         deadlineNanoseconds = call.pointee.deadline_ns
         payload = BorrowedBytes(call.pointee.payload)
-        details = Mutex(Details(borrowed: BorrowedBytes(call.pointee.context)))
+        borrowedContext = BorrowedBytes(call.pointee.context)
     }
 
     var host: Host { attachment.host }
@@ -46,8 +49,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         id = call.pointee.id
         deadlineNanoseconds = call.pointee.deadline_ns
         payload = BorrowedBytes(call.pointee.payload)
-        let context = BorrowedBytes(call.pointee.context)
-        details.withLock { $0.borrowed = context }
+        borrowedContext = BorrowedBytes(call.pointee.context)
         isAnswered = false
         isCancelled = false
         hasStartedResponse = false
@@ -56,8 +58,12 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
     /// Forgets the call.
     func reset() {
         payload = .none
-        keptPayload = nil
-        details.withLock { $0 = Details() }
+        borrowedContext = .none
+        if keptPayload != nil { keptPayload = nil }
+        if hasDetails {
+            details.withLock { $0 = Details() }
+            hasDetails = false
+        }
         drain.reset()
     }
 
@@ -65,8 +71,9 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
     func keepContext() {
         payload = .none
         details.withLock { details in
-            if details.parsed == nil { details.copy = details.borrowed.copy() }
-            details.borrowed = .none
+            if details.parsed == nil { details.copy = borrowedContext.copy() }
+            borrowedContext = .none
+            hasDetails = true
         }
     }
 
@@ -78,14 +85,24 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         return try payload.withSpan(body)
     }
 
+    /// The call's data as the type that the function asks for.
+    func data<T: Decodable>(as type: T.Type = T.self) throws -> T {
+        do {
+            return try withPayload { try JSONDecoder().decode(type, from: $0) }
+        } catch {
+            throw HttpsError(.invalidArgument, shapeProblem(error, root: "data"))
+        }
+    }
+
     /// Who calls, and how.
     var context: CallContext {
         details.withLock { details in
             if let parsed = details.parsed { return parsed }
             let parsed =
-                details.copy.map { CallContext(parsing: $0.span) } ?? details.borrowed.withSpan { CallContext(parsing: $0) }
+                details.copy.map { CallContext(parsing: $0.span) } ?? borrowedContext.withSpan { CallContext(parsing: $0) }
             details.parsed = parsed
             details.copy = nil
+            hasDetails = true
             return parsed
         }
     }
