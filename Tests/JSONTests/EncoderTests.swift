@@ -75,6 +75,27 @@ import Testing
         #expect(path(["x": Double.nan]) == "x")
     }
 
+    @Test func largeDoublesCanBeToldApart() throws {
+        struct Mixed: Encodable {
+            var double = 1e17
+            var integer = 100_000_000_000_000_000
+            var float: Float = 0x1p60
+            var edge = 9_007_199_254_740_992.0
+            var below = -9_007_199_254_740_991.0
+            var half = 0.5
+            var tree: JSONValue = [.double(1e20), .int(.max)]
+            var list = [-1e16]
+        }
+        #expect(
+            try String(decoding: JSONEncoder(largeDoubles: .exponent).encode(Mixed()), as: UTF8.self)
+                == #"{"double":1e+17,"integer":100000000000000000,"float":1.1529215e+18,"edge":9.007199254740992e+15,"#
+                + #""below":-9007199254740991,"half":0.5,"tree":[1e+20,9223372036854775807],"list":[-1e+16]}"#)
+        #expect(
+            try encode(Mixed())
+                == #"{"double":100000000000000000,"integer":100000000000000000,"float":1152921500000000000,"edge":9007199254740992,"#
+                + #""below":-9007199254740991,"half":0.5,"tree":[100000000000000000000,9223372036854775807],"list":[-10000000000000000]}"#)
+    }
+
     @Test func makesTrees() throws {
         #expect(try JSONEncoder().encodeValue(DecoderTests.Shape.circle(radius: 2)) == ["circle": ["radius": 2]])
         #expect(try JSONEncoder().encodeValue(JSONValue.string("x")) == "x")

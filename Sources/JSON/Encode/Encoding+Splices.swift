@@ -5,6 +5,7 @@ extension Encoding {
     func nested() -> EncoderNode {
         let child = Encoding(text: ThreadPool.current.pointee.takeEncoding())
         child.text.pointee.start = 0
+        child.text.pointee.largeDoubles = text.pointee.largeDoubles
         child.text.pointee.userInfo = text.pointee.userInfo
         child.text.pointee.place = (self, text.pointee.output.count)
         text.pointee.splices.append(EncodingText.Splice(position: text.pointee.output.count, child: child))

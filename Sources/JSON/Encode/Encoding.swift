@@ -32,12 +32,13 @@ struct Encoding {
 
     /// Encodes the value that is the whole text; the output is as before when that fails.
     @inline(__always)
-    func top<T: Encodable>(_ value: T, _ userInfo: [CodingUserInfoKey: any Sendable]) throws {
+    func top<T: Encodable>(_ value: T, _ encoder: JSONEncoder) throws {
         let start = text.pointee.output.count
         text.pointee.start = start
         // What a container that has outlived an earlier encode may have left.
         if text.pointee.failure != nil { text.pointee.failure = nil }
-        if !userInfo.isEmpty { text.pointee.userInfo = userInfo }
+        text.pointee.largeDoubles = encoder.largeDoubles
+        if !encoder.userInfo.isEmpty { text.pointee.userInfo = encoder.userInfo }
         defer { dropSplices(downTo: 0) }
         do {
             try self.value(value, isTop: true)
@@ -75,7 +76,7 @@ struct Encoding {
         } else if T.self == Bool.self, let bool = value as? Bool {
             text.pointee.bool(bool)
         } else if T.self == JSONValue.self, let tree = value as? JSONValue {
-            tree.write(to: &text.pointee.output)
+            tree.write(to: &text.pointee.output, large: text.pointee.largeDoubles)
         } else {
             return false
         }
@@ -86,14 +87,14 @@ struct Encoding {
     @inline(__always)
     func number(_ value: Double) throws {
         guard value.isFinite else { throw invalid(value, "JSON has no \(value).") }
-        text.pointee.output.appendNumber(value)
+        text.pointee.output.appendNumber(value, large: text.pointee.largeDoubles)
     }
 
     /// Writes a number where one is due.
     @inline(__always)
     func number(_ value: Float) throws {
         guard value.isFinite else { throw invalid(value, "JSON has no \(value).") }
-        text.pointee.output.appendNumber(value)
+        text.pointee.output.appendNumber(value, large: text.pointee.largeDoubles)
     }
 
     /// Runs `body`, which writes a member or element, and takes back what it wrote if it throws.

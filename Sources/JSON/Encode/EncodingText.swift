@@ -32,6 +32,7 @@ struct EncodingText: ~Copyable {
     var place: (parent: Encoding, position: Int)?
     /// What a call that cannot throw found wrong.
     var failure: (any Error)?
+    var largeDoubles = LargeDoubles.digits
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// The next one that waits for work.
     var nextFree: UnsafeMutablePointer<EncodingText>?

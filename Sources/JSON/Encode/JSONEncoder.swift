@@ -4,6 +4,7 @@ public import Bytes
 ///
 /// - Numbers are written as `JSON.stringify` does: whole doubles without a fraction, others with the fewest digits that read
 ///   back to the same value.
+/// - Types of Foundation are written as they write themselves: a `Date` is a number, `Data` an array of numbers.
 /// - A number that is not finite is `EncodingError.invalidValue` with the path to it; inside a `JSONValue` it becomes null.
 /// - What a type keeps of its encoder, or of a container, throws once the encode has ended.
 /// - Members stand in the order in which they are encoded. A name that is encoded twice is written twice.
@@ -13,14 +14,17 @@ public struct JSONEncoder: Sendable {
     /// What the types that are encoded find in their encoder's `userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    public init() {}
+    /// How whole doubles of 2^53 and more are written.
+    public var largeDoubles: LargeDoubles
+
+    public init(largeDoubles: LargeDoubles = .digits) { self.largeDoubles = largeDoubles }
 
     /// The JSON of `value`.
     ///
     /// - Throws: `EncodingError`, and whatever the type's own `encode(to:)` throws.
     public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
         try Encoding.with { encoding in
-            try encoding.top(value, userInfo)
+            try encoding.top(value, self)
             return encoding.text.pointee.output.array()
         }
     }
@@ -32,7 +36,7 @@ public struct JSONEncoder: Sendable {
         try Encoding.with { encoding in
             swap(&encoding.text.pointee.output, &buffer)
             defer { swap(&encoding.text.pointee.output, &buffer) }
-            try encoding.top(value, userInfo)
+            try encoding.top(value, self)
         }
     }
 

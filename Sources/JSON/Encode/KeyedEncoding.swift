@@ -23,13 +23,13 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: Double, forKey key: Key) throws {
         guard value.isFinite else { throw encoding.invalid(value, "JSON has no \(value).", at: key) }
         try begin(key)
-        encoding.text.pointee.output.appendNumber(value)
+        encoding.text.pointee.output.appendNumber(value, large: encoding.text.pointee.largeDoubles)
     }
 
     func encode(_ value: Float, forKey key: Key) throws {
         guard value.isFinite else { throw encoding.invalid(value, "JSON has no \(value).", at: key) }
         try begin(key)
-        encoding.text.pointee.output.appendNumber(value)
+        encoding.text.pointee.output.appendNumber(value, large: encoding.text.pointee.largeDoubles)
     }
 
     func encode(_ value: Int, forKey key: Key) throws { try integer(value, key) }

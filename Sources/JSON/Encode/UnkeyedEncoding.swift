@@ -30,13 +30,13 @@ struct UnkeyedEncoding: UnkeyedEncodingContainer {
     mutating func encode(_ value: Double) throws {
         guard value.isFinite else { throw encoding.invalid(value, "JSON has no \(value).", at: JSONKey(index: count)) }
         try begin()
-        encoding.text.pointee.output.appendNumber(value)
+        encoding.text.pointee.output.appendNumber(value, large: encoding.text.pointee.largeDoubles)
     }
 
     mutating func encode(_ value: Float) throws {
         guard value.isFinite else { throw encoding.invalid(value, "JSON has no \(value).", at: JSONKey(index: count)) }
         try begin()
-        encoding.text.pointee.output.appendNumber(value)
+        encoding.text.pointee.output.appendNumber(value, large: encoding.text.pointee.largeDoubles)
     }
 
     mutating func encode(_ value: Int) throws { try integer(value) }

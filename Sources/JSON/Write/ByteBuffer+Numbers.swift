@@ -35,25 +35,25 @@ extension ByteBuffer {
         }
     }
 
-    /// Appends a finite number as `JSON.stringify` writes it, and null for any other.
+    /// Appends a finite number as `JSON.stringify` writes it, unless large ones are to be told apart, and null for any other.
     @inline(__always)
-    mutating func appendNumber(_ value: Double) {
-        // Doubles hold every whole number up to 2^53; the digits of larger ones are not the shortest that read back.
-        if value.magnitude <= 0x1p53, Double(Int64(value)) == value {
+    mutating func appendNumber(_ value: Double, large: LargeDoubles) {
+        // Doubles hold every whole number below 2^53; the digits of larger ones are not the shortest that read back.
+        if value.magnitude < 0x1p53, Double(Int64(value)) == value {
             appendNumber(Int64(value))
         } else if value.isFinite {
-            appendShortest(value.magnitude.description, isNegative: value < 0)
+            appendShortest(value.magnitude.description, isNegative: value < 0, large)
         } else {
             append("null")
         }
     }
 
     /// Appends a finite number with as many digits as a `Float` needs, and null for any other.
-    mutating func appendNumber(_ value: Float) {
+    mutating func appendNumber(_ value: Float, large: LargeDoubles) {
         if value.magnitude <= 0x1p24, Float(Int64(value)) == value {
             appendNumber(Int64(value))
         } else if value.isFinite {
-            appendShortest(value.magnitude.description, isNegative: value < 0)
+            appendShortest(value.magnitude.description, isNegative: value < 0, value.magnitude < 0x1p53 ? .digits : large)
         } else {
             append("null")
         }
@@ -61,7 +61,7 @@ extension ByteBuffer {
 
     /// Appends the number that `text` describes in the form of ECMA-262, `Number::toString`.
     @inline(never)
-    private mutating func appendShortest(_ text: String, isNegative: Bool) {
+    private mutating func appendShortest(_ text: String, isNegative: Bool, _ large: LargeDoubles) {
         if isNegative { append(UInt8(ascii: "-")) }
         var text = text
         text.withUTF8 { text in
@@ -70,15 +70,15 @@ extension ByteBuffer {
             if !text.contains(UInt8(ascii: "e")), text.last != UInt8(ascii: "0") {
                 return append(UnsafeRawBufferPointer(text))
             }
-            append(DecimalDigits(base, count: text.count))
+            append(DecimalDigits(base, count: text.count), large)
         }
     }
 
-    private mutating func append(_ number: DecimalDigits) {
+    private mutating func append(_ number: DecimalDigits, _ large: LargeDoubles) {
         let digits = number.digits
         let point = number.point
         switch point {
-        case digits.count...21:
+        case digits.count...21 where large == .digits:
             append(digits)
             for _ in digits.count..<point { append(UInt8(ascii: "0")) }
         case 1..<digits.count where point <= 21:

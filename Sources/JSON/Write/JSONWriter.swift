@@ -105,7 +105,7 @@ public struct JSONWriter: ~Copyable {
     /// A number as `JSON.stringify` writes it: null when it is not finite.
     public mutating func number(_ value: Double) {
         comma()
-        buffer.appendNumber(value)
+        buffer.appendNumber(value, large: .digits)
     }
 
     public mutating func value(_ value: JSONValue) {
@@ -154,5 +154,5 @@ extension ByteBuffer {
     }
 
     /// Appends a number as `JSON.stringify` writes it: null when it is not finite.
-    public mutating func append(jsonNumber value: Double) { appendNumber(value) }
+    public mutating func append(jsonNumber value: Double) { appendNumber(value, large: .digits) }
 }

@@ -54,6 +54,8 @@ enum Properties {
         let written = tree.serialized()
         guard let back = try? JSONValue(parsing: written, limits: JSONLimits(depthMax: 1024)) else { return ["what is written is not JSON"] }
         if !readsBack(back, tree) { return ["what is written reads otherwise"] }
+        let apart = (try? JSONEncoder(largeDoubles: .exponent).encode(Foreign(value: tree))).flatMap { try? JSONValue(parsing: $0) }
+        if !identical(tree, apart) { return ["what is written with exponents reads otherwise"] }
         let encoded = try? JSONEncoder().encode(Foreign(value: tree))
         return encoded == written ? [] : ["the encoder writes otherwise"]
     }
