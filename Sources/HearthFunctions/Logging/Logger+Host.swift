@@ -5,9 +5,9 @@ public let logger = Logger(label: "function", factory: { _ in HostLogHandler() }
 
 /// Lets loggers that other libraries make write to the host too.
 enum LogHandling {
-    /// Only in a worker: elsewhere the process's logging belongs to somebody else.
+    /// Only in a plugin, which has a copy of the logging library to itself: a program sets up its own logging.
     static func installIfAllowed() {
-        if Worker.isThisProcess { install }
+        if Premises.isPlugin { install }
     }
 
     private static let install: Void = LoggingSystem.bootstrap { label in

@@ -6,10 +6,9 @@
 /// Swift's runtime lets the default executors be replaced, but not yet as an official interface. What is assumed of it stands
 /// beside the lines concerned; a compiler that has not been tried keeps its own executors, and everything still works.
 enum LoopExecutors {
-    /// Replaces them where that is ours to do: in a worker, whose Swift runtime serves this plugin alone whether it is linked
-    /// in or shared. Inside a host's own process they might be the host's.
+    /// Replaces them where that is ours to do: where the runtime serves this plugin alone.
     static func installIfAllowed() {
-        if Worker.isThisProcess { install }
+        if Premises.ownsSwiftRuntime { install }
     }
 
     #if compiler(>=6.3) && compiler(<6.4)
