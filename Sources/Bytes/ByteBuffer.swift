@@ -108,6 +108,9 @@ public struct ByteBuffer: ~Copyable {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// Disfavoured, so that a literal is a `StaticString`, whose bytes are copied without a count of references.
+    @_disfavoredOverload
+    @inlinable
     public mutating func append(_ text: String) {
         var text = text
         text.withUTF8 { append(UnsafeRawBufferPointer($0)) }

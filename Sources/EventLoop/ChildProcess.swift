@@ -22,7 +22,8 @@ public final class ChildProcess {
     }
 
     private let handle: UnsafeMutablePointer<uv_process_t>
-    private var exited: ((Ending) -> Void)?
+    /// Called on the loop once the process was reaped, which is never before the loop's next turn.
+    public var exited: ((Ending) -> Void)?
 
     /// The process id.
     public private(set) var pid: Int32 = 0
@@ -35,13 +36,10 @@ public final class ChildProcess {
     ///
     /// - Parameters:
     ///   - environment: the child's whole environment, `NAME=value`.
-    ///   - exited: called on the loop once the process was reaped.
     /// - Throws: `LoopError`, for example `ENOENT` for a missing program or `EAGAIN` at the process limit.
     public init(
-        loop: EventLoop, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor],
-        exited: @escaping (Ending) -> Void
+        loop: EventLoop, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]
     ) throws(LoopError) {
-        self.exited = exited
         handle = .allocate(capacity: 1)
         var pipes: [UnsafeMutablePointer<uv_pipe_t>] = []
         var containers = descriptors.map { Self.container($0, loop: loop, pipes: &pipes) }

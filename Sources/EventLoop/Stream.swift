@@ -101,8 +101,10 @@ public final class Stream {
 
     // MARK: Addresses
 
-    /// The peer's address and port, for example `127.0.0.1:50000` or `[::1]:50000`; empty for a Unix socket.
-    public var peerAddress: String {
+    /// The peer's address and port, for example `127.0.0.1:50000` or `[::1]:50000`; empty for a Unix socket. Asked for once.
+    public private(set) lazy var peerAddress = findPeerAddress()
+
+    private func findPeerAddress() -> String {
         guard state != .closed, handle.pointee.type == UV_TCP else { return "" }
         var storage = sockaddr_storage()
         var length = Int32(MemoryLayout<sockaddr_storage>.size)

@@ -19,8 +19,8 @@ class Worker {
 
     /// What it runs.
     final let artifact: Artifact
-    /// The pool that it belongs to; none while an artifact is probed.
-    final weak var pool: WorkerPool?
+    /// The pool that it belongs to until it has ended; none while an artifact is probed.
+    final var pool: WorkerPool?
     final var state = State.starting
     /// Invocations that it has not answered.
     final private(set) var inFlight = 0

@@ -40,16 +40,14 @@ final class WorkerChild {
     /// - Parameter onEnd: called after the owner was told.
     init(loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) throws(LoopError) {
         self.onEnd = onEnd
-        weak var child: WorkerChild?
         let process = try ChildProcess(
             loop: loop, arguments: [launch.executable, "worker"],
             environment: ["HEARTH_HOST_PID=\(launch.hostPID)", "HEARTH_OPEN_FILES=\(launch.openFiles)", "PATH=/usr/bin:/bin"],
-            directory: launch.directory, descriptors: [.null, .socket, .socket, .socket, .socket]
-        ) { child?.didExit($0) }
+            directory: launch.directory, descriptors: [.null, .socket, .socket, .socket, .socket])
         self.process = process
         channel = process.sockets[2]
         memoryGroup = MemoryGroup(launch.mechanism, pid: process.pid, hostPID: launch.hostPID)
-        child = self
+        process.exited = { [self] in didExit($0) }
         for stream in process.sockets {
             stream.handler = self
             stream.startReading()

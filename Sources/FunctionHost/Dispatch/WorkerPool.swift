@@ -170,6 +170,7 @@ final class WorkerPool {
     /// A worker is gone. What it had is answered; what waits goes to another.
     func workerDidEnd(_ worker: Worker, reason: String?) {
         workers.removeAll { $0 === worker }
+        worker.pool = nil
         let lost = worker.inFlight
         worker.failAll(.workerEnded)
         if let reason {
@@ -201,9 +202,9 @@ final class WorkerPool {
     private func scheduleRetry() {
         guard settings.instancesMin > 0, retryTimer == nil, !isStopping else { return }
         let now = loop.nowMilliseconds
-        let timer = Timer(loop: loop) { [weak self] in
-            self?.retryTimer = nil
-            self?.prepare()
+        let timer = Timer(loop: loop) { [unowned self] in
+            retryTimer = nil
+            prepare()
         }
         timer.start(afterMilliseconds: max(10, restarts.notBefore > now ? restarts.notBefore - now : 10))
         retryTimer = timer

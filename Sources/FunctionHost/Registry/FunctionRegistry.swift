@@ -5,15 +5,15 @@ import Configuration
 ///
 /// A table over the bytes of whole paths: the usual request is routed by one hash and one comparison, without a `String`.
 final class FunctionRegistry {
-    private struct Entry {
-        var path: [UInt8]
-        var function: RegisteredFunction
-    }
-
     /// By name, in the order of registration.
     private(set) var functions: [RegisteredFunction] = []
-    private var table: [Entry?] = []
+    /// Positions in the two arrays below, by hash; -1 where there is none.
+    private var table: [Int] = []
     private var mask = 0
+    /// All paths, one behind the other.
+    private var text: [UInt8] = []
+    private var paths: [Range<Int>] = []
+    private var targets: [RegisteredFunction] = []
     private let project: String
     let projectBytes: [UInt8]
 
@@ -27,34 +27,48 @@ final class FunctionRegistry {
     /// - Precondition: names are unique; who registers sees to that.
     func replaceAll(_ functions: [RegisteredFunction]) {
         self.functions = functions
-        var entries: [Entry] = []
+        text = []
+        paths = []
+        targets = []
         for function in functions {
             if case .event = function.trigger { continue }
-            for region in function.options.regions {
-                entries.append(Entry(path: Array("/\(project)/\(region)/\(function.name)".utf8), function: function))
-            }
-            entries.append(Entry(path: Array("/\(function.name)".utf8), function: function))
+            for region in function.options.regions { add("/\(project)/\(region)/\(function.name)", function) }
+            add("/\(function.name)", function)
         }
         var size = 8
-        while size < entries.count * 2 { size *= 2 }
-        table = Array(repeating: nil, count: size)
+        while size < paths.count * 2 { size *= 2 }
+        table = Array(repeating: -1, count: size)
         mask = size - 1
-        for entry in entries {
-            var slot = Self.hash(entry.path.span) & mask
-            while table[slot] != nil { slot = (slot + 1) & mask }
-            table[slot] = entry
+        for position in paths.indices {
+            let path = Array(text[paths[position]])
+            var slot = Self.hash(path.span) & mask
+            while table[slot] >= 0 { slot = (slot + 1) & mask }
+            table[slot] = position
         }
+    }
+
+    private func add(_ path: String, _ function: RegisteredFunction) {
+        paths.append(text.count..<text.count + path.utf8.count)
+        text.append(contentsOf: path.utf8)
+        targets.append(function)
     }
 
     /// The function at exactly this path: `/project/region/name` or `/name`.
     func function(atPath path: Span<UInt8>) -> RegisteredFunction? {
         guard mask > 0 else { return nil }
         var slot = Self.hash(path) & mask
-        while let entry = table[slot] {
-            if path.isEqual(to: entry.path.span) { return entry.function }
+        while table[slot] >= 0 {
+            if isPath(path, at: table[slot]) { return targets[table[slot]] }
             slot = (slot + 1) & mask
         }
         return nil
+    }
+
+    private func isPath(_ path: Span<UInt8>, at position: Int) -> Bool {
+        let range = paths[position]
+        guard path.count == range.count else { return false }
+        for index in 0..<path.count where path[index] != text[range.lowerBound + index] { return false }
+        return true
     }
 
     /// The function of this name.

@@ -20,7 +20,9 @@ final class Router: HTTPHandler {
     var isReady = false
     /// Whether the host is on its way out.
     var isStopping = false
-    private var lastRoute: (exchange: HTTPExchange, outcome: FunctionPath.Outcome)?
+    /// What `head` found for the exchange that it saw last: most requests arrive whole, and are asked for at once.
+    private var lastExchange: ObjectIdentifier?
+    private var lastOutcome = FunctionPath.Outcome.notFound
 
     init(loop: EventLoop, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, log: Logger) {
         self.loop = loop
@@ -44,7 +46,8 @@ final class Router: HTTPHandler {
 
     func head(_ exchange: HTTPExchange) -> BodyPlan {
         let outcome = resolve(exchange)
-        lastRoute = (exchange, outcome)
+        lastExchange = ObjectIdentifier(exchange)
+        lastOutcome = outcome
         guard case .function(let function, _) = outcome else { return .collect(limit: 64 * 1024) }
         // A cold function's worker starts while the body is on its way.
         if exchange.hasBody, function.pool.loop === loop { function.pool.warmUp() }
@@ -52,9 +55,9 @@ final class Router: HTTPHandler {
     }
 
     func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
-        let outcome = lastRoute.map { $0.exchange === exchange } == true ? lastRoute?.outcome : nil
-        lastRoute = nil
-        switch outcome ?? resolve(exchange) {
+        let outcome = lastExchange == ObjectIdentifier(exchange) ? lastOutcome : resolve(exchange)
+        lastExchange = nil
+        switch outcome {
         case .function(let function, let ownPathStart): call(function, exchange, ownPathStart, body)
         case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
         case .notFound: answerOwnPage(exchange)

@@ -91,7 +91,7 @@ public final class HTTPServer {
     // MARK: Time
 
     private func startTimer() {
-        let timer = self.timer ?? Timer(loop: loop) { [weak self] in self?.tick() }
+        let timer = self.timer ?? Timer(loop: loop) { [unowned self] in tick() }
         self.timer = timer
         let milliseconds = isDraining ? min(limits.tickMilliseconds, 20) : limits.tickMilliseconds
         timer.start(afterMilliseconds: milliseconds, repeatMilliseconds: milliseconds)
