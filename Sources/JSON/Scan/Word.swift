@@ -1,10 +1,9 @@
 /// Eight bytes of text looked at together.
 ///
 /// Each test answers with a word whose lowest set bit lies in the first byte that meets it; bits above that one mean nothing.
-@usableFromInline
 enum Word {
-    @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
-    @usableFromInline static let tops: UInt64 = 0x8080_8080_8080_8080
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let tops: UInt64 = 0x8080_8080_8080_8080
 
     @inline(__always)
     static func load(_ base: UnsafePointer<UInt8>, _ offset: Int) -> UInt64 {
