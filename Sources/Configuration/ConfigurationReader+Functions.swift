@@ -80,7 +80,7 @@ extension ConfigurationReader {
     private mutating func labels(_ field: Field) -> [String: String] {
         var labels: [String: String] = [:]
         for (key, label) in field.entries {
-            if let prefix = LabelRules.reservedPrefix(of: key) { fail(label, "labels that start with \(prefix.quoted) are reserved") }
+            if let refusal = LabelRules.refusal(of: key, label.stringIfPresent ?? "") { fail(label, refusal) }
             labels[key] = label.stringIfPresent
         }
         return labels
@@ -88,9 +88,7 @@ extension ConfigurationReader {
 
     private mutating func invoker(_ field: Field) -> Invoker? {
         guard let names = field.stringsIfPresent else { return nil }
-        if names.count > 1, let word = names.first(where: { $0 == "public" || $0 == "private" }) {
-            fail(field, "\(word.quoted) stands alone, not in a list of several")
-        }
+        if let refusal = Invoker.refusal(of: names) { fail(field, refusal) }
         return Invoker(names: names)
     }
 }

@@ -151,7 +151,7 @@ struct ConfigurationReader {
     }
 
     mutating func fail(_ field: Field, _ message: String) {
-        guard isValid(field) else { return }
+        guard problems.count < 2 * SchemaValidator.problemsMax, isValid(field) else { return }
         problems.append(text.problem(at: field.value?.offset ?? 0, path: field.path, message))
     }
 

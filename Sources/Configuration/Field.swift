@@ -29,12 +29,12 @@ struct Field {
 
     /// The members of an object whose keys the document chooses, in written order, each key once.
     var entries: [(key: String, field: Field)] {
-        var entries: [(key: String, field: Field)] = []
-        for member in value?.members ?? [] where !entries.contains(where: { $0.key == member.key }) {
-            guard schema.resolved(node).child(member.key) != nil else { continue }
-            entries.append((member.key, self[member.key]))
+        let described = schema.resolved(node)
+        var seen: Set<String> = []
+        return (value?.members ?? []).compactMap { member in
+            guard let child = described.child(member.key), seen.insert(member.key).inserted else { return nil }
+            return (member.key, Field(schema: schema, node: child, value: member.value, path: path.appending(key: member.key)))
         }
-        return entries
     }
 
     /// What the document says, else the schema's default.

@@ -66,6 +66,12 @@ public enum Invoker: Sendable, Equatable {
     case nobody
     case accounts([String])
 
+    /// Why names do not go together, or nil.
+    static func refusal(of names: [String]) -> String? {
+        guard names.count > 1, let word = names.first(where: { $0 == "public" || $0 == "private" }) else { return nil }
+        return "\(word.quoted) stands alone, not in a list of several"
+    }
+
     /// - Parameter names: `public`, `private`, or accounts.
     init(names: [String]) {
         switch names {

@@ -2,8 +2,19 @@
 enum LabelRules {
     static let countMax = 58
 
-    /// The prefix that makes a key one of the host's own, or nil.
-    static func reservedPrefix(of key: String) -> String? {
-        ["deployment", "firebase"].first(where: key.hasPrefix)
+    /// Why a label is refused beyond what the schema says, or nil.
+    static func refusal(of key: String, _ value: String) -> String? {
+        if let prefix = ["deployment", "firebase"].first(where: key.hasPrefix) { return "labels that start with \(prefix.quoted) are reserved" }
+        guard (key + value).unicodeScalars.allSatisfy(isAllowed) else { return "expected lower-case letters, digits, _ and - in a label" }
+        return nil
+    }
+
+    /// The schema's pattern has settled what is ASCII.
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return true }
+        switch scalar.properties.generalCategory {
+        case .lowercaseLetter, .otherLetter, .decimalNumber, .letterNumber, .otherNumber: return true
+        default: return false
+        }
     }
 }

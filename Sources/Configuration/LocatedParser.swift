@@ -4,7 +4,7 @@
 /// run shows everything; other mistakes in the syntax end the reading, since what follows them would be guesswork.
 struct LocatedParser {
     static let depthMax = 100
-    static let sizeBytesMax = 4 * 1024 * 1024
+    static let sizeBytesMax = 1024 * 1024
 
     private let text: SourceText
     private let bytes: [UInt8]
@@ -66,15 +66,16 @@ struct LocatedParser {
     private mutating func object() throws(Halt) -> LocatedValue {
         let start = index
         var members: [LocatedMember] = []
+        var places: [String: Int] = [:]
         index += 1
         try skipBlanks()
         while peek() != UInt8(ascii: "}") {
             guard peek() == UInt8(ascii: "\"") else { throw halt(keyExpected(start)) }
             let keyOffset = index
             let key = try string()
-            if let first = members.first(where: { $0.key == key }) {
-                let line = text.position(at: first.keyOffset).line
-                note(at: keyOffset, "the key \(key.quoted) stands twice in this object, first in line \(line)")
+            if let first = places.updateValue(keyOffset, forKey: key), problems.count < SchemaValidator.problemsMax {
+                let line = text.position(at: first).line
+                note(at: keyOffset, "the key \(key.quoted) stands twice in this object, before in line \(line)")
             }
             try skipBlanks()
             guard peek() == UInt8(ascii: ":") else { throw halt("expected a colon after the key \(key.quoted), found \(found())") }
@@ -117,7 +118,7 @@ struct LocatedParser {
         let comma = index
         index += 1
         try skipBlanks()
-        if peek() == closing { note(at: comma, "a comma before the end of the \(what) is not allowed in JSON") }
+        if peek() == closing, problems.count < SchemaValidator.problemsMax { note(at: comma, "a comma before the end of the \(what) is not allowed in JSON") }
     }
 
     private func unfinished(_ what: String, _ start: Int) -> String {
@@ -272,7 +273,7 @@ struct LocatedParser {
         let second = index + 1 < bytes.count ? bytes[index + 1] : 0
         let isBlock = mark == UInt8(ascii: "/") && second == UInt8(ascii: "*")
         guard isBlock || mark == UInt8(ascii: "#") || second == UInt8(ascii: "/") else { throw halt("expected a value, found \(found())") }
-        note(at: start, "comments are not allowed in JSON")
+        if problems.count < SchemaValidator.problemsMax { note(at: start, "comments are not allowed in JSON") }
         index += 1
         if isBlock {
             index += 1

@@ -2,6 +2,7 @@
 struct ManifestReader {
     let text: SourceText
     private(set) var problems: [Problem]
+    private(set) var warnings: [Problem] = []
 
     init(text: SourceText, violations: [Problem]) {
         self.text = text
@@ -60,7 +61,7 @@ struct ManifestReader {
         options.environment = texts(field["environmentVariables"])
         options.secrets = (field["secretEnvironmentVariables"].value?.elements ?? []).compactMap { $0["key"]?.string }
         options.ingress = field["ingressSettings"].choiceIfPresent(Ingress.self)
-        options.invoker = field["httpsTrigger"]["invoker"].stringsIfPresent.map(Invoker.init(names:))
+        options.invoker = invoker(field["httpsTrigger"]["invoker"])
         options.omit = declared(field["omit"], \.bool)
         options.enforceAppCheck = field["enforceAppCheck"].boolIfPresent
         options.consumeAppCheckToken = field["consumeAppCheckToken"].boolIfPresent
@@ -84,16 +85,26 @@ struct ManifestReader {
     private mutating func cors(_ field: Field) -> CORSPolicy? {
         guard let value = field.value, !value.isNull, isValid(field) else { return nil }
         do {
-            return try CORSPolicy(value)
+            let policy = try CORSPolicy(value)
+            for origin in policy?.neverMatchingOrigins ?? [] {
+                warnings.append(text.problem(at: value.offset, path: field.path, CORSPolicy.warning(origin)))
+            }
+            return policy
         } catch {
             fail(field, "the regular expression is not understood: \(error)")
             return nil
         }
     }
 
+    private mutating func invoker(_ field: Field) -> Invoker? {
+        guard let names = field.stringsIfPresent else { return nil }
+        if let refusal = Invoker.refusal(of: names) { fail(field, refusal) }
+        return Invoker(names: names)
+    }
+
     private mutating func labels(_ field: Field) -> [String: String] {
         for (key, label) in field.entries {
-            if let prefix = LabelRules.reservedPrefix(of: key) { fail(label, "labels that start with \(prefix.quoted) are reserved") }
+            if let refusal = LabelRules.refusal(of: key, label.stringIfPresent ?? "") { fail(label, refusal) }
         }
         return texts(field)
     }
@@ -108,7 +119,7 @@ struct ManifestReader {
     }
 
     mutating func fail(_ field: Field, _ message: String) {
-        guard isValid(field) else { return }
+        guard problems.count < 2 * SchemaValidator.problemsMax, isValid(field) else { return }
         problems.append(text.problem(at: field.value?.offset ?? 0, path: field.path, message))
     }
 }

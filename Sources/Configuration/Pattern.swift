@@ -90,14 +90,16 @@ struct PatternSet: Sendable {
 /// The places of the program at which the matching stands, each once.
 private struct PatternThreads {
     private(set) var list: [Int] = []
-    private var isListed: [Bool]
+    /// The round in which a place was reached last, so that a new round costs nothing for a large program.
+    private var rounds: [Int]
+    private var round = 1
 
     init(capacity: Int) {
-        isListed = Array(repeating: false, count: capacity)
+        rounds = Array(repeating: 0, count: capacity)
     }
 
     mutating func removeAll() {
-        for index in isListed.indices { isListed[index] = false }
+        round += 1
         list.removeAll(keepingCapacity: true)
     }
 
@@ -105,8 +107,8 @@ private struct PatternThreads {
     mutating func follow(_ first: Int, in program: [PatternInstruction], previous: Unicode.Scalar?, next: Unicode.Scalar?) -> Bool {
         var pending = [first]
         while let place = pending.popLast() {
-            if isListed[place] { continue }
-            isListed[place] = true
+            if rounds[place] == round { continue }
+            rounds[place] = round
             switch program[place] {
             case .match: return true
             case .jump(let target): pending.append(target)

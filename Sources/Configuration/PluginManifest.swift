@@ -5,6 +5,8 @@ public struct PluginManifest: Sendable {
     public var params: [Parameter]
     /// In the order of the manifest, which is that of the numbers by which the plugin is called.
     public var functions: [FunctionDeclaration]
+    /// What is doubtful and does not keep the plugin from being served.
+    public var warnings: [Problem]
 
     /// Reads and checks a manifest.
     ///
@@ -20,6 +22,7 @@ public struct PluginManifest: Sendable {
         self.source = source
         params = reader.params(root["params"])
         functions = reader.functions(root["endpoints"])
+        warnings = reader.warnings
         let problems = (syntaxProblems + reader.problems).inOrder
         guard problems.isEmpty else { throw ConfigurationErrors(problems) }
     }

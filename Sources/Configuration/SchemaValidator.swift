@@ -1,5 +1,8 @@
 /// Walks a schema and a document together and collects everything in which the document departs from the schema.
 struct SchemaValidator {
+    /// A document with more mistakes than this is not one that a person corrects line by line.
+    static let problemsMax = 200
+
     let schema: Schema
     let text: SourceText
     private(set) var problems: [Problem] = []
@@ -16,6 +19,7 @@ struct SchemaValidator {
     }
 
     mutating func check(_ value: LocatedValue, _ index: Int, _ path: DocumentPath) {
+        guard problems.count < Self.problemsMax else { return }
         let node = schema.nodes[index]
         if let reference = node.reference { check(value, reference, path) }
         if let kinds = node.kinds, value.kinds.isDisjoint(with: kinds) { return mismatch(value, index, path) }
@@ -55,7 +59,7 @@ struct SchemaValidator {
             note(value.offset, path, "expected a list with at least \(least.counted("element")), found \(elements.count)")
         }
         if let most = node.itemsMax, elements.count > most {
-            note(value.offset, path, "expected a list with at most \(most.counted("element")), found \(elements.count)")
+            return note(value.offset, path, "expected a list with at most \(most.counted("element")), found \(elements.count)")
         }
         for (number, element) in elements.enumerated() {
             if let items = node.items { check(element, items, path.appending(index: number)) }
@@ -71,7 +75,7 @@ struct SchemaValidator {
             note(value.offset, path.appending(key: name), "missing; expected \(expected)")
         }
         if let most = node.propertiesMax, members.count > most {
-            note(value.offset, path, "expected at most \(most.counted("key")), found \(members.count)")
+            return note(value.offset, path, "expected at most \(most.counted("key")), found \(members.count)")
         }
         if let least = node.propertiesMin, members.count < least {
             note(value.offset, path, "expected at least \(least.counted("key")), found \(members.count)")
@@ -120,6 +124,7 @@ struct SchemaValidator {
     }
 
     private mutating func note(_ offset: Int, _ path: DocumentPath, _ message: String) {
+        guard problems.count < Self.problemsMax else { return }
         problems.append(text.problem(at: offset, path: path, message))
     }
 }

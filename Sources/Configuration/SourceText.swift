@@ -67,9 +67,10 @@ struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether `other` is this place or inside it.
     func contains(_ other: String) -> Bool {
-        if description.isEmpty { return true }
-        guard other.hasPrefix(description) else { return false }
-        let rest = other.dropFirst(description.count)
-        return rest.isEmpty || rest.hasPrefix(".") || rest.hasPrefix("[")
+        let (outer, inner) = (description.utf8, other.utf8)
+        guard !outer.isEmpty else { return true }
+        guard inner.starts(with: outer) else { return false }
+        let next = inner.dropFirst(outer.count).first
+        return next == nil || next == UInt8(ascii: ".") || next == UInt8(ascii: "[")
     }
 }

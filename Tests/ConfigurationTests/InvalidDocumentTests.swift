@@ -59,7 +59,7 @@ import Testing
         Row(#"{"project": "demo-hearth", "functions": {"a": {"secrets": ["A",]}}}"#,
             "1:63: a comma before the end of the list is not allowed in JSON"),
         Row("{\"project\": \"demo-hearth\",\n\"region\": \"a\",\n\"region\": \"b\"}",
-            #"3:1: the key "region" stands twice in this object, first in line 2"#),
+            #"3:1: the key "region" stands twice in this object, before in line 2"#),
         Row("{\"project\": \"demo-hearth\",\n \"servre\": {},\n}",
             #"2:2: servre: unknown key; did you mean "server"?"#, "2:14: a comma before the end of the object is not allowed in JSON"),
     ]

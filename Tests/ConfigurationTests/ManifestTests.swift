@@ -59,7 +59,7 @@ import Testing
 
     @Test(arguments: [
         Row(endpoints: #"{"a": {"callableTrigger": {}}, "a": {"callableTrigger": {}}}"#,
-            lines: [#"1:82: the key "a" stands twice in this object, first in line 1"#]),
+            lines: [#"1:82: the key "a" stands twice in this object, before in line 1"#]),
         Row(endpoints: #"{"a": {}}"#,
             lines: ["1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, found none"]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "httpsTrigger": {}}}"#,
@@ -85,6 +85,10 @@ import Testing
             lines: ["1:89: endpoints.a.cors: the regular expression is not understood: a group has no closing parenthesis"]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "labels": {"firebase": "x"}}}"#,
             lines: [#"1:104: endpoints.a.labels.firebase: labels that start with "firebase" are reserved"#]),
+        Row(endpoints: #"{"a": {"httpsTrigger": {"invoker": ["x", "private"]}}}"#,
+            lines: [#"1:86: endpoints.a.httpsTrigger.invoker: "private" stands alone, not in a list of several"#]),
+        Row(endpoints: #"{"a": {"callableTrigger": {}, "labels": {"ähm": "Ä"}}}"#,
+            lines: ["1:99: endpoints.a.labels.\"ähm\": expected lower-case letters, digits, _ and - in a label"]),
     ])
     func isRefused(_ row: Row) {
         let error = #expect(throws: ConfigurationErrors.self) { try Self.manifest(row.endpoints) }
@@ -128,5 +132,27 @@ import Testing
     func paramIsRefused(_ params: String, _ message: String) {
         let error = #expect(throws: ConfigurationErrors.self) { try Self.manifest("{}", params: params) }
         #expect(error?.problems.map { "\($0.path): \($0.message)" } == [message])
+    }
+}
+
+/// A manifest comes from a plugin, which may be hostile: what it costs to read is bounded.
+@Suite struct HostileManifestTests {
+    @Test func manyFunctionsAreReadInTime() throws {
+        let names = (0..<1000).map { #""f\#($0)":{"callableTrigger":{}}"# }
+        let manifest = try ManifestTests.manifest("{\(names.joined(separator: ","))}")
+        #expect(manifest.functions.count == 1000)
+    }
+
+    @Test func manyMistakesAreNotAllTold() {
+        let names = (0..<2000).map { #""f\#($0)":{"callableTriggers":{}}"# }
+        let error = #expect(throws: ConfigurationErrors.self) { try ManifestTests.manifest("{\(names.joined(separator: ","))}") }
+        #expect((error?.problems.count ?? 0) <= 2 * SchemaValidator.problemsMax)
+    }
+
+    @Test func aLargeManifestIsRefused() {
+        let error = #expect(throws: ConfigurationErrors.self) {
+            try ManifestTests.manifest("{}" + String(repeating: " ", count: 1 << 20))
+        }
+        #expect(error?.description.contains("at most 1048576 are read") == true)
     }
 }

@@ -17,6 +17,11 @@ import Testing
             ])
     }
 
+    @Test func originInCodeWithoutSchemeIsDoubtful() throws {
+        let manifest = try ManifestTests.manifest(#"{"a": {"callableTrigger": {}, "cors": "flutter.com"}}"#)
+        #expect(manifest.warnings.map(\.path) == ["endpoints.a.cors"])
+    }
+
     @Test func optionsForAFunctionThatNobodyHasAreDoubtful() throws {
         let functions = "{\n\"addMesage\": {},\n\"increment\": {},\n\"zzz\": {}}"
         let configuration = try configuration(#"{"project": "demo-hearth", "functions": \#(functions)}"#)
