@@ -13,6 +13,8 @@ from wire import request_bytes
 
 CONNECTIONS = 10_000
 MEMORY_KIB_MAX = 60 * 1024
+# Without a worker in reserve nothing but connections comes and goes.
+NOTHING_ELSE = {'workers': {'prewarmed': 0}}
 
 
 @pytest.fixture
@@ -53,12 +55,13 @@ def answer_on(client, host, data):
 
 @pytest.mark.timeout(120)
 def test_ten_thousand_idle_connections(launch, many_descriptors):
-    host = launch()
+    host = launch(config=NOTHING_ELSE)
     assert host.result('echo', 1) == 1
     before, memory = len(descriptors(host.pid)), resident_kib(host.pid)
     clients = open_connections(host.port, CONNECTIONS)
     try:
-        until(lambda: len(descriptors(host.pid)) >= before + CONNECTIONS, 'every connection is accepted', 60)
+        # The connection of the call before may still have been open when they were counted.
+        until(lambda: len(descriptors(host.pid)) >= before + CONNECTIONS - 1, 'every connection is accepted', 60)
         for index in range(0, CONNECTIONS, 100):
             assert answer_on(clients[index], host, index).endswith(b'{"result":%d}' % index)
         assert resident_kib(host.pid) - memory < MEMORY_KIB_MAX
@@ -70,7 +73,7 @@ def test_ten_thousand_idle_connections(launch, many_descriptors):
 
 
 def test_connections_that_come_and_go_leave_nothing(launch):
-    host = launch()
+    host = launch(config=NOTHING_ELSE)
     host.result('echo', 1)
     before = len(descriptors(host.pid))
     for number in range(500):

@@ -41,7 +41,7 @@ def test_every_mistake_is_reported_with_its_line(prepare):
 
 
 @pytest.mark.parametrize('text, line', [
-    ('', 1), ('{', 1), ('{\n "project": demo\n}', 2), ('{\n "project": "demo-hearth",\n}', 3), ('[]', 1),
+    ('', 1), ('{', 1), ('{\n "project": demo\n}', 2), ('{\n "project": "demo-hearth",\n}', 2), ('[]', 1),
     ('{"project": "demo-hearth",\n "project": "demo-other"}', 2), ('{"project": "demo-hearth"}\n}', 2), ('\0', 1),
 ])
 def test_text_that_is_no_configuration(text, line, prepare):

@@ -1,14 +1,13 @@
 """Stopping: what was accepted is answered."""
 
 import json
-import signal
 import threading
 
 import pytest
 
 from hearth import callable_headers
 from load import Load
-from processes import until
+from processes import descendants, until
 from wire import Ended, Wire
 
 STREAM = ('Accept', 'text/event-stream')
@@ -30,7 +29,7 @@ def test_calls_in_flight_are_answered(host):
     for wire in wires:
         wire.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":1500}}')
     running(host, 30)
-    host.process.send_signal(signal.SIGTERM)
+    host.begin_stop()
     for wire in wires:
         answer = wire.response()
         assert (answer.status, answer.json) == (200, {'result': 'slept'})
@@ -45,7 +44,7 @@ def test_streams_in_flight_are_ended_by_their_result(host):
         assert wire.head().status == 200
         frames = wire.frames()
         next(frames)
-        host.process.send_signal(signal.SIGTERM)
+        host.begin_stop()
         rest = list(frames)
         assert len(rest) == 5
         assert '"result"' in rest[-1]
@@ -60,7 +59,7 @@ def test_requests_that_have_begun_are_answered(host):
         wire.send(body[:5])
         with host.wire() as other:
             assert other.request('GET', '/_/health').status == 200
-        host.process.send_signal(signal.SIGTERM)
+        host.begin_stop()
         until(lambda: not accepts(host.port), 'it takes nothing new')
         wire.send(body[5:])
         assert wire.response().status in (200, 503)
@@ -79,7 +78,7 @@ def test_idle_connections_do_not_hold_it_up(host):
     wires = [host.wire() for _ in range(20)]
     for wire in wires:
         assert wire.request('GET', '/_/health').status == 200
-    host.process.send_signal(signal.SIGTERM)
+    host.begin_stop()
     for wire in wires:
         assert wire.read_to_end() == b''
     host.stop()
@@ -90,11 +89,15 @@ def test_not_ready_while_it_drains(host):
         assert watcher.request('GET', '/_/ready').status == 200
         busy.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":1500}}')
         running(host, 1)
-        host.process.send_signal(signal.SIGTERM)
-        try:
-            assert watcher.request('GET', '/_/ready').status == 503
-        except (Ended, OSError):
-            assert not accepts(host.port)
+        host.begin_stop()
+
+        def is_told():
+            try:
+                return watcher.request('GET', '/_/ready').status == 503
+            except (Ended, OSError):
+                return not accepts(host.port)
+
+        until(is_told, 'it is not ready any more')
         assert busy.response().status == 200
     host.stop()
 
@@ -105,7 +108,7 @@ def test_a_function_that_does_not_end_is_given_up(launch):
     with host.wire() as wire:
         wire.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":500000}}')
         running(host, 1)
-        host.process.send_signal(signal.SIGTERM)
+        host.begin_stop()
         answer = wire.response()
         assert answer.status in (500, 503)
         assert answer.json['error']['status'] in ('INTERNAL', 'UNAVAILABLE')
@@ -118,10 +121,13 @@ def test_a_second_signal_ends_it_at_once(launch):
     with host.wire() as wire:
         wire.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":500000}}')
         running(host, 1)
-        host.process.send_signal(signal.SIGTERM)
+        host.begin_stop()
         until(lambda: not accepts(host.port), 'it drains')
-        host.process.send_signal(signal.SIGTERM)
+        family = descendants(host.pid)
+        host.begin_stop()
         host.process.wait(20)
+        host.process = None
+        until(lambda: not [process for process in family if process.lives()], 'its workers are gone')
 
 
 def test_nothing_accepted_is_dropped_under_load(host):

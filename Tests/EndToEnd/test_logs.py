@@ -75,11 +75,6 @@ def test_bytes_that_are_not_utf8(host):
     assert lines_with(host, 'after-bytes')
 
 
-def test_execution_is_logged(host):
-    host.result('says', {'text': 'x'})
-    host.until_logged('(?i)finished|took|duration')
-
-
 def test_bodies_and_tokens_are_not_logged(conformance):
     conformance.result('echo', 'confidential-payload')
     conformance.callable('throwsError', {'code': 'internal', 'message': 'm', 'details': 'confidential-details'})

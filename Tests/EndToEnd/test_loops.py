@@ -1,7 +1,6 @@
 """More than one event loop: connections are spread over them, functions behave as with one."""
 
 import os
-import signal
 
 import pytest
 
@@ -16,7 +15,7 @@ STREAM = ('Accept', 'text/event-stream')
 @pytest.fixture(scope='module')
 def host(tmp_path_factory, keys):
     host = Host(tmp_path_factory.mktemp('loops'), ['Conformance', 'probe'], keys=keys,
-                config={'server': {'loops': 3}, 'functions': {'late': {'timeoutSeconds': 1}}}).start()
+                config={'server': {'loops': 3}, 'workers': {'prewarmed': 0}, 'functions': {'late': {'timeoutSeconds': 1}}}).start()
     yield host
     host.stop()
 
@@ -100,6 +99,6 @@ def test_stopping_under_load(launch):
     for wire in wires:
         wire.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":1200}}')
     until(lambda: host.result('open') == 21, 'they run')
-    host.process.send_signal(signal.SIGTERM)
+    host.begin_stop()
     assert [wire.response().json for wire in wires] == [{'result': 'slept'}] * 20
     host.stop()

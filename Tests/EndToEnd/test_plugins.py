@@ -52,14 +52,15 @@ def test_file_that_is_no_library(content, name, launch, tmp_path):
     refusal(launch, path, f'lib{name}.so')
 
 
-def test_file_that_is_not_there(launch, tmp_path):
-    refusal(launch, tmp_path / 'libnowhere.so', 'libnowhere.so')
-
-
-def test_folder_in_place_of_a_file(launch, tmp_path):
-    path = tmp_path / 'libfolder.so'
-    path.mkdir()
-    refusal(launch, path, 'libfolder.so')
+@pytest.mark.parametrize('make, found', [(lambda path: None, 'nothing'), (lambda path: path.mkdir(), 'folder')], ids=['nothing', 'folder'])
+def test_path_that_leads_to_no_file(make, found, prepare, tmp_path):
+    """That is a mistake in functions.json, found before anything is served."""
+    make(tmp_path / 'libnowhere.so')
+    host = prepare({'bad': {'library': str(tmp_path / 'libnowhere.so')}})
+    host.spawn()
+    assert host.process.wait(30) == 1
+    host.process = None
+    assert re.search(rf'functions\.json:6:\d+: plugins\.bad\.library: .*{found}.*libnowhere\.so', host.log), host.log
 
 
 def test_the_same_function_in_two_plugins(launch, tmp_path):

@@ -70,7 +70,7 @@ class Host:
         self.data, self.log_path = self.folder / 'data', self.folder / 'host.log'
         self.config_path = self.folder / 'functions.json'
         self.arguments, self.variables = list(args), dict(env or {})
-        self.process, self.banner = None, ''
+        self.process, self.banner, self.is_stopping = None, '', False
         self.write_config(plugins, config or {})
 
     def write_config(self, plugins, more):
@@ -95,6 +95,7 @@ class Host:
 
     def spawn(self):
         """Starts the process and does not wait for it."""
+        self.is_stopping = False
         environment = {'PATH': '/usr/bin:/bin', 'HOME': str(self.folder), 'LANG': 'C.UTF-8', **self.variables}
         with open(self.log_path, 'ab') as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -113,13 +114,18 @@ class Host:
             return self.request('GET', '/_/ready', timeout=5).status == 200
         return False
 
+    def begin_stop(self, sig=signal.SIGTERM):
+        """Sends the signal; what has begun goes on."""
+        self.is_stopping = True
+        self.process.send_signal(sig)
+
     def stop(self, sig=signal.SIGTERM, seconds=30):
         """Ends the host as a service manager does, and checks that it took everything of its own with it."""
         if self.process is None:
             return
         family = processes.descendants(self.process.pid)
-        if self.process.poll() is None:
-            self.process.send_signal(sig)
+        if self.process.poll() is None and not self.is_stopping:
+            self.begin_stop(sig)
         try:
             status = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
