@@ -28,12 +28,14 @@ public struct HttpsError: Error, Sendable {
         case unauthenticated
     }
 
+    /// What went wrong.
     public var code: Code
     /// A sentence that the client receives.
     public var message: String
     /// Anything that helps the client; sent with the error, absent when nil.
     public var details: (any Encodable & Sendable)?
 
+    /// An error with whatever helps the client, such as a structure of your own.
     public init(_ code: Code, _ message: String, details: (any Encodable & Sendable)? = nil) {
         self.code = code
         self.message = message

@@ -11,6 +11,7 @@ public struct Response: Sendable {
     public var headers: Headers
     public var body: [UInt8]
 
+    /// An answer of these bytes, with no header but those given.
     public init(status: Int = 200, headers: Headers = [:], body: [UInt8] = []) {
         self.status = status
         self.headers = headers

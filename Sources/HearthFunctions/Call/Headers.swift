@@ -5,7 +5,9 @@
 public struct Headers: Sendable, Equatable, Sequence, ExpressibleByDictionaryLiteral {
     /// One field.
     public struct Field: Sendable, Equatable {
+        /// As sent; compared without regard to case.
         public var name: String
+        /// What follows the colon.
         public var value: String
     }
 

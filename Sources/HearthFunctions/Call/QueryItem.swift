@@ -1,5 +1,6 @@
 /// One `name=value` of a query, decoded.
 public struct QueryItem: Sendable, Equatable {
+    /// What stands before the equals sign.
     public var name: String
     /// Empty where the query has the name alone.
     public var value: String

@@ -15,6 +15,7 @@
 ///         return "liftoff"
 ///     }
 public struct OnCall: FunctionsContent {
+    /// The one function.
     public let definitions: [FunctionDefinition]
 
     @usableFromInline

@@ -9,6 +9,7 @@
 ///         for number in 1...10 { await response.write("\(number)\n") }
 ///     }
 public struct OnRequest: FunctionsContent {
+    /// The one function.
     public let definitions: [FunctionDefinition]
 
     private init(_ name: String, _ options: Options, _ handler: FunctionHandler) {

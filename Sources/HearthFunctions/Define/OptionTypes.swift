@@ -36,6 +36,7 @@ public struct VPC: Sendable {
     var connector: String
     var egress: Egress?
 
+    /// A connector by its name, and which requests take it; the host's default without.
     public init(connector: String, egress: Egress? = nil) {
         self.connector = connector
         self.egress = egress

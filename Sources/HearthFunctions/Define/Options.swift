@@ -42,6 +42,7 @@ public struct Options: Sendable {
     /// Defined, but neither deployed nor served.
     public var omit: Bool?
 
+    /// Options that leave open whatever is not given.
     public init(
         region: [String]? = nil,
         memory: Memory? = nil,

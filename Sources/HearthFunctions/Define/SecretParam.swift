@@ -3,11 +3,16 @@
 ///     let apiKey = SecretParam("API_KEY")
 ///     OnCall("charge", secrets: [apiKey]) { ... apiKey.value ... }
 public struct SecretParam: FunctionParam, ExpressibleByStringLiteral {
+    /// "secret"
     public static let typeName = "secret"
+    /// The environment variable.
     public let name: String
+    /// A name for people.
     public let label: String?
+    /// What it is for.
     public let description: String?
 
+    /// A secret with the name of its environment variable.
     public init(_ name: String, label: String? = nil, description: String? = nil) {
         self.name = name
         self.label = label
@@ -16,6 +21,7 @@ public struct SecretParam: FunctionParam, ExpressibleByStringLiteral {
 
     public init(stringLiteral name: String) { self.init(name) }
 
+    /// A secret has no default.
     public var defaultValue: JSONValue? { nil }
 
     /// The secret; empty where it has not been set.

@@ -2,6 +2,7 @@
 ///
 /// What runs is a closure that `OnCall` makes in the plugin's own module, where the types of data and result are known.
 @usableFromInline
+// Immutable, Sendable parts only.
 final class SynchronousCallableHandler: FunctionHandler, @unchecked Sendable {
     private let policy: (@Sendable (AuthData?) -> Bool)?
     private let body: @Sendable (CallHandle) throws -> Void
@@ -25,6 +26,7 @@ final class SynchronousCallableHandler: FunctionHandler, @unchecked Sendable {
 /// A callable that may wait. Its task starts at once, within the host's call, and goes to the loop's queue only when it
 /// waits for something.
 @usableFromInline
+// Immutable, Sendable parts only.
 final class CallableHandler: FunctionHandler, @unchecked Sendable {
     private let policy: AuthPolicy?
     private let body: @Sendable (CallHandle) async throws -> Void
