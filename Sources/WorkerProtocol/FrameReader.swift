@@ -45,33 +45,42 @@ public struct FrameReader: ~Copyable {
     /// How many bytes must be appended before the next decision: to know the size, then to have the frame. 0 when it is whole.
     private static func missing(in bytes: Span<UInt8>) throws(FrameError) -> Int {
         guard bytes.count >= FrameHeader.size else { return FrameHeader.size - bytes.count }
-        return try payloadSize(bytes) + FrameHeader.size - bytes.count
+        return max(0, try Layout(bytes).size - bytes.count)
     }
 
-    private static func payloadSize(_ bytes: Span<UInt8>) throws(FrameError) -> Int {
-        let size = Int(bytes.littleEndian(at: 0, as: UInt32.self))
-        guard size <= FrameHeader.payloadSizeMax else { throw .tooLarge(size) }
-        return size
-    }
-
-    /// Hands on the frame at the front; 0 when it is not whole.
+    /// Hands on the frame at the front.
+    ///
+    /// - Returns: its size; 0 when it is not whole.
     private static func takeFrame(
         _ bytes: Span<UInt8>, _ receive: (FrameHeader, Span<UInt8>, Span<UInt8>) -> Void
     ) throws(FrameError) -> Int {
         guard bytes.count >= FrameHeader.size else { return 0 }
-        let payload = try payloadSize(bytes)
-        guard let kind = FrameKind(rawValue: bytes[4]) else { throw .unknownKind(bytes[4]) }
-        let headSize = Int(bytes.littleEndian(at: 28, as: UInt32.self))
-        guard headSize <= payload else { throw .headOutOfBounds(head: headSize, payload: payload) }
-        let size = FrameHeader.size + payload
-        guard bytes.count >= size else { return 0 }
+        let layout = try Layout(bytes)
+        guard bytes.count >= layout.size else { return 0 }
         let header = FrameHeader(
-            kind, invocation: InvocationID(rawValue: bytes.littleEndian(at: 8, as: UInt64.self)),
+            layout.kind, invocation: InvocationID(rawValue: bytes.littleEndian(at: 8, as: UInt64.self)),
             value: bytes.littleEndian(at: 16, as: UInt64.self), function: bytes.littleEndian(at: 24, as: UInt32.self), detail: bytes[5])
-        receive(
-            header, bytes.extracting(FrameHeader.size..<FrameHeader.size + headSize),
-            bytes.extracting(FrameHeader.size + headSize..<size))
-        return size
+        let headEnd = FrameHeader.size + layout.headSize
+        receive(header, bytes.extracting(FrameHeader.size..<headEnd), bytes.extracting(headEnd..<layout.size))
+        return layout.size
+    }
+
+    /// What a header says of its frame, checked.
+    private struct Layout {
+        let kind: FrameKind
+        let headSize: Int
+        /// Bytes of the whole frame.
+        let size: Int
+
+        init(_ header: Span<UInt8>) throws(FrameError) {
+            let payload = Int(header.littleEndian(at: 0, as: UInt32.self))
+            guard payload <= FrameHeader.payloadSizeMax else { throw .tooLarge(payload) }
+            guard let kind = FrameKind(rawValue: header[4]) else { throw .unknownKind(header[4]) }
+            headSize = Int(header.littleEndian(at: 28, as: UInt32.self))
+            guard headSize <= payload else { throw .headOutOfBounds(head: headSize, payload: payload) }
+            self.kind = kind
+            size = FrameHeader.size + payload
+        }
     }
 }
 

@@ -92,6 +92,11 @@ final class Dispatcher {
 
     // MARK: Stopping
 
+    /// Answers everything that is still open in the functions' place.
+    func giveUp() {
+        for pool in pools.values { pool.giveUp() }
+    }
+
     /// Lets invocations end, then the workers, for as long as `limits.drainMilliseconds`; then ends what is left.
     func stop(completion: @escaping () -> Void) {
         stopCompletion = completion

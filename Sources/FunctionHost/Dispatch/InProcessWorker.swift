@@ -15,10 +15,15 @@ final class InProcessWorker: Worker {
 
     override var pid: Int32 { getpid() }
 
-    init(artifact: Artifact, dispatcher: Dispatcher, pool: WorkerPool) {
+    /// The plugin's variables become the host's own: there is one environment in a process.
+    init(artifact: Artifact, settings: PoolSettings, dispatcher: Dispatcher, pool: WorkerPool) {
         self.dispatcher = dispatcher
         super.init(artifact: artifact)
         self.pool = pool
+        for entry in settings.environment {
+            guard let mark = entry.firstIndex(of: "=") else { continue }
+            setenv(String(entry[..<mark]), String(entry[entry.index(after: mark)...]), 1)
+        }
         do throws(PluginRefusal) {
             plugin = try Plugin(path: artifact.path, name: artifact.displayName, loop: dispatcher.loop, owner: self)
             state = .ready

@@ -22,7 +22,9 @@ final class WorkerLauncher {
 
     /// Starts a worker for a pool; it tells the pool when it is ready.
     func start(_ artifact: Artifact, settings: PoolSettings, pool: WorkerPool) -> Result<Worker, LoopError> {
-        guard settings.isIsolated else { return .success(InProcessWorker(artifact: artifact, dispatcher: dispatcher, pool: pool)) }
+        guard settings.isIsolated else {
+            return .success(InProcessWorker(artifact: artifact, settings: settings, dispatcher: dispatcher, pool: pool))
+        }
         do throws(LoopError) {
             let child = try takeChild()
             let worker = ProcessWorker(artifact: artifact, child: child, settings: settings, dispatcher: dispatcher) { worker, result in

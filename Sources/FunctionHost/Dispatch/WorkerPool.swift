@@ -51,8 +51,12 @@ final class WorkerPool {
             return
         }
         guard !isStopping else { return invocation.fail(.shuttingDown) }
-        guard queue.count < limits.queueLengthMax else { return invocation.fail(.queueFull(length: queue.count)) }
         startWorkerIfNeeded(waiting: queue.count + 1)
+        // Who waits for a worker that is being started takes a place in it, not one in the queue.
+        let startingRoom = workers.count { $0.state == .starting } * settings.concurrency
+        guard queue.count < limits.queueLengthMax + startingRoom || workers.isEmpty || freeWorker() != nil else {
+            return invocation.fail(.queueFull(length: queue.count))
+        }
         guard !workers.isEmpty else {
             return invocation.fail(.cannotStart(retryAfterSeconds: secondsUntilRestart))
         }
@@ -232,6 +236,12 @@ final class WorkerPool {
             if worker.inFlight == 0 { worker.drain() }
         }
         if workers.isEmpty { failQueue(.shuttingDown) }
+    }
+
+    /// Answers everything that is still open in the functions' place.
+    func giveUp() {
+        failQueue(.shuttingDown)
+        for invocation in workers.flatMap(\.openInvocations) { invocation.fail(.shuttingDown) }
     }
 
     /// Ends what is left, at the end of the host's patience.

@@ -21,6 +21,7 @@ public final class HearthHost {
     private var certificates: CertificateWatcher?
     private var isStopping = false
     private var shardsLeft = 0
+    private var drainTimer: Timer?
     private var onReady: (HostSummary) -> Void = { _ in }
     private var startError: HostStartError?
     private let gate: TokenGate
@@ -144,8 +145,11 @@ public final class HearthHost {
         let reference = LoopBound(self, loop: home)
         let milliseconds = UInt64(configuration.workers.drainSeconds * 1000)
         let home = home
+        // What a function has not answered by then is answered for it, before its connection is cut.
+        drainTimer = Timer(loop: home) { [unowned self] in dispatcher.giveUp() }
+        drainTimer?.start(afterMilliseconds: milliseconds)
         for shard in shards {
-            shard.drain(withinMilliseconds: milliseconds) {
+            shard.drain(withinMilliseconds: milliseconds + 2000) {
                 home.post { reference.value.shardDidDrain() }
             }
         }
@@ -154,6 +158,7 @@ public final class HearthHost {
     private func shardDidDrain() {
         shardsLeft -= 1
         guard shardsLeft == 0 else { return }
+        drainTimer = nil
         dispatcher.stop { [self] in
             watchers = []
             home.stop()

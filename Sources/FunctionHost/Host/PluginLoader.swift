@@ -146,7 +146,7 @@ final class PluginLoader {
         guard plugin.settings.isolation == .process else {
             return PoolSettings(
                 concurrency: all.map(\.1.concurrency).max() ?? 1, instancesMin: 1, instancesMax: 1, memoryBytes: 0, isIsolated: false,
-                environment: [])
+                environment: plugin.environment.forAllFunctions.map { "\($0.key)=\($0.value)" }.sorted())
         }
         let companions = all.filter { Self.shareWorkers($0.1, options) }.map(\.0.name)
         let environment = plugin.environment.environment(for: companions).map { "\($0.key)=\($0.value)" }.sorted()
