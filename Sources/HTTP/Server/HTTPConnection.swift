@@ -31,7 +31,12 @@ final class HTTPConnection: StreamHandler {
     var hasSkippedBlankLine = false
     var closesAfterAnswer = false
 
-    private var deadline: UInt64
+    /// The client's address and port, asked of the kernel once.
+    private(set) lazy var peerAddress = stream.peerAddress
+
+    /// When the phase began, or a body last made progress.
+    private var phaseSince: UInt64
+    private var hasAnswered = false
     private var isAdvancing = false
     private var peerHasEnded = false
     private var pendingSeen = 0
@@ -40,7 +45,7 @@ final class HTTPConnection: StreamHandler {
     init(_ stream: Stream, _ server: HTTPServer) {
         self.stream = stream
         self.server = server
-        deadline = stream.loop.nowMilliseconds + server.limits.headTimeoutMilliseconds
+        phaseSince = stream.loop.nowMilliseconds
     }
 
     // MARK: What the stream says
@@ -160,7 +165,8 @@ final class HTTPConnection: StreamHandler {
         server.recycle(exchange)
         guard !closesAfterAnswer else { return beginClosing() }
         phase = .idle
-        deadline = stream.loop.nowMilliseconds + server.limits.idleTimeoutMilliseconds
+        hasAnswered = true
+        phaseSince = stream.loop.nowMilliseconds
         if !isAdvancing { processBacklog() }
     }
 
@@ -169,7 +175,7 @@ final class HTTPConnection: StreamHandler {
     func beginClosing() {
         guard phase != .closing, phase != .closed else { return }
         phase = .closing
-        deadline = stream.loop.nowMilliseconds + server.limits.lingerMilliseconds
+        phaseSince = stream.loop.nowMilliseconds
         backlog.clear(keepingAtMost: 0)
         giveUpExchange()
         stream.finish()
@@ -198,31 +204,37 @@ final class HTTPConnection: StreamHandler {
     /// The first byte of a head has come, but not the last.
     func headBegan() {
         phase = .head
-        deadline = stream.loop.nowMilliseconds + server.limits.headTimeoutMilliseconds
+        phaseSince = stream.loop.nowMilliseconds
     }
 
     /// The body begins, or has made progress.
     func restartBodyWindow(_ exchange: HTTPExchange) {
         exchange.intake.arrived = 0
-        deadline = stream.loop.nowMilliseconds + server.limits.bodyTimeoutMilliseconds
+        phaseSince = stream.loop.nowMilliseconds
     }
 
     /// Called from time to time by the server.
     func checkDeadlines(_ now: UInt64) {
         let pending = stream.pendingBytes
         if checkWriting(now, pending) { return }
+        let limits = server.limits
+        let elapsed = now - min(now, phaseSince)
         switch phase {
         case .idle:
-            if pending == 0, now >= deadline || server.closesIdle { beginClosing() }
+            let patience = hasAnswered ? limits.idleTimeoutMilliseconds : limits.headTimeoutMilliseconds
+            if pending == 0, elapsed >= (server.isDraining ? min(patience, Self.drainingIdleMilliseconds) : patience) { beginClosing() }
         case .head:
-            if now >= deadline { refuse(.headTooSlow, nil) }
+            if elapsed >= limits.headTimeoutMilliseconds { refuse(.headTooSlow, nil) }
         case .body:
-            if now >= deadline { checkBody() }
+            if elapsed >= limits.bodyTimeoutMilliseconds { checkBody() }
         case .closing:
-            if pending == 0, peerHasEnded || now >= deadline { stream.close() }
+            if pending == 0, peerHasEnded || elapsed >= limits.lingerMilliseconds { stream.close() }
         case .answering, .closed: break
         }
     }
+
+    /// While the server drains: whoever has been silent for this long has no request on its way to us.
+    private static let drainingIdleMilliseconds: UInt64 = 20
 
     private func checkBody() {
         guard let exchange else { return }

@@ -49,6 +49,15 @@ public final class HTTPExchange {
 
     public var method: HTTPMethod { head.method }
 
+    /// The method as it came.
+    public var methodName: Span<UInt8> {
+        @_lifetime(borrow self)
+        get {
+            let part = RequestHead.Part(offset: 0, count: head.target.offset - min(1, head.target.offset))
+            return unsafe _overrideLifetime(Span(_unsafeElements: head.slice(part)), borrowing: self)
+        }
+    }
+
     /// 1 for HTTP/1.1, 0 for HTTP/1.0.
     public var minorVersion: Int { head.minorVersion }
 
@@ -109,7 +118,7 @@ public final class HTTPExchange {
     public var hasBody: Bool { head.isChunked || head.contentLength > 0 }
 
     /// The client's address and port; empty when it has gone.
-    public var peerAddress: String { connection?.stream.peerAddress ?? "" }
+    public var peerAddress: String { connection?.peerAddress ?? "" }
 
     // MARK: The body
 

@@ -19,7 +19,6 @@ public final class HTTPServer {
     private var freeExchanges: [HTTPExchange] = []
     private var timer: Timer?
     private var drainEndsAt: UInt64 = 0
-    private var idleClosesAt: UInt64 = 0
     private var whenDrained: (() -> Void)?
 
     public init(loop: EventLoop, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler) {
@@ -74,13 +73,9 @@ public final class HTTPServer {
     public func drain(withinMilliseconds: UInt64, completion: @escaping () -> Void) {
         isDraining = true
         whenDrained = completion
-        idleClosesAt = loop.nowMilliseconds + 20
         drainEndsAt = loop.nowMilliseconds + withinMilliseconds
         if connections.isEmpty { loop.endOfTurn { [self] in reportDrained() } } else { startTimer() }
     }
-
-    /// Whether connections between two requests are not waited for any more.
-    var closesIdle: Bool { isDraining && loop.nowMilliseconds >= idleClosesAt }
 
     private func reportDrained() {
         guard isDraining, connections.isEmpty, let completion = whenDrained else { return }

@@ -138,6 +138,30 @@ import Testing
         #expect(client.isAtEnd())
     }
 
+    /// Every request that is sent before its client was told of the end is answered.
+    @Test func drainUnderLoad() throws {
+        let server = try TestServer()
+        let outcomes = EventLog()
+        let count = 8
+        let request = request("/echo", "Content-Length: 5\r\n\r\nhello")
+        for _ in 0..<count {
+            let client = Box(server.connect())
+            spawn {
+                while true {
+                    client.value.send(request)
+                    let answer = client.value.readAnswer()
+                    if answer.text != "hello" { outcomes.add("dropped") }
+                    if answer.text != "hello" || answer.fields["connection"] == "close" { break }
+                }
+                outcomes.add("finished")
+            }
+        }
+        #expect(server.log.wait(for: "request /echo", count: 1000))
+        #expect(server.drains())
+        #expect(outcomes.wait(for: "finished", count: count))
+        #expect(!outcomes.all.contains("dropped"))
+    }
+
     @Test func twoThousandConnectionsAtOnce() throws {
         let server = try TestServer()
         let clients = (0..<2000).map { _ in server.connect() }

@@ -73,7 +73,7 @@ final class TestRoutes: HTTPHandler, HTTPBodyReceiver, HTTPExchangeObserver {
     }
 
     static func describe(_ exchange: HTTPExchange) -> String {
-        var text = "\(exchange.method) \(exchange.path.string()) ? \(exchange.query.string()) @ \(exchange.host.string())"
+        var text = "\(exchange.methodName.string()) \(exchange.path.string()) ? \(exchange.query.string()) @ \(exchange.host.string())"
         for index in 0..<exchange.headerCount {
             text += "\n\(exchange.headerName(at: index).string())=\(exchange.headerValue(at: index).string())"
         }
