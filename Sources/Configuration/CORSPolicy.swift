@@ -83,6 +83,14 @@ extension OriginMatcher {
 }
 
 extension CORSPolicy {
+    /// How much the regular expressions of the policy take, in instructions.
+    var size: Int {
+        guard case .list(let matchers) = self else { return 0 }
+        return matchers.reduce(0) { sum, matcher in
+            if case .pattern(let pattern) = matcher { sum + pattern.size } else { sum }
+        }
+    }
+
     /// Origins of the policy that no browser ever sends, since they have no scheme.
     var neverMatchingOrigins: [String] {
         let origins: [String]

@@ -23,7 +23,8 @@ struct FunctionResolution {
         let cpu = overrides.cpu ?? codeCPU() ?? (declaration.generation == 1 ? nil : common.cpu)
         let processors = processors(cpu, memory)
         let concurrency = overrides.concurrency ?? codeInteger("concurrency", code.concurrency, 1...1000) ?? commonConcurrency(processors)
-        let least = overrides.minInstances ?? codeInteger("minInstances", code.minInstances, 0...1000) ?? common.minInstances
+        let most = overrides.maxInstances ?? codeMaxInstances()
+        let least = overrides.minInstances ?? codeInteger("minInstances", code.minInstances, 0...1000) ?? commonMinInstances(most)
         let isCallable = declaration.trigger == .callable
         let options = FunctionOptions(
             regions: overrides.regions ?? code.regions ?? common.regions ?? [configuration.region],
@@ -31,8 +32,9 @@ struct FunctionResolution {
             cpu: processors,
             concurrency: concurrency ?? (processors >= 1 && declaration.generation > 1 ? 80 : 1),
             timeoutSeconds: timeoutSeconds(),
-            minInstances: least ?? host["minInstances"].int,
-            maxInstances: maxInstances(least ?? host["minInstances"].int),
+            minInstances: least,
+            // Where nobody names a maximum, it is never below the minimum.
+            maxInstances: most ?? max(common.maxInstances ?? host["maxInstances"].int, least),
             enforceAppCheck: overrides.enforceAppCheck ?? code.enforceAppCheck ?? common.enforceAppCheck ?? host["enforceAppCheck"].bool,
             consumeAppCheckToken: overrides.consumeAppCheckToken ?? code.consumeAppCheckToken ?? common.consumeAppCheckToken
                 ?? host["consumeAppCheckToken"].bool,
@@ -99,11 +101,14 @@ struct FunctionResolution {
         return min(configuration.defaults.timeoutSeconds ?? Self.hostDefaults["timeoutSeconds"].double, most)
     }
 
-    /// Where nobody names a maximum, it is never below the minimum.
-    private mutating func maxInstances(_ least: Int) -> Int {
-        let inCode = codeInteger("maxInstances", declaration.options.maxInstances, 0...1000)
-        if let named = overrides.maxInstances ?? inCode.flatMap({ $0 == 0 ? nil : $0 }) { return named }
-        return max(configuration.defaults.maxInstances ?? Self.hostDefaults["maxInstances"].int, least)
+    /// Zero is how the reference writes "not set".
+    private mutating func codeMaxInstances() -> Int? {
+        codeInteger("maxInstances", declaration.options.maxInstances, 0...1000).flatMap { $0 == 0 ? nil : $0 }
+    }
+
+    /// The common default, as far as the function's own maximum allows.
+    private func commonMinInstances(_ most: Int?) -> Int {
+        min(configuration.defaults.minInstances ?? Self.hostDefaults["minInstances"].int, most ?? .max)
     }
 
     private mutating func codeOmit() -> Bool? {

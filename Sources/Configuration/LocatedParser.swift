@@ -118,7 +118,9 @@ struct LocatedParser {
         let comma = index
         index += 1
         try skipBlanks()
-        if peek() == closing, problems.count < SchemaValidator.problemsMax { note(at: comma, "a comma before the end of the \(what) is not allowed in JSON") }
+        if peek() == closing, problems.count < SchemaValidator.problemsMax {
+            note(at: comma, "a comma before the end of the \(what) is not allowed in JSON")
+        }
     }
 
     private func unfinished(_ what: String, _ start: Int) -> String {

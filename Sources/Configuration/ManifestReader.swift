@@ -1,8 +1,13 @@
 /// Turns a validated manifest into declarations, and checks what its schema cannot say.
 struct ManifestReader {
+    /// Of all regular expressions together, in instructions.
+    static let patternsSizeMax = 100_000
+
     let text: SourceText
     private(set) var problems: [Problem]
     private(set) var warnings: [Problem] = []
+
+    private var patternsSize = 0
 
     init(text: SourceText, violations: [Problem]) {
         self.text = text
@@ -84,8 +89,13 @@ struct ManifestReader {
 
     private mutating func cors(_ field: Field) -> CORSPolicy? {
         guard let value = field.value, !value.isNull, isValid(field) else { return nil }
+        guard patternsSize < Self.patternsSizeMax else {
+            fail(field, "the regular expressions of the plugin are too large together")
+            return nil
+        }
         do {
             let policy = try CORSPolicy(value)
+            patternsSize += policy?.size ?? 0
             for origin in policy?.neverMatchingOrigins ?? [] {
                 warnings.append(text.problem(at: value.offset, path: field.path, CORSPolicy.warning(origin)))
             }

@@ -17,6 +17,9 @@ public struct Pattern: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { source }
 
+    /// How much memory and time it takes, in instructions.
+    var size: Int { program.count }
+
     public static func == (left: Pattern, right: Pattern) -> Bool {
         left.source == right.source && left.ignoresCase == right.ignoresCase
     }

@@ -1,6 +1,6 @@
 /// Turns the text of a pattern into a program for `Pattern`: first a tree by recursive descent, then instructions.
 struct PatternCompiler {
-    static let instructionsMax = 20_000
+    static let instructionsMax = 5_000
     static let repetitionsMax = 1_000
     static let depthMax = 50
 

@@ -80,7 +80,9 @@ struct SchemaValidator {
         if let least = node.propertiesMin, members.count < least {
             note(value.offset, path, "expected at least \(least.counted("key")), found \(members.count)")
         }
+        var free: [String]?
         for member in members {
+            guard problems.count < Self.problemsMax else { return }
             let inner = path.appending(key: member.key)
             if let names = node.propertyNames, !accepts(LocatedValue(content: .string(member.key), offset: member.keyOffset), names) {
                 note(member.keyOffset, inner, "expected \(schema.phrase(names)), found \(member.key.quoted)")
@@ -88,15 +90,17 @@ struct SchemaValidator {
             if let child = node.child(member.key) {
                 check(member.value, child, inner)
             } else if case .forbidden = node.additional {
-                note(member.keyOffset, inner, unknownKey(member.key, value, node))
+                let unused = free ?? node.properties.map(\.name).filter { value[$0] == nil }
+                free = unused
+                note(member.keyOffset, inner, unknownKey(member.key, node, unused))
             }
         }
     }
 
-    private func unknownKey(_ key: String, _ object: LocatedValue, _ node: SchemaNode) -> String {
+    /// - Parameter unused: the known keys that the object does not have, any of which may be meant.
+    private func unknownKey(_ key: String, _ node: SchemaNode, _ unused: [String]) -> String {
         let known = node.properties.map(\.name)
-        let free = known.filter { object[$0] == nil }
-        if let near = Spelling.nearest(to: key, among: free) { return "unknown key; did you mean \(near.quoted)?" }
+        if let near = Spelling.nearest(to: key, among: unused) { return "unknown key; did you mean \(near.quoted)?" }
         if known.isEmpty { return "unknown key; no key is allowed here" }
         return "unknown key; expected one of \(known.filter { !$0.hasPrefix("$") }.joined(separator: ", "))"
     }

@@ -149,6 +149,12 @@ import Testing
         #expect((error?.problems.count ?? 0) <= 2 * SchemaValidator.problemsMax)
     }
 
+    @Test func largeRegularExpressionsAreRefused() {
+        let names = (0..<100).map { #""f\#($0)":{"callableTrigger":{},"cors":{"regex":"((a{1000}){4})"}}"# }
+        let error = #expect(throws: ConfigurationErrors.self) { try ManifestTests.manifest("{\(names.joined(separator: ","))}") }
+        #expect(error?.problems.first?.message == "the regular expressions of the plugin are too large together")
+    }
+
     @Test func aLargeManifestIsRefused() {
         let error = #expect(throws: ConfigurationErrors.self) {
             try ManifestTests.manifest("{}" + String(repeating: " ", count: 1 << 20))

@@ -75,6 +75,13 @@ import Testing
 
     @Test func minimumRaisesAMaximumThatNobodyNamed() throws {
         #expect(try options(code: #""minInstances": 7"#).maxInstances == 7)
+        #expect(try options(file: #"{"defaults": {"minInstances": 7}}"#).maxInstances == 7)
+    }
+
+    @Test func commonMinimumYieldsToAMaximumOfTheFunction() throws {
+        let options = try options(code: #""maxInstances": 1"#, file: #"{"defaults": {"minInstances": 2}}"#)
+        #expect(options.minInstances == 1)
+        #expect(options.maxInstances == 1)
     }
 
     @Test func heartbeats() throws {
