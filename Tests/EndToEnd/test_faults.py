@@ -197,7 +197,7 @@ class TestBrokenRules:
         host.until_logged('answers once')
 
     def test_no_answer(self, launch):
-        host = launch(['never_answers'])
+        host = launch(['never_answers'], config={'workers': {'drainSeconds': 0.5}})
         assert host.callable('neverAnswers').json['error']['status'] == 'DEADLINE_EXCEEDED'
 
     def test_answer_of_the_wrong_kind(self, host):

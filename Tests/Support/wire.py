@@ -51,7 +51,7 @@ class Wire:
         self.socket.connect((host, port))
         if tls:
             self.socket = tls.wrap_socket(self.socket, server_hostname='localhost')
-        self.buffer = b''
+        self.buffer = bytearray()
 
     def __enter__(self):
         return self
@@ -80,19 +80,22 @@ class Wire:
     def _more(self):
         data = self.socket.recv(65536)
         if not data:
-            raise Ended(f'closed after {self.buffer[:200]!r}')
+            raise Ended(f'closed after {bytes(self.buffer[:200])!r}')
         self.buffer += data
 
     def read_until(self, mark):
         while mark not in self.buffer:
             self._more()
-        piece, self.buffer = self.buffer.split(mark, 1)
+        end = self.buffer.index(mark)
+        piece = bytes(self.buffer[:end])
+        del self.buffer[:end + len(mark)]
         return piece
 
     def read_exactly(self, count):
         while len(self.buffer) < count:
             self._more()
-        piece, self.buffer = self.buffer[:count], self.buffer[count:]
+        piece = bytes(memoryview(self.buffer)[:count])
+        del self.buffer[:count]
         return piece
 
     def read_to_end(self):
@@ -100,7 +103,7 @@ class Wire:
             while True:
                 self._more()
         except (Ended, ConnectionResetError):
-            piece, self.buffer = self.buffer, b''
+            piece, self.buffer = bytes(self.buffer), bytearray()
             return piece
 
     def head(self):

@@ -27,17 +27,25 @@ def declared():
     return rooms
 
 
+IMPORT = re.compile(r'^[ \t]*(?:@\w+(?:\([^)\n]*\))?[ \t]+|(?:public|package|internal|private|fileprivate)[ \t]+)*import[ \t]+'
+                    r'(?:(?:struct|class|enum|protocol|func|var|let|typealias)[ \t]+)?(\w+)', re.MULTILINE)
+
+
 def imports(folder):
+    """What the sources of a folder import, each with one file that does."""
     found = {}
     for path in sorted((ROOT / folder).rglob('*.swift')):
-        code = blanked(path.read_text())
-        for match in re.finditer(r'^\s*(?:@\w+\s+|public\s+|package\s+|internal\s+|private\s+|fileprivate\s+)*import\s+(?:\w+\s+)?(\w+)', code, re.M):
+        for match in IMPORT.finditer(blanked(path.read_text())):
             found.setdefault(match[1], str(path.relative_to(ROOT)))
     return found
 
 
 ROOMS = declared()
 SOURCES = sorted(path.name for path in (ROOT / 'Sources').iterdir() if path.is_dir())
+
+
+def test_imports_are_seen():
+    assert {'Bytes', 'JSON', 'EventLoop', 'HTTP'} <= set(imports('Sources/FunctionHost'))
 
 
 def test_every_folder_is_a_target():
