@@ -66,6 +66,17 @@ extension SDK {
             #expect(host.lines.map(\.invocation) == [1])
         }
 
+        @Test func aLargeDoubleIsNoInteger() throws {
+            let host = try #require(
+                FakeHost(
+                    Functions {
+                        OnCall("double") { (_: CallableRequest<JSONValue>) in 9007199254740994.0 }
+                        OnCall("integer") { (_: CallableRequest<JSONValue>) in 9_007_199_254_740_994 }
+                    }))
+            #expect(host.call("double")?.body.contains("e") == true)
+            #expect(host.call("integer") == .result("9007199254740994"))
+        }
+
         @Test func whatJSONCannotHoldIsAnInternalError() throws {
             let host = try host()
             #expect(host.call("notANumber") == .internalError)

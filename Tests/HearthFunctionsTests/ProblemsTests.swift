@@ -20,6 +20,8 @@ extension SDK {
             (Options(minInstances: -1), "minInstances is -1, but must not be negative"),
             (Options(maxInstances: 0), "maxInstances is 0, but must be 1 or more"),
             (Options(minInstances: 3, maxInstances: 2), "maxInstances is 2, but minInstances is 3"),
+            (Options(heartbeatSeconds: -1), "heartbeatSeconds is -1.0, but must be from 0 to 3600"),
+            (Options(heartbeatSeconds: 3601), "heartbeatSeconds is 3601.0, but must be from 0 to 3600"),
             (Options(region: []), "region must not be empty"),
             (Options(secrets: ["A B"]), "the secret \"A B\" must be named in letters, digits, dashes and underscores"),
             (Options(labels: ["Team": "x"]), "the label \"Team\" must be 1 to 63 lower-case letters, digits, dashes and underscores"),

@@ -20,6 +20,16 @@ extension SDK {
             for name in names { unsetenv(name) }
         }
 
+        @Test func theProjectIsWhatTheHostSays() {
+            #expect(Project.id == "" && Project.databaseURL == nil && Project.storageBucket == nil)
+            setenv("FIREBASE_CONFIG", #"{"projectId":"p","databaseURL":"http://d","storageBucket":"b"}"#, 1)
+            #expect(Project.id == "p" && Project.databaseURL == "http://d" && Project.storageBucket == "b")
+            setenv("GCLOUD_PROJECT", "q", 1)
+            #expect(Project.id == "q")
+            unsetenv("FIREBASE_CONFIG")
+            unsetenv("GCLOUD_PROJECT")
+        }
+
         @Test func parametersAreDeclared() {
             let functions = Functions(params: [
                 StringParam("A", default: "x", label: "L", description: "D"), IntParam("B", default: 1), FloatParam("C"),

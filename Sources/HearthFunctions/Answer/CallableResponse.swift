@@ -13,7 +13,7 @@ public struct CallableResponse: Sendable {
     /// - Throws: when the value cannot be written as JSON.
     @discardableResult
     public func sendChunk(_ value: some Encodable) async throws -> Bool {
-        let chunk = try JSONEncoder().encode(value)
+        let chunk = try JSONEncoder.callable.encode(value)
         return await invocation.drain.offer { chunk.withUnsafeBytes { invocation.host.sendChunk(invocation.id, $0) } }
     }
 }

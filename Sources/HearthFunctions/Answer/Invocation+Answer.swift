@@ -7,7 +7,7 @@ extension Invocation {
     func answer<Output: Encodable>(_ output: Output) {
         do {
             try attachment.withOutput { buffer in
-                try JSONEncoder().encode(output, into: &buffer)
+                try JSONEncoder.callable.encode(output, into: &buffer)
                 guard takeAnswer() else { return }
                 buffer.withUnsafeBytes { host.respond(id, HEARTH_RESULT, body: $0) }
             }
@@ -62,7 +62,7 @@ extension Invocation {
             error.writeStart(to: &buffer)
             if let details = error.details {
                 buffer.append(",\"details\":")
-                try JSONEncoder().encode(details, into: &buffer)
+                try JSONEncoder.callable.encode(details, into: &buffer)
             }
             finish(&buffer)
         }

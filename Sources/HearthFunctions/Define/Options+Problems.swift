@@ -24,7 +24,7 @@ extension Options {
                 "maxInstances is \(maxInstances), but minInstances is \(minInstances ?? 0)")
         }
         if case .every(let seconds) = heartbeatSeconds {
-            check(seconds.isFinite, "heartbeatSeconds is \(seconds), but must be a number of seconds")
+            check((0...3600).contains(seconds), "heartbeatSeconds is \(seconds), but must be from 0 to 3600")
         }
         if let region { check(!region.isEmpty && !region.contains(""), "region must not be empty") }
         problems += processorProblems + secretProblems + labelProblems
