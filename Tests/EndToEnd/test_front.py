@@ -3,7 +3,7 @@
 import pytest
 
 from hearth import BAD_REQUEST, callable_headers
-from wire import Ended, request_bytes
+from wire import Ended, gzipped, request_bytes
 
 BODY = b'{"data":1}'
 
@@ -180,6 +180,13 @@ class TestBodiesOverTheLimit:
                     wire.send(piece)
             except (BrokenPipeError, ConnectionResetError):
                 pass
+            self.check(wire.response())
+
+    def test_inflated(self, conformance):
+        """34 MiB of blanks, compressed to a thousandth."""
+        body = gzipped(b' ' * (34 << 20) + b'{"data":1}')
+        with conformance.wire() as wire:
+            wire.send(post(conformance, 'Origin: https://a.example', 'Content-Encoding: gzip', f'Content-Length: {len(body)}', body=body))
             self.check(wire.response())
 
     def test_within(self, conformance):

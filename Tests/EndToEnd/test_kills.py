@@ -7,7 +7,7 @@ import pytest
 
 from hearth import INTERNAL
 from load import Load
-from processes import children, descriptors, until
+from processes import children, descriptors, memory_groups, until
 
 # What a caller may be told when the worker that had its call is killed, or when no worker can be started for a moment.
 DEFINED = {(200, None), (500, 'INTERNAL'), (503, 'UNAVAILABLE'), (429, 'RESOURCE_EXHAUSTED')}
@@ -96,6 +96,8 @@ def test_a_busy_worker_does_not_outlive_a_killed_host(launch):
 def test_host_starts_again_after_a_kill(launch):
     host = launch()
     host.result('echo', 1)
+    killed = host.pid
     host.kill()
     host.start()
     assert host.result('echo', 2) == 2
+    until(lambda: memory_groups(killed) == [], 'what it left behind in the kernel is cleared away')

@@ -1,5 +1,6 @@
 """What /proc tells about processes: who descends from whom, which descriptors are open, who is a zombie."""
 
+import glob
 import os
 import time
 from dataclasses import dataclass
@@ -97,6 +98,11 @@ def mapped_files(pid):
             return {line.split(None, 5)[5].strip() for line in file if line.count(' ') > 4 and '/' in line}
     except OSError:
         return set()
+
+
+def memory_groups(host):
+    """The control groups that a host made for its workers."""
+    return [*glob.glob(f'/sys/fs/cgroup/hearth-{host}-*'), *glob.glob(f'/sys/fs/cgroup/memory/hearth-{host}-*')]
 
 
 def environment(pid):
