@@ -73,6 +73,7 @@ import Testing
             "1:28: port: unknown key; expected one of project, region, server, plugins, functions, defaults, workers, auth, appCheck, "
                 + "database, messaging, logging"),
         Row(#"{"project": "demo-hearth", "server": {"prot": 1}}"#, #"1:39: server.prot: unknown key; did you mean "port"?"#),
+        Row(#"{"project": "demo-hearth", "sever": {}, "server": {}}"#, #"1:28: sever: unknown key; did you mean "server"?"#),
         Row(#"{"project": "demo-hearth", "server": {"port": 65536}}"#,
             "1:47: server.port: expected an integer from 0 to 65535, found 65536"),
         Row(#"{"project": "demo-hearth", "server": {"port": 80.5}}"#,
