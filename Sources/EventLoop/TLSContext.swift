@@ -3,6 +3,7 @@ import Glibc
 
 /// What is wrong with a certificate, a key, or a TLS peer: one sentence that names the file where there is one.
 public struct TLSError: Error, Sendable, CustomStringConvertible {
+    /// What kind of wrong.
     public enum Kind: Sendable, Equatable {
         /// The file cannot be opened or read.
         case unreadable
@@ -18,9 +19,12 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
         case library
     }
 
+    /// What a program may want to tell apart.
     public let kind: Kind
+    /// One sentence for a person.
     public let message: String
 
+    /// The same as `message`.
     public var description: String { message }
 
     init(_ kind: Kind, _ message: String) {
@@ -42,7 +46,9 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
 /// Versions 1.2 and 1.3 with forward-secret AEAD ciphers only, ALPN `http/1.1`, session tickets, no renegotiation and
 /// no compression. The names that clients ask for (SNI) are ignored: there is one certificate. Confined to one loop.
 public final class TLSContext {
+    /// Where the certificate chain, the server's own first, is read from.
     public let certificateFile: String
+    /// Where the private key is read from.
     public let keyFile: String
     private(set) var handle: OpaquePointer
 
@@ -69,7 +75,7 @@ public final class TLSContext {
     private static func load(certificateFile: String, keyFile: String) throws(TLSError) -> OpaquePointer {
         try requireReadable(certificateFile, as: "certificate")
         try requireReadable(keyFile, as: "private key")
-        guard let context = SSL_CTX_new(TLS_server_method()) else {
+        guard let context = SSL_CTX_new(TLS_method()) else {
             throw TLSError(.library, "TLS could not be set up: \(TLSError.reasonFromQueue())")
         }
         do throws(TLSError) {

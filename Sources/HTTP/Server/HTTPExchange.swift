@@ -47,6 +47,7 @@ public final class HTTPExchange {
 
     // MARK: The request
 
+    /// What is asked to be done with the target.
     public var method: HTTPMethod { head.method }
 
     /// The method as it came.

@@ -20,6 +20,7 @@ public protocol HTTPHandler: AnyObject {
 }
 
 extension HTTPHandler {
+    /// A line of text.
     public func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange?) -> HTTPErrorBody? { nil }
 }
 
@@ -50,11 +51,13 @@ public protocol HTTPExchangeObserver: AnyObject {
 }
 
 extension HTTPExchangeObserver {
+    /// Does nothing.
     public func exchangeDidDrain(_ exchange: HTTPExchange) {}
 }
 
 /// Whether more of an answer should be written now.
 public enum HTTPFlow: Sendable {
+    /// Go on.
     case ready
     /// Wait for ``HTTPExchangeObserver/exchangeDidDrain(_:)``.
     case congested
@@ -64,11 +67,14 @@ public enum HTTPFlow: Sendable {
 
 /// The content of an answer that refuses.
 public struct HTTPErrorBody: Sendable {
+    /// The value of Content-Type.
     public var contentType: String
     /// Further header fields.
     public var fields: [(name: String, value: String)]
+    /// The body itself.
     public var body: [UInt8]
 
+    /// Content of this type, without further fields unless given.
     public init(contentType: String, fields: [(name: String, value: String)] = [], body: [UInt8]) {
         self.contentType = contentType
         self.fields = fields

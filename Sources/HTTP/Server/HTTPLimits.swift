@@ -27,6 +27,7 @@ public struct HTTPLimits: Sendable {
     /// For how long a closed connection is still read from, so that the client sees the last answer.
     public var lingerMilliseconds: UInt64 = 2_000
 
+    /// The defaults, which suit a server on the open internet.
     public init() {}
 
     /// How often deadlines are looked at: no later than a quarter of the shortest of them.

@@ -5,8 +5,10 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConv
     /// llhttp's number.
     public let rawValue: UInt8
 
+    /// The method of llhttp's number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The methods that servers commonly tell apart.
     public static let delete = HTTPMethod(HTTP_DELETE)
     public static let get = HTTPMethod(HTTP_GET)
     public static let head = HTTPMethod(HTTP_HEAD)

@@ -5,7 +5,9 @@ import EventLoop
 ///
 /// Confined to its loop's thread. It listens to nothing itself: give each connection of a `Listener` to `accept`.
 public final class HTTPServer {
+    /// The loop that it and all of its connections belong to.
     public let loop: EventLoop
+    /// What it holds its clients to.
     public let limits: HTTPLimits
 
     /// Whether `drain` was called.
@@ -21,6 +23,9 @@ public final class HTTPServer {
     private var drainEndsAt: UInt64 = 0
     private var whenDrained: (() -> Void)?
 
+    /// A server without connections.
+    ///
+    /// - Parameter handler: kept alive by the server.
     public init(loop: EventLoop, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler) {
         self.loop = loop
         self.limits = limits

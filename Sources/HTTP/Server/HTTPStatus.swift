@@ -3,8 +3,10 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable {
     /// The three-digit code.
     public let rawValue: Int
 
+    /// The status of a three-digit code.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// The codes that the host itself answers with.
     public static let ok = HTTPStatus(rawValue: 200)
     public static let noContent = HTTPStatus(rawValue: 204)
     public static let notModified = HTTPStatus(rawValue: 304)
