@@ -100,7 +100,8 @@ struct SchemaValidator {
     /// - Parameter unused: the known keys that the object does not have, which are meant rather than one that it has.
     private func unknownKey(_ key: String, _ node: SchemaNode, _ unused: [String]) -> String {
         let known = node.properties.map(\.name)
-        if let near = Spelling.nearest(to: key, among: unused) ?? Spelling.nearest(to: key, among: known) { return "unknown key; did you mean \(near.quoted)?" }
+        let near = Spelling.nearest(to: key, among: unused) ?? Spelling.nearest(to: key, among: known)
+        if let near { return "unknown key; did you mean \(near.quoted)?" }
         if known.isEmpty { return "unknown key; no key is allowed here" }
         return "unknown key; expected one of \(known.filter { !$0.hasPrefix("$") }.joined(separator: ", "))"
     }
