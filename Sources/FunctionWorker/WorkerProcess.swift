@@ -80,10 +80,17 @@ public final class WorkerProcess {
         do throws(PluginRefusal) {
             let plugin = try Plugin(path: words[0], name: words[2], loop: loop, owner: self)
             self.plugin = plugin
+            if header.detail & 1 == 1 { closeSandbox(artifact: words[0], directory: words[1]) }
             channel.outbox.append(frame: FrameHeader(.loaded), head: [UInt8]().span, body: plugin.manifest.span)
             channel.queueFlush()
         } catch {
             refuse(error.description)
+        }
+    }
+
+    private func closeSandbox(artifact: String, directory: String) {
+        for problem in WorkerSandbox.enter(artifact: artifact, directory: directory) {
+            pluginLogs(InvocationID(rawValue: 0), level: 4, message: Array(problem.utf8).span, fields: [UInt8]().span)
         }
     }
 

@@ -15,6 +15,18 @@ int linux_set_no_new_privileges(void);
 /* Closes every descriptor from `first` on. 0, or a negated errno. */
 int linux_close_from(unsigned first);
 
+/* The version of Landlock that the kernel has; 0 for none. */
+int linux_landlock_version(void);
+
+/* From here on the process can read and run only what lies below `readable`, and do everything only below `writable`; both
+ * lists end with NULL. It can no longer signal or trace processes outside either. Has no way back. 0, or a negated errno;
+ * -ENOSYS where the kernel has no Landlock. */
+int linux_restrict_files(const char *const *readable, const char *const *writable);
+
+/* From here on system calls that no function needs (tracing, mounting, loading kernel code, ...) fail with EPERM. Has no
+ * way back. 0, or a negated errno. */
+int linux_deny_system_calls(void);
+
 /* Replaces `stdout` and `stderr` by streams whose bytes go, line by line, to `write` with a cookie of theirs. 0, or -ENOMEM. */
 typedef ssize_t (*linux_stream_write)(void *cookie, const char *bytes, size_t count);
 int linux_capture_streams(linux_stream_write write, void *output_cookie, void *error_cookie);

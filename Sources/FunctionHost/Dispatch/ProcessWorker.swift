@@ -42,7 +42,8 @@ final class ProcessWorker: Worker {
             body.append(0)
         }
         child.outbox.append(
-            frame: FrameHeader(.load, value: isGroupLimited ? 0 : settings.memoryBytes), head: head.bytes, body: body.bytes)
+            frame: FrameHeader(.load, value: isGroupLimited ? 0 : settings.memoryBytes, detail: dispatcher.limits.isSandboxed ? 1 : 0),
+            head: head.bytes, body: body.bytes)
         child.flush()
         startWatch(Self.loadMilliseconds, reason: "it did not load within \(Self.loadMilliseconds / 1000) s")
     }

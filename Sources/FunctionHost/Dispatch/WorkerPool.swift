@@ -263,4 +263,6 @@ struct PoolLimits: Sendable {
     var drainMilliseconds: UInt64 = 10_000
     var openFiles = 1024
     var logBytesPerSecond = 1 << 20
+    /// Whether workers are kept from files and system calls that no function needs.
+    var isSandboxed = true
 }
