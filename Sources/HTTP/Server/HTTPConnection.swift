@@ -36,6 +36,7 @@ final class HTTPConnection: StreamHandler {
 
     /// When the phase began, or a body last made progress.
     private var phaseSince: UInt64
+    private var closesAt: UInt64 = 0
     private var hasAnswered = false
     private var isAdvancing = false
     private var peerHasEnded = false
@@ -123,7 +124,10 @@ final class HTTPConnection: StreamHandler {
                 used += readBody(rest, exchange)
             case .answering:
                 return used
-            case .closing, .closed:
+            case .closing:
+                phaseSince = stream.loop.nowMilliseconds
+                return input.count
+            case .closed:
                 return input.count
             }
         }
@@ -176,6 +180,7 @@ final class HTTPConnection: StreamHandler {
         guard phase != .closing, phase != .closed else { return }
         phase = .closing
         phaseSince = stream.loop.nowMilliseconds
+        closesAt = phaseSince + 15 * server.limits.lingerMilliseconds
         backlog.clear(keepingAtMost: 0)
         giveUpExchange()
         stream.finish()
@@ -228,7 +233,7 @@ final class HTTPConnection: StreamHandler {
         case .body:
             if elapsed >= limits.bodyTimeoutMilliseconds { checkBody() }
         case .closing:
-            if pending == 0, peerHasEnded || elapsed >= limits.lingerMilliseconds { stream.close() }
+            if pending == 0, peerHasEnded || elapsed >= limits.lingerMilliseconds || now >= closesAt { stream.close() }
         case .answering, .closed: break
         }
     }

@@ -24,7 +24,8 @@ public struct HTTPLimits: Sendable {
     public var idleTimeoutMilliseconds: UInt64 = 65_000
     /// For how long the client may take nothing of an answer before it is cut off.
     public var writeTimeoutMilliseconds: UInt64 = 30_000
-    /// For how long a closed connection is still read from, so that the client sees the last answer.
+    /// After the last answer of a connection, how long the client may be silent before it is closed altogether. One that is
+    /// still sending what was refused is read from for up to fifteen times as long, so that it comes to see the answer.
     public var lingerMilliseconds: UInt64 = 2_000
 
     /// The defaults, which suit a server on the open internet.

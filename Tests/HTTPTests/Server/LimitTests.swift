@@ -131,6 +131,29 @@ import Testing
         #expect(server.log.wait(for: "gone /big"))
     }
 
+    /// Who sends a body to its end before it reads learns all the same that it was refused.
+    @Test func refusedBodiesAreSentToTheirEnd() throws {
+        var limits = HTTPLimits()
+        limits.lingerMilliseconds = 1000
+        let server = try TestServer(limits: limits)
+        let client = server.connect()
+        let length = 50 << 20
+        client.send("POST /tiny HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n")
+        #expect(client.send([UInt8](repeating: 1, count: length)))
+        #expect(client.readAnswer().status == 413)
+        #expect(client.isAtEnd())
+    }
+
+    @Test func lingeringIsBounded() throws {
+        var limits = HTTPLimits()
+        limits.lingerMilliseconds = 20
+        let server = try TestServer(limits: limits)
+        let client = server.connect()
+        client.send("POST /tiny HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000000\r\n\r\n")
+        while client.send([UInt8](repeating: 1, count: 1000)) {}
+        #expect(server.drains())
+    }
+
     @Test func lingeringEnds() throws {
         var limits = HTTPLimits()
         limits.lingerMilliseconds = 50
