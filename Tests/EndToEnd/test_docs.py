@@ -1,6 +1,8 @@
 """What the pages tell a reader to type does what they say."""
 
+import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -65,6 +67,28 @@ def test_the_plugin_in_the_header_works(launch, tmp_path):
     subprocess.run(command.split(), cwd=tmp_path, check=True)
     host = launch({'echo': {'library': str(tmp_path / 'libecho.so')}})
     assert host.result('echo', {'a': [1]}) == {'a': [1]}
+
+
+@pytest.mark.timeout(600)
+def test_the_plugin_in_the_guide_works(launch, tmp_path):
+    """docs/writing-a-plugin.md builds one from nothing, beside a clone that is called hearth."""
+    blocks = {kind: [text for found, text in BLOCK.findall((ROOT / 'docs/writing-a-plugin.md').read_text()) if found == kind]
+              for kind in ('swift', 'json')}
+    (tmp_path / 'hearth').mkdir()
+    shutil.copy(ROOT / 'Package.swift', tmp_path / 'hearth')
+    for folder in ('Sources', 'Plugins', 'Tests'):
+        shutil.copytree(ROOT / folder, tmp_path / 'hearth' / folder, symlinks=True)
+    code = tmp_path / 'greeter/Sources/Greeter'
+    code.mkdir(parents=True)
+    (tmp_path / 'greeter/Package.swift').write_text(blocks['swift'][0])
+    (code / 'Greeter.swift').write_text(blocks['swift'][1])
+    built = subprocess.run(['swift', 'build', '-c', 'release', '--product', 'Greeter'], cwd=tmp_path / 'greeter', capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
+    config = json.loads(blocks['json'][0])
+    config['plugins']['Greeter']['library'] = str(tmp_path / 'hearth' / config['plugins']['Greeter']['library'])
+    host = launch(config['plugins'])
+    assert host.result('greet', {'name': 'Ada'}) == 'Hello, Ada!'
+    assert host.callable('greet', {'name': ''}).json['error']['status'] == 'INVALID_ARGUMENT'
 
 
 def test_every_page_is_in_the_index():
