@@ -53,20 +53,22 @@ let package = Package(
 
         // Rooms, each importing only what stands above it.
         .target(name: "Bytes", swiftSettings: house),
-        .target(name: "JSON", dependencies: ["Bytes"], swiftSettings: house),
+        .target(name: "JSON", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL"], swiftSettings: house),
-        .target(name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CZlib", "CCurl"], swiftSettings: house),
+        .target(
+            name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CZlib", "CCurl"],
+            exclude: ["Server/README.md", "Client/README.md"], swiftSettings: house),
         .target(
             name: "Tokens",
             dependencies: [
                 "Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
             ],
-            swiftSettings: house),
-        .target(name: "Configuration", dependencies: ["JSON"], resources: [.embedInCode("functions.schema.json")], swiftSettings: house),
-        .target(name: "WorkerProtocol", dependencies: ["Bytes"], swiftSettings: house),
+            exclude: ["README.md"], swiftSettings: house),
+        .target(name: "Configuration", exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")], swiftSettings: house),
+        .target(name: "WorkerProtocol", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"],
-            swiftSettings: house),
+            exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "FunctionHost",
             dependencies: [
@@ -106,7 +108,7 @@ let package = Package(
         // Tests mirror the rooms.
         .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "Bytes"], swiftSettings: house),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: house),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "Bytes"], swiftSettings: house),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "EventLoop", "Bytes", "CZlib"], swiftSettings: house),
         .testTarget(
             name: "TokensTests",
@@ -116,8 +118,8 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: house),
-        .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol"], swiftSettings: house),
-        .testTarget(name: "FunctionHostTests", dependencies: ["FunctionHost"], swiftSettings: house),
+        .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol", "Bytes"], swiftSettings: house),
+        .testTarget(name: "FunctionHostTests", dependencies: ["FunctionHost", "WorkerProtocol", "JSON", "Bytes"], swiftSettings: house),
         .testTarget(name: "HearthFunctionsTests", dependencies: ["HearthFunctions"], swiftSettings: house),
     ]
 )

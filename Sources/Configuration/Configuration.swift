@@ -92,6 +92,8 @@ public struct WorkerSettings: Sendable, Equatable {
     public var blockedLoopSeconds: Double
     public var logBytesPerSecond: Int
     public var openFiles: Int
+    /// Whether workers are kept from files and system calls that functions do not need.
+    public var sandbox: Bool
 }
 
 /// Which tokens of one kind are trusted.

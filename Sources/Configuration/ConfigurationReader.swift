@@ -88,7 +88,8 @@ struct ConfigurationReader {
             drainSeconds: field["drainSeconds"].double,
             blockedLoopSeconds: field["blockedLoopSeconds"].double,
             logBytesPerSecond: field["logBytesPerSecond"].int,
-            openFiles: field["openFiles"].int)
+            openFiles: field["openFiles"].int,
+            sandbox: field["sandbox"].bool)
     }
 
     private mutating func auth(_ field: Field, project: String) -> TokenSettings {
@@ -126,20 +127,20 @@ struct ConfigurationReader {
         guard let name = field.stringIfPresent else { return nil }
         let path = FileSystem.join(directory, name)
         guard let mode = FileSystem.mode(path) else {
-            fail(field, "expected a file, found nothing at \(path.quoted)")
+            fail(field, "expected a file, found nothing at \(path.quotedPath)")
             return path
         }
         if mode & 0o170000 == 0o040000 {
-            fail(field, "expected a file, found a folder at \(path.quoted)")
+            fail(field, "expected a file, found a folder at \(path.quotedPath)")
         } else if !FileSystem.isReadable(path) {
-            fail(field, "expected a file that can be read; this process may not read \(path.quoted)")
+            fail(field, "expected a file that can be read; this process may not read \(path.quotedPath)")
         }
         return path
     }
 
     private mutating func folder(_ field: Field) -> String {
         let path = FileSystem.join(directory, field.string)
-        if field.isPresent, !FileSystem.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quoted)") }
+        if field.isPresent, !FileSystem.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quotedPath)") }
         return path
     }
 

@@ -99,10 +99,15 @@ extension LocatedValue {
 extension String {
     /// In double quotes, cut after 60 characters, and with what moves a terminal's cursor or its reading order escaped: fit for one
     /// line of a log, whoever wrote the text.
-    var quoted: String {
+    var quoted: String { quoted(cutAfter: 60) }
+
+    /// The same for the path of a file, of which the end says the most: whole.
+    var quotedPath: String { quoted(cutAfter: 4096) }
+
+    private func quoted(cutAfter limit: Int) -> String {
         var text = "\""
         for (count, scalar) in unicodeScalars.enumerated() {
-            if count == 60 { return text + "…\"" }
+            if count == limit { return text + "…\"" }
             switch scalar {
             case "\n": text += "\\n"
             case "\r": text += "\\r"

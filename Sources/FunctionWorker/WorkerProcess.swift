@@ -77,6 +77,9 @@ public final class WorkerProcess {
         unsetenv("HEARTH_OPEN_FILES")
         if chdir(words[1]) != 0 { refuse("\(words[2]): its directory \(words[1]) cannot be entered: \(String(cString: strerror(errno)))") }
         if header.value > 0 { WorkerConfinement.limitMemory(header.value) }
+        // Tells the plugin's entry that Swift's runtime, should it share ours, serves nobody else.
+        setenv("HEARTH_WORKER", "1", 1)
+        defer { unsetenv("HEARTH_WORKER") }
         do throws(PluginRefusal) {
             let plugin = try Plugin(path: words[0], name: words[2], loop: loop, owner: self)
             self.plugin = plugin

@@ -42,6 +42,7 @@ final class Dispatcher {
         mkdir(workersDirectory, 0o700)
         let hostPID = getpid()
         let mechanism = MemoryGroup.detectMechanism(hostPID: hostPID)
+        MemoryGroup.removeAbandoned(mechanism)
         log.info("workers' memory is limited", metadata: ["by": "\(mechanism.rawValue)"])
         self.keepsSpare = keepsSpare
         launch = WorkerLaunch(

@@ -28,6 +28,21 @@ struct MemoryGroup {
         return .dataLimit
     }
 
+    /// Removes the groups that hosts left behind which were killed before they could.
+    static func removeAbandoned(_ mechanism: Mechanism) {
+        guard let root = root(mechanism), let directory = opendir(root) else { return }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            let words = name.split(separator: "-")
+            guard words.count == 3, words[0] == "hearth", let host = Int32(words[1]), kill(host, 0) != 0, errno == ESRCH else { continue }
+            // A group that still has a process in it cannot be removed, and stays.
+            rmdir("\(root)/\(name)")
+        }
+    }
+
     private static func root(_ mechanism: Mechanism) -> String? {
         switch mechanism {
         case .controlGroup2: "/sys/fs/cgroup"

@@ -42,7 +42,7 @@ final class WorkerChild {
         self.onEnd = onEnd
         let process = try ChildProcess(
             loop: loop, arguments: [launch.executable, "worker"],
-            environment: ["HEARTH_HOST_PID=\(launch.hostPID)", "HEARTH_OPEN_FILES=\(launch.openFiles)", "HEARTH_WORKER=1", "PATH=/usr/bin:/bin"],
+            environment: ["HEARTH_HOST_PID=\(launch.hostPID)", "HEARTH_OPEN_FILES=\(launch.openFiles)", "PATH=/usr/bin:/bin"],
             directory: launch.directory, descriptors: [.null, .socket, .socket, .socket, .socket])
         self.process = process
         channel = process.sockets[2]

@@ -177,5 +177,6 @@ extension PoolLimits {
         drainMilliseconds = UInt64(settings.drainSeconds * 1000)
         openFiles = settings.openFiles
         logBytesPerSecond = settings.logBytesPerSecond
+        isSandboxed = settings.sandbox
     }
 }

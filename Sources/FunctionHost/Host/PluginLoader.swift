@@ -104,7 +104,7 @@ final class PluginLoader {
             switch result {
             case .failure(let refusal)?: refusals.append(refusal)
             case .success(let plugin)?:
-                for warning in plugin.environment.warnings { dispatcher.log.warning("\(warning)") }
+                for warning in plugin.manifest.warnings + plugin.environment.warnings { dispatcher.log.warning("\(warning)") }
                 for function in register(plugin, &refusals) {
                     if let other = functions[function.name] {
                         let (own, owner) = (function.artifact.displayName, other.artifact.displayName)

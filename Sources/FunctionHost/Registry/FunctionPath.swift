@@ -59,9 +59,14 @@ struct FunctionPath {
         var end = 0
         while end < host.count, host[end] != UInt8(ascii: "."), host[end] != UInt8(ascii: ":") { end += 1 }
         let regionEnd = end - project.count - 1
-        guard regionEnd > 0, host[regionEnd] == UInt8(ascii: "-"), host.extracting(regionEnd + 1..<end).isEqual(to: project) else {
-            return nil
-        }
-        return host.extracting(0..<regionEnd).string()
+        guard regionEnd > 0, host[regionEnd] == UInt8(ascii: "-") else { return nil }
+        // Host names have no case (RFC 9110 section 4.2.3); ids of projects are in lower case.
+        for index in 0..<project.count where host[regionEnd + 1 + index].lowercased != project[index] { return nil }
+        return host.extracting(0..<regionEnd).string().lowercased()
     }
+}
+
+extension UInt8 {
+    /// The byte in lower case where it is an ASCII letter.
+    var lowercased: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
 }

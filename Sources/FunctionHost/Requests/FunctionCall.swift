@@ -87,7 +87,7 @@ class FunctionCall: Invocation, HTTPExchangeObserver {
     override final func writeContext(into buffer: inout ByteBuffer) {
         let exchange = exchange
         buffer.append("{\"method\":\"")
-        buffer.append(exchange.method.description)
+        buffer.append(exchange.methodName)
         buffer.append("\",\"path\":")
         writePath(into: &buffer)
         let query = exchange.query
@@ -131,10 +131,7 @@ extension ByteBuffer {
     mutating func append(lowercasedName name: Span<UInt8>) {
         append(UInt8(ascii: "\""))
         appendUninitialized(minimum: name.count + 1) { room in
-            for index in 0..<name.count {
-                let byte = name[index]
-                room[index] = byte &- 65 < 26 ? byte | 0x20 : byte
-            }
+            for index in 0..<name.count { room[index] = name[index].lowercased }
             return name.count
         }
         append("\",")
