@@ -1,6 +1,7 @@
 internal import Bytes
 internal import CHearth
 import Glibc
+internal import Synchronization
 
 /// The tie between this plugin's functions and the host: what arrives goes through here.
 ///
@@ -13,7 +14,8 @@ final class Attachment: @unchecked Sendable {
 
     let host: Host
     private let handlers: [FunctionHandler]
-    private let loopThread = pthread_self()
+    /// The thread that the host calls on, known from the first call.
+    private let loopThread = Atomic<pthread_t>(0)
     /// The invocation that runs on the loop at this moment; 0 for none.
     private var running: UInt64 = 0
     /// Those that wait for something.
@@ -37,7 +39,7 @@ final class Attachment: @unchecked Sendable {
     var attributed: UInt64 { isOnLoop ? running : 0 }
 
     /// Whether this is the thread that the host calls on.
-    var isOnLoop: Bool { pthread_equal(pthread_self(), loopThread) != 0 }
+    var isOnLoop: Bool { loopThread.load(ordering: .relaxed) == pthread_self() }
 
     /// Runs `body` as work for an invocation: what it logs and starts is put down to that.
     func attributing(_ invocation: UInt64, _ body: () -> Void) {
@@ -49,6 +51,7 @@ final class Attachment: @unchecked Sendable {
 
     func invoke(_ call: UnsafePointer<hearth_invocation>) {
         let id = call.pointee.id
+        loopThread.store(pthread_self(), ordering: .relaxed)
         guard Int(call.pointee.function) < handlers.count else {
             host.log(id, HEARTH_ERROR_LEVEL, "The host called function \(call.pointee.function), which does not exist.")
             return Invocation(self, call).fail(HttpsError(.internal, "INTERNAL"))
