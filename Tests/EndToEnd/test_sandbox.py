@@ -1,0 +1,77 @@
+"""What a plugin can reach of the machine: the system's files to read, a folder of its own, and not the host."""
+
+import ctypes
+import errno
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+from hearth import Host, library
+
+
+@pytest.fixture(scope='module')
+def host():
+    """Not under /tmp, which is open to every worker."""
+    folder = tempfile.mkdtemp(prefix='hearth-', dir='/var/tmp')
+    host = Host(folder, {'trespasser': {'library': library('trespasser')}, 'probe': {'library': library('probe')}})
+    (host.folder / '.secret.local').write_text('API_KEY=x\n')
+    host.start()
+    yield host
+    host.stop()
+    shutil.rmtree(folder)
+
+
+def refused(host):
+    """What a worker gets for a file that is not its own; a kernel without Landlock lets it through, and the log says so."""
+    return 0 if 'no Landlock' in host.log else errno.EACCES
+
+
+@pytest.mark.parametrize('path', ['data/admin-token', '.secret.local', 'functions.json', 'host.log', 'data'])
+def test_what_belongs_to_the_host(path, host):
+    assert host.result('try', f'read:{host.folder / path}') == refused(host)
+
+
+@pytest.mark.parametrize('path', ['/root', '/home', '/var/tmp', '/run', '/boot', '/'])
+def test_what_belongs_to_others(path, host):
+    if pathlib.Path(path).exists():
+        assert host.result('try', f'read:{path}') == refused(host)
+
+
+@pytest.mark.parametrize('path', ['/etc/passwd', '/usr/bin', '/proc/self/status', '/dev/null'])
+def test_what_belongs_to_everybody(path, host):
+    assert host.result('try', f'read:{path}') == 0
+
+
+@pytest.mark.parametrize('path', ['/etc/hearth-was-here', '/usr/hearth-was-here', '/var/tmp/hearth-was-here'])
+def test_writing_elsewhere(path, host):
+    assert host.result('try', f'write:{path}') == refused(host)
+    pathlib.Path(path).unlink(missing_ok=True)
+
+
+def test_its_own_library_cannot_be_changed(host):
+    for artifact in (host.data / 'artifacts').glob('*.so'):
+        assert host.result('try', f'write:{artifact}') != 0 or refused(host) == 0
+        assert host.result('try', f'delete:{artifact}') == refused(host)
+
+
+def test_its_own_folder(host):
+    folder = host.result('folder')
+    assert folder.startswith(str(host.data))
+    for process in host.loaded_workers():
+        own = pathlib.Path(f'/proc/{process.pid}/cwd').readlink()
+        if str(own) != folder:
+            assert host.result('try', f'write:{own}/note') == 0
+            assert host.result('try', f'write:{folder}/note') == refused(host)
+
+
+@pytest.mark.parametrize('what', ['mount', 'unshare', 'chroot', 'trace'])
+def test_calls_that_no_function_needs(what, host):
+    assert host.result('try', what) == errno.EPERM
+
+
+def test_the_host_cannot_be_signalled(host):
+    """Landlock keeps signals in from its sixth version on; 444 is landlock_create_ruleset, 1 asks for the version."""
+    version = ctypes.CDLL(None, use_errno=True).syscall(444, None, 0, 1)
+    assert host.result('try', 'signal') == (errno.EPERM if version >= 6 else 0)
