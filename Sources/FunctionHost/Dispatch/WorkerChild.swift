@@ -139,7 +139,7 @@ struct LineSplitter {
 
     mutating func split(_ bytes: Span<UInt8>, _ line: (Span<UInt8>) -> Void) {
         var start = 0
-        for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") || index - start + partial.count >= Self.lineSizeMax {
+        for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") || index - start + 1 + partial.count >= Self.lineSizeMax {
             let isNewline = bytes[index] == UInt8(ascii: "\n")
             let piece = bytes.extracting(start..<(isNewline ? index : index + 1))
             if partial.isEmpty {
