@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from load import Load
 from processes import until
 
 
@@ -55,9 +56,13 @@ def test_levels(host):
 
 
 def test_trace_of_the_request(host):
+    """On every line, also where the host reads the line after the answer."""
     trace = '0af7651916cd43dd8448eb211c80319c'
-    host.result('says', {'text': 'traced'}, headers={'traceparent': f'00-{trace}-b7ad6b7169203331-01'})
-    assert any(trace in json.dumps(entry) for entry in lines_with(host, 'traced'))
+    with Load(host, 'pid', clients=4):
+        for number in range(40):
+            host.result('says', {'text': f'traced-{number}-'}, headers={'traceparent': f'00-{trace}-b7ad6b7169203331-01'})
+    for number in range(40):
+        assert all(trace in entry.get('trace', '') for entry in lines_with(host, f'traced-{number}-', 4))
 
 
 @pytest.mark.parametrize('text', ['two\nlines', 'tab\tand "quotes"', '\x1b[31mred\x1b[0m', 'é😀', '{"level":"critical","forged":true}'])

@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from hearth import Host, library
+from hearth import ROOT, Host, library
 
 
 @pytest.fixture(scope='module')
@@ -75,3 +75,8 @@ def test_the_host_cannot_be_signalled(host):
     """Landlock keeps signals in from its sixth version on; 444 is landlock_create_ruleset, 1 asks for the version."""
     version = ctypes.CDLL(None, use_errno=True).syscall(444, None, 0, 1)
     assert host.result('try', 'signal') == (errno.EPERM if version >= 6 else 0)
+
+
+def test_turned_off(launch):
+    host = launch(['trespasser'], config={'workers': {'sandbox': False}})
+    assert host.result('try', f'read:{ROOT / "README.md"}') == 0

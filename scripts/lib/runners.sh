@@ -50,7 +50,7 @@ run_pytest() {
   # Status 5 says that no test was selected; whether any ran at all is judged in close_run.
   [ "$status" -ne 5 ] || status=0
   closing=$(grep -aE '^=+ .* in [0-9.]+s' "$logs/pytest.log" | tail -n 1 || true)
-  count=$(grep -oE '[0-9]+ (passed|failed|errors?)' <<< "$closing" | awk '{ n += $1 } END { print n + 0 }')
+  count=$({ grep -oE '[0-9]+ (passed|failed|errors?)' <<< "$closing" || true; } | awk '{ n += $1 } END { print n + 0 }')
   record 'pytest' "$status" "$count" "$closing"
 }
 
