@@ -1,5 +1,6 @@
 import Bytes
 import Configuration
+import Glibc
 
 /// Every function that requests can reach, found by the path that clients use.
 ///
@@ -67,18 +68,33 @@ final class FunctionRegistry {
     private func isPath(_ path: Span<UInt8>, at position: Int) -> Bool {
         let range = paths[position]
         guard path.count == range.count else { return false }
-        for index in 0..<path.count where path[index] != text[range.lowerBound + index] { return false }
-        return true
+        return path.withUnsafeBytes { path in
+            text.withUnsafeBytes { text in
+                guard let path = path.baseAddress, let text = text.baseAddress else { return true }
+                return memcmp(path, text + range.lowerBound, range.count) == 0
+            }
+        }
     }
 
     /// The function of this name.
     func function(named name: String) -> RegisteredFunction? { functions.first { $0.name == name } }
 
-    /// FNV-1a: paths are short, and whoever could choose colliding names deploys the functions.
+    /// Eight bytes at a time, since each request pays for it. Whoever could choose colliding names deploys the functions.
     private static func hash(_ bytes: Span<UInt8>) -> Int {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for index in 0..<bytes.count { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
-        return Int(truncatingIfNeeded: hash ^ (hash >> 32))
+        bytes.withUnsafeBytes { bytes in
+            var hash = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
+            var index = 0
+            while index + 8 <= bytes.count {
+                hash = (hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) &* 0x9E37_79B9_7F4A_7C15
+                hash ^= hash >> 29
+                index += 8
+            }
+            while index < bytes.count {
+                hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3
+                index += 1
+            }
+            return Int(truncatingIfNeeded: hash ^ (hash >> 32))
+        }
     }
 }
 
