@@ -30,7 +30,7 @@ final class WorkerPool {
     private var restarts: RestartPolicy
     private var retryTimer: Timer?
     private var isStopping = false
-    private var lastFailure = ""
+    private let deadlines: DeadlineWatch
 
     init(artifact: Artifact, settings: PoolSettings, limits: PoolLimits, dispatcher: Dispatcher) {
         self.artifact = artifact
@@ -38,6 +38,7 @@ final class WorkerPool {
         self.limits = limits
         self.dispatcher = dispatcher
         name = artifact.name
+        deadlines = dispatcher.deadlines
         restarts = RestartPolicy(limit: limits.restartLimit, windowSeconds: limits.restartWindowSeconds)
     }
 
@@ -47,7 +48,7 @@ final class WorkerPool {
     func dispatch(_ invocation: Invocation, payload: Span<UInt8>) {
         if let worker = freeWorker() {
             worker.start(invocation, payload: payload)
-            dispatcher.deadlines.note(invocation.deadlineMilliseconds)
+            deadlines.note(invocation.deadlineMilliseconds)
             return
         }
         guard !isStopping else { return invocation.fail(.shuttingDown) }
@@ -67,7 +68,7 @@ final class WorkerPool {
             invocation.park(payload: payload)
             queue.append(invocation, now: loop.nowMilliseconds)
         }
-        dispatcher.deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
+        deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
     }
 
     /// Starts a worker ahead of an invocation whose body still arrives.
@@ -79,12 +80,13 @@ final class WorkerPool {
     func forgetQueued() { queue.forgetOne() }
 
     private func freeWorker() -> Worker? {
-        var best: Worker?
-        for worker in workers where worker.state == .ready && worker.inFlight < settings.concurrency {
-            if worker.inFlight == 0 { return worker }
-            if best.map({ worker.inFlight < $0.inFlight }) ?? true { best = worker }
+        var best = -1
+        var fewest = settings.concurrency
+        for index in 0..<workers.count where workers[index].state == .ready && workers[index].inFlight < fewest {
+            best = index
+            fewest = workers[index].inFlight
         }
-        return best
+        return best < 0 ? nil : workers[best]
     }
 
     /// A worker has answered or become ready.

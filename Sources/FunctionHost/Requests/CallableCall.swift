@@ -33,8 +33,12 @@ final class CallableCall: FunctionCall {
         guard exchange.method == .post, let type = exchange.header("content-type"), CallableBody.accepts(contentType: type),
             let parsed = CallableBody(body)
         else { return answer(.badRequest) }
-        let credentials = router.gate.credentials(
-            authorization: exchange.header("authorization"), appCheck: exchange.header("x-firebase-appcheck"))
+        let authorization = exchange.header("authorization")
+        let appCheckHeader = exchange.header("x-firebase-appcheck")
+        if authorization == nil, appCheckHeader == nil, parsed.unwrapped == nil {
+            return admit(.missing, .missing, body.extracting(parsed.data))
+        }
+        let credentials = router.gate.credentials(authorization: authorization, appCheck: appCheckHeader)
         if credentials.areKnown, let idToken = credentials.idToken.verdict, let appCheck = credentials.appCheck.verdict {
             if let unwrapped = parsed.unwrapped {
                 admit(idToken, appCheck, unwrapped.span)
@@ -58,9 +62,11 @@ final class CallableCall: FunctionCall {
                 metadata: ["function": "\(function.name)", "app": "\(appCheck.name)", "auth": "\(idToken.name)"])
             return answer(refusal)
         }
-        router.log.debug(
-            "Callable request verification passed",
-            metadata: ["function": "\(function.name)", "app": "\(appCheck.name)", "auth": "\(idToken.name)"])
+        if router.logsEachCall {
+            router.log.debug(
+                "Callable request verification passed",
+                metadata: ["function": "\(function.name)", "app": "\(appCheck.name)", "auth": "\(idToken.name)"])
+        }
         if wantsStream, function.generation == 1 {
             return answer(CallableError(code: .invalidArgument, message: "Unsupported Accept header 'text/event-stream'"))
         }

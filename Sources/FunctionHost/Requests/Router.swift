@@ -10,6 +10,8 @@ final class Router: HTTPHandler {
     let loop: EventLoop
     let gate: TokenGate
     let log: Logger
+    /// Whether the log takes what is said of each call, so that nothing is made ready for nobody.
+    let logsEachCall: Bool
     /// The functions as this loop knows them.
     let registry: FunctionRegistry
     private var scratch = ByteBuffer()
@@ -30,6 +32,7 @@ final class Router: HTTPHandler {
         self.adminToken = adminToken
         self.gate = gate
         self.log = log
+        logsEachCall = log.logLevel <= .debug
         registry = FunctionRegistry(project: project)
     }
 
