@@ -112,17 +112,18 @@ extension InProcessWorker: PluginOwner {
     }
 
     func pluginLogs(_ invocation: InvocationID, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {
+        // On the loop at once: the invocation is still open then.
+        if dispatcher.loop.isCurrent { return record(invocation, level, message, fields) }
         let message = message.array()
         let fields = fields.array()
         let reference = LoopBound(self, loop: dispatcher.loop)
-        dispatcher.loop.post { reference.value.record(invocation, level, message, fields) }
+        dispatcher.loop.post { reference.value.record(invocation, level, message.span, fields.span) }
     }
 
-    private func record(_ id: InvocationID, _ level: UInt8, _ message: [UInt8], _ fields: [UInt8]) {
-        let current = invocation(id)
+    private func record(_ id: InvocationID, _ level: UInt8, _ message: Span<UInt8>, _ fields: Span<UInt8>) {
         let origin = FunctionLogOrigin(
-            plugin: artifact.name, version: artifact.version, pid: pid, function: current?.function.name,
-            execution: id.rawValue == 0 ? nil : ExecutionID(workerSeed: seed, invocation: id), trace: current?.trace)
-        dispatcher.functionLog.record(origin, source: .logger, level: level, message: message.span, fields: fields.span)
+            plugin: artifact.name, version: artifact.version, pid: pid, function: invocation(id)?.function.name,
+            execution: id.rawValue == 0 ? nil : ExecutionID(workerSeed: seed, invocation: id), trace: trace(of: id))
+        dispatcher.functionLog.record(origin, source: .logger, level: level, message: message, fields: fields)
     }
 }

@@ -200,7 +200,7 @@ extension ProcessWorker: WorkerChildOwner {
             plugin: artifact.name, version: artifact.version, pid: child.pid,
             function: dispatcher.functionName(of: artifact, index: function),
             execution: id.rawValue == 0 ? nil : ExecutionID(workerSeed: child.seed, invocation: id),
-            trace: invocation(id)?.trace)
+            trace: trace(of: id))
         if dropped > 0 { dispatcher.functionLog.recordDropped(origin, bytes: dropped, perSecond: budget.bytesPerSecond) }
         dispatcher.functionLog.record(origin, source: source, level: level, message: message, fields: fields)
     }

@@ -30,6 +30,7 @@ class Worker {
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var generation: UInt64 = 0
+    private var recentTraces = RecentTraces()
 
     /// A slot is kept until the worker answers, also when the invocation is over: only then is its room free.
     struct Slot {
@@ -94,9 +95,13 @@ class Worker {
         return slots[id.slot].invocation
     }
 
+    /// The trace of an invocation, also shortly after it was answered: what it logs comes another way than its answer.
+    final func trace(of id: InvocationID) -> String? { invocation(id)?.trace ?? recentTraces.find(id) }
+
     final func cancel(_ id: InvocationID) {
         guard id.slot < slots.count, slots[id.slot].id == id, slots[id.slot].overdueSinceMilliseconds == 0 else { return }
         slots[id.slot].overdueSinceMilliseconds = max(1, pool?.loop.nowMilliseconds ?? 1)
+        if let trace = slots[id.slot].invocation?.trace { recentTraces.append(id, trace) }
         slots[id.slot].invocation = nil
         sendCancel(id)
     }
@@ -105,6 +110,7 @@ class Worker {
     final func didAnswer(_ id: InvocationID, _ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         guard id.slot < slots.count, slots[id.slot].id == id else { return }
         let invocation = slots[id.slot].invocation
+        if let trace = invocation?.trace { recentTraces.append(id, trace) }
         release(id.slot)
         if let invocation, case .running = invocation.state {
             invocation.state = .over
