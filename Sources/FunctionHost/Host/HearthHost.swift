@@ -15,6 +15,7 @@ public final class HearthHost {
     private let data: DataDirectory
     private let home: EventLoop
     private let dispatcher: Dispatcher
+    private let output: LogOutput
     private let log: Logger
     private var shards: [LoopShard] = []
     private var watchers: [SignalWatcher] = []
@@ -34,9 +35,9 @@ public final class HearthHost {
         self.configuration = configuration
         self.options = options
         data = try DataDirectory(path: options.dataDirectory)
-        let output = LogOutput()
+        output = LogOutput()
         let level = Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice
-        log = Logger(label: "hearth") { HostLogHandler(label: $0, output: output, level: level) }
+        log = Logger(label: "hearth") { [output] in HostLogHandler(label: $0, output: output, level: level) }
         do throws(LoopError) {
             home = try EventLoop()
         } catch {
@@ -104,6 +105,7 @@ public final class HearthHost {
         }
         home.run()
         for shard in shards { shard.join() }
+        output.flush()
         if let startError { throw startError }
     }
 

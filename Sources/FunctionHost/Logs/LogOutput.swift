@@ -3,8 +3,11 @@ import Glibc
 import JSON
 import Synchronization
 
-/// Puts log lines on standard error, whole.
-final class LogOutput: Sendable {
+/// Puts log lines on standard error, whole and in order, from a thread of its own: a reader that does not read, a stopped
+/// terminal for example, must not stop the host. What cannot be kept meanwhile is dropped and counted.
+final class LogOutput: @unchecked Sendable {
+    // Unchecked: a semaphore is made to be used from any thread, and all that changes is behind the mutex.
+
     /// How a line looks.
     enum Style: Sendable {
         /// For people: time, severity, what it is about, the message, then `name=value`.
@@ -13,30 +16,89 @@ final class LogOutput: Sendable {
         case json
     }
 
+    /// Bytes that may wait to be written.
+    static let waitingBytesMax = 4 << 20
+
+    private struct State: ~Copyable {
+        var waiting = ByteBuffer()
+        var droppedLines = 0
+        var isWriting = false
+    }
+
     private let style: Style
     private let descriptor: Int32
-    private let buffer = Mutex(ByteBuffer())
+    private let state = Mutex(State())
+    private let wake: UnsafeMutablePointer<sem_t>
 
     /// - Parameter style: nil takes text on a terminal and JSON elsewhere.
     init(descriptor: Int32 = STDERR_FILENO, style: Style? = nil) {
         self.descriptor = descriptor
         self.style = style ?? (isatty(descriptor) == 1 ? .text : .json)
+        wake = .allocate(capacity: 1)
+        sem_init(wake, 0, 0)
+        var thread = pthread_t()
+        // The thread lives as long as the process, and keeps this alive.
+        pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<LogOutput>.fromOpaque(context).takeUnretainedValue().writeForever()
+            }, Unmanaged.passRetained(self).toOpaque())
+        pthread_detach(thread)
     }
 
-    /// Writes one line.
+    /// Queues one line.
     func write(severity: Severity, label: String, message: String, entries: [(String, JSONValue)]) {
-        buffer.withLock { buffer in
-            switch style {
-            case .json: Self.appendJSON(severity, label, message, entries, to: &buffer)
-            case .text: Self.appendText(severity, label, message, entries, to: &buffer)
+        let isFirst = state.withLock { state in
+            guard state.waiting.count < Self.waitingBytesMax else {
+                state.droppedLines += 1
+                return false
             }
-            buffer.append(UInt8(ascii: "\n"))
-            while !buffer.isEmpty {
-                let count = buffer.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count > 0 { buffer.consume(count) } else if errno != EINTR { break }
-            }
-            buffer.clear(keepingAtMost: 16 * 1024)
+            let wasEmpty = state.waiting.isEmpty
+            append(severity, label, message, entries, to: &state.waiting)
+            return wasEmpty
         }
+        if isFirst { sem_post(wake) }
+    }
+
+    /// Waits until everything is written, for at most two seconds.
+    func flush() {
+        for _ in 0..<2000 where state.withLock({ !$0.waiting.isEmpty || $0.isWriting }) { usleep(1000) }
+    }
+
+    private func writeForever() -> Never {
+        while true {
+            if sem_wait(wake) != 0 { continue }
+            var lines = takeLines()
+            while !lines.isEmpty {
+                let count = lines.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if count > 0 { lines.consume(count) } else if errno != EINTR { lines.clear() }
+            }
+            state.withLock { $0.isWriting = false }
+        }
+    }
+
+    private func takeLines() -> ByteBuffer {
+        state.withLock { state in
+            var lines = ByteBuffer()
+            swap(&lines, &state.waiting)
+            state.isWriting = true
+            if state.droppedLines > 0 {
+                append(.warning, "hearth", "\(state.droppedLines) log lines were dropped: nobody read them fast enough", [], to: &lines)
+                state.droppedLines = 0
+            }
+            return lines
+        }
+    }
+
+    private func append(
+        _ severity: Severity, _ label: String, _ message: String, _ entries: [(String, JSONValue)], to buffer: inout ByteBuffer
+    ) {
+        switch style {
+        case .json: Self.appendJSON(severity, label, message, entries, to: &buffer)
+        case .text: Self.appendText(severity, label, message, entries, to: &buffer)
+        }
+        buffer.append(UInt8(ascii: "\n"))
     }
 
     private static func appendJSON(
