@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -97,6 +98,21 @@ def test_banner_lists_functions_with_their_addresses(launch):
     host = launch()
     assert f'http://127.0.0.1:{host.port}{host.path("echo")}' in host.banner
     assert f'http://127.0.0.1:{host.port}/_/' in host.banner
+
+
+def test_any_free_port(prepare):
+    host = prepare()
+    host.port = 0
+    host.spawn()
+    line = host.until_logged(r'http://127\.0\.0\.1:\d+/_/health')
+    host.port = int(re.search(r':(\d+)/_', line)[1])
+    assert host.port > 0
+    assert host.result('echo', 1) == 1
+
+
+def test_version():
+    outcome = run('--version')
+    assert (outcome.returncode, outcome.stdout.strip().count('.')) == (0, 2)
 
 
 def test_admin_token_is_for_its_owner_only(launch):
