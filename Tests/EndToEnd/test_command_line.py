@@ -124,18 +124,35 @@ def test_admin_token_is_for_its_owner_only(launch):
     assert token not in host.log
 
 
-def test_output_that_nobody_reads_does_not_end_it(prepare):
-    """A terminal that is closed: writing the log fails from then on."""
-    host = prepare()
+def with_pipe(host):
+    """Starts a host whose output goes into a pipe; returns the end to read from."""
     reader, writer = os.pipe()
     host.process = subprocess.Popen(host.command(), stdin=subprocess.DEVNULL, stdout=writer, stderr=writer, cwd=host.folder,
                                     start_new_session=True, env={'PATH': '/usr/bin:/bin'})
     os.close(writer)
     until(host.is_ready, 'ready')
-    os.close(reader)
+    return reader
+
+
+def test_output_that_goes_nowhere_does_not_end_it(prepare):
+    """A terminal that is closed: writing the log fails from then on."""
+    host = prepare()
+    os.close(with_pipe(host))
     for number in range(20):
         assert host.result('echo', number) == number
         host.callable('throwsPlain')
+
+
+def test_output_that_nobody_reads_does_not_hold_it_up(prepare):
+    """A pipe takes 64 KiB; then writing to it would wait for ever."""
+    host = prepare()
+    reader = with_pipe(host)
+    with host.wire() as wire:
+        for _ in range(1000):
+            wire.send_request('POST', host.path('throwsPlain'), [('Content-Type', 'application/json')], '{"data":null}')
+            assert wire.response().status == 500
+    host.stop()
+    os.close(reader)
 
 
 def test_health_is_json_or_text(conformance):
