@@ -85,6 +85,7 @@ final class Router: HTTPHandler {
     // MARK: The host's own pages
 
     private func answerUnknown(_ exchange: HTTPExchange, region: String, name: String) {
+        guard isReady else { return answerStarting(exchange) }
         // A page that calls a misspelt function should read 404, and not fail in its preflight.
         if CORSHeaders.answerPreflight(exchange, .reflect, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return }
         let valid = registry.functions.filter { if case .event = $0.trigger { false } else { true } }
@@ -100,8 +101,18 @@ final class Router: HTTPHandler {
             return answer(
                 exchange, isServing ? .ok : .serviceUnavailable, json: isServing ? "{\"status\":\"ready\"}" : "{\"status\":\"not ready\"}")
         }
+        guard isReady else { return answerStarting(exchange) }
         if path.equals("/backends"), exchange.method == .get { return answerBackends(exchange) }
         answer(exchange, .notFound, "Not Found", reflectsOrigin: true)
+    }
+
+    /// Until the plugins are loaded nobody knows which functions there are.
+    private func answerStarting(_ exchange: HTTPExchange) {
+        exchange.respond(.serviceUnavailable, body: Array("the host is starting; try again".utf8).span) { fields in
+            fields.field("Content-Type", "text/plain; charset=utf-8")
+            fields.field("Retry-After", 1)
+            CORSHeaders.write(.reflect, for: exchange, to: fields)
+        }
     }
 
     /// What the Firebase emulator tells web clients that ping it (spec functions 10.3).
