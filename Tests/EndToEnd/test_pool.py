@@ -83,11 +83,6 @@ class TestInstances:
         second = until(lambda: host.loaded_workers(), 'another one without a call')[0]
         assert first.pid != second.pid
 
-    def test_nothing_runs_before_the_first_call(self, launch):
-        host = launch(['probe'], config=options())
-        until(lambda: not host.loaded_workers() or host.request('GET', '/_/health').status == 200, 'started')
-        assert len(host.workers()) <= 2
-
 
 class TestQueue:
     def test_full(self, launch):
@@ -162,6 +157,20 @@ class TestCrashes:
             assert host.result('pid') > 0
             assert host.callable('abort').status == 500
         assert host.result('pid') > 0
+
+
+    def test_calls_that_wait_go_to_the_next_worker(self, launch):
+        host = launch(['probe'], config=options(concurrency=1, maxInstances=1))
+        first = host.result('pid')
+        wires = [host.wire() for _ in range(6)]
+        calls = [('sleep', '{"milliseconds":700}'), ('abort', 'null'), *[('pid', 'null')] * 4]
+        for wire, (name, data) in zip(wires, calls, strict=True):
+            wire.send_request('POST', host.path(name), callable_headers(), '{"data":%s}' % data)
+            # One after the other: calls wait in the order in which they came.
+            assert host.request('GET', '/_/health').status == 200
+        answers = [wire.response() for wire in wires]
+        assert [answer.status for answer in answers] == [200, 500, 200, 200, 200, 200]
+        assert first not in [answer.json['result'] for answer in answers[2:]]
 
 
 def test_deadline_that_passes_in_a_cold_start(launch):
