@@ -119,6 +119,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: house),
         .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol", "Bytes"], swiftSettings: house),
+        .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol"], swiftSettings: house),
         .testTarget(name: "FunctionHostTests", dependencies: ["FunctionHost", "WorkerProtocol", "JSON", "Bytes"], swiftSettings: house),
         .testTarget(name: "HearthFunctionsTests", dependencies: ["HearthFunctions"], swiftSettings: house),
     ]

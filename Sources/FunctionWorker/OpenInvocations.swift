@@ -5,6 +5,9 @@ public struct OpenInvocations {
     /// Bytes of chunks that may be on their way to the client before the plugin is asked to wait.
     public static let windowBytes = 256 * 1024
 
+    /// Bytes of chunks after which a plugin that does not wait is not listened to any more.
+    public static let unacknowledgedBytesMax = 16 << 20
+
     private struct Entry {
         var id = InvocationID(rawValue: 0)
         var takesChunks = false
@@ -52,7 +55,9 @@ public struct OpenInvocations {
 
     /// Counts a chunk of `size` bytes; the caller sends it unless this says that nobody reads.
     public mutating func send(_ id: InvocationID, size: Int) -> PluginFlow {
-        guard contains(id), entries[id.slot].takesChunks else { return .gone }
+        guard contains(id), entries[id.slot].takesChunks, entries[id.slot].unacknowledgedBytes < Self.unacknowledgedBytesMax else {
+            return .gone
+        }
         entries[id.slot].unacknowledgedBytes += size
         guard entries[id.slot].unacknowledgedBytes > Self.windowBytes else { return .goOn }
         entries[id.slot].isWaiting = true

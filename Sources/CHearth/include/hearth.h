@@ -135,7 +135,7 @@ typedef void (*hearth_job)(void *context);
 
 /* What send_chunk() and start_response() return. */
 typedef enum hearth_flow {
-    HEARTH_GONE = -1,    /* nobody reads: the client left, the call was answered, or chunks were not asked for */
+    HEARTH_GONE = -1,    /* not taken: the client left, the call was answered, chunks were not asked for, or 16 MiB wait already */
     HEARTH_PRESSURE = 0, /* taken, but the client reads slowly: wait for drained() */
     HEARTH_CONTINUE = 1, /* taken */
 } hearth_flow;

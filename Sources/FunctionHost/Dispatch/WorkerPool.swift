@@ -114,10 +114,13 @@ final class WorkerPool {
     static let overdueMilliseconds: UInt64 = 10_000
 
     private func retire(_ worker: Worker, now: UInt64) {
+        // What runs inside the host cannot be replaced.
+        guard settings.isIsolated else { return }
         if worker.state == .ready {
             worker.state = .draining
             dispatcher.log.warning(
-                "an instance is replaced: it still works on invocations that ended long ago", metadata: ["pid": "\(worker.pid)", "plugin": "\(name)"])
+                "an instance is replaced: it still works on invocations that ended long ago",
+                metadata: ["pid": "\(worker.pid)", "plugin": "\(name)"])
         }
         if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) == worker.inFlight {
             worker.kill(reason: "it did not finish what nobody waits for any more")
@@ -129,14 +132,6 @@ final class WorkerPool {
     /// Starts `settings.instancesMin` workers.
     func prepare() {
         while workers.count < settings.instancesMin, startWorker() {}
-    }
-
-    /// Takes a worker that was started elsewhere: the one that was asked for the manifest.
-    func adopt(_ worker: Worker) {
-        worker.pool = self
-        worker.idleSinceMilliseconds = loop.nowMilliseconds
-        workers.append(worker)
-        workerHasRoom(worker)
     }
 
     private func startWorkerIfNeeded(waiting: Int) {
