@@ -126,17 +126,18 @@ class TestLateAnswer:
 
 
 class TestMemory:
-    def test_a_worker_that_takes_too_much_is_ended(self, launch):
-        host = launch(['Faults', 'Conformance'], config={'functions': {'allocateForever': {'memory': '128MiB'}}})
+    @pytest.mark.parametrize('plugin, name', [('probe', 'hog'), ('Faults', 'allocateForever')])
+    def test_a_worker_that_takes_too_much_is_ended(self, plugin, name, launch):
+        host = launch([plugin, 'Conformance'], config={'functions': {name: {'memory': '128MiB'}}})
         before = resident_kib(host.pid)
-        answer = host.callable('allocateForever', headers=[ORIGIN])
+        answer = host.callable(name, headers=[ORIGIN])
         if 'RLIMIT_DATA' in host.log:
             assert answer.status == 200, 'malloc says no, and the function goes on'
         else:
             assert (answer.status, answer.json) == (500, INTERNAL)
             host.until_logged('it took more memory than it may')
         assert host.result('echo', 1) == 1
-        assert pid(host) > 0
+        assert host.callable(name).status == answer.status
         assert resident_kib(host.pid) - before < 64 * 1024
 
     def test_limit_is_logged_at_start(self, host):

@@ -187,6 +187,16 @@ static void tell_environment(call *c) {
     respond(c->id, HEARTH_RESULT, NULL, body, used);
 }
 
+static void hog(call *c) {
+    long taken = 0;
+    for (char *block; (block = malloc(1 << 20)); taken++) {
+        memset(block, 1, 1 << 20);
+        /* The block is shown to somebody, so that no compiler leaves it out. */
+        if (write(-1, block, 1) == 0) break;
+    }
+    finish(c, "%ld", taken);
+}
+
 static void open_files(call *c, long wanted) {
     static int opened[100000];
     long count = 0;
@@ -251,6 +261,7 @@ static void invoke(const hearth_invocation *i) {
     else if (is(i, "waits")) host->send_chunk(host, i->id, (hearth_bytes){"\"waiting\"", 9});
     else if (is(i, "stream")) c->left = number(i, "count", 1), c->bytes = number(i, "bytes", 10), stream(c);
     else if (is(i, "big")) big(c, number(i, "bytes", 10));
+    else if (is(i, "hog")) hog(c);
     else if (is(i, "environment")) tell_environment(c);
     else if (is(i, "secret")) finish(c, getenv("API_KEY") ? "\"set\"" : "null");
     else if (is(i, "folder")) finish(c, "\"%s\"", getcwd(c->text, sizeof c->text));
@@ -291,7 +302,7 @@ static void drained(uint64_t id) {
 static const char manifest[] =
     "{\"specVersion\":\"v1alpha1\",\"endpoints\":{"
     CALLABLE("pid") CALLABLE("open") CALLABLE("count") CALLABLE("sleep") CALLABLE("late") CALLABLE("overlap") CALLABLE("waits")
-    CALLABLE("stream") CALLABLE("big") CALLABLE("environment") CALLABLE("secret") CALLABLE("folder") CALLABLE("opensFiles")
+    CALLABLE("stream") CALLABLE("big") CALLABLE("hog") CALLABLE("environment") CALLABLE("secret") CALLABLE("folder") CALLABLE("opensFiles")
     CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout") CALLABLE("database")
     CALLABLE("nowhere") CALLABLE("garbledChunk")
     CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
