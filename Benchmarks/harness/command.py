@@ -50,7 +50,6 @@ def main(parser: argparse.ArgumentParser) -> int:
 def _run(options: argparse.Namespace) -> int:
     default = hearth.Build()
     build = hearth.Build((options.hearth or default.program).resolve(), (options.plugin or default.plugin).resolve())
-    before = machine.core_times()
     results: dict = {"machine": machine.description()}
     parts = ["counts"] if options.check else options.only
     if "throughput" in parts:
@@ -75,10 +74,7 @@ def _run(options: argparse.Namespace) -> int:
             say(sentence)
         print(f"\n{CEILINGS.name}: {'exceeded' if over else 'held'}")
         failed = failed or bool(over)
-    shares = machine.busy_shares(before, machine.core_times())
-    results["machine"]["busy"] = shares
-    print(f"\n{results['machine']['processor']}, {results['machine']['cores']} cores, kernel {results['machine']['kernel']}; "
-          f"cores were busy {', '.join(f'{share:.0%}' for share in shares)} of the time")
+    print(f"\n{results['machine']['processor']}, {results['machine']['cores']} cores, kernel {results['machine']['kernel']}")
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")
     return 1 if failed else 0

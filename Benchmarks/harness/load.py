@@ -2,12 +2,13 @@
 
 import json
 import os
+import resource
 import statistics
 import subprocess
-import time
 from dataclasses import dataclass
 
-from harness.paths import BODY, CONNECTIONS, LOAD, LOAD_CORE
+from harness.machine import core_seconds
+from harness.paths import BODY, CONNECTIONS, LOAD, LOAD_CORE, SERVER_CORE
 from harness.processes import processor_seconds
 from harness.servers import Running
 from harness.tools import Missing, pace, program
@@ -24,6 +25,8 @@ class Burst:
     p50: int
     p99: int
     failures: int
+    # The share of the server's or the load's core, whichever is larger, that went to anything else.
+    disturbed: float
 
 
 def _pinned(command: list[str]) -> list[str]:
@@ -41,16 +44,25 @@ def _report(command: list[str], seconds_max: float) -> dict:
 def burst(running: Running, seconds: float) -> Burst:
     """As many requests as the server answers, on 64 connections of one thread."""
     whole_seconds = max(1, round(seconds))
-    before, began = processor_seconds(running.pid), time.monotonic()
+    before, cores_before, load_before = processor_seconds(running.pid), core_seconds(), _children_seconds()
     report = _report(
         [program("wrk"), "-t1", f"-c{CONNECTIONS}", f"-d{whole_seconds}s", "-s", str(LOAD / "addNumbers.lua"),
          f"http://127.0.0.1:{running.port}{running.server.path}"], whole_seconds + 20)
-    spent = processor_seconds(running.pid) - before
-    elapsed = report["microseconds"] / 1e6 or time.monotonic() - began
+    spent, load_spent = processor_seconds(running.pid) - before, _children_seconds() - load_before
+    busy = [after - earlier for earlier, after in zip(cores_before, core_seconds())]
+    elapsed = report["microseconds"] / 1e6
+    others = [busy[SERVER_CORE] - spent, busy[LOAD_CORE] - load_spent] if len(busy) > LOAD_CORE else [0]
     return Burst(
         requests_a_second=report["requests"] / elapsed,
         requests_a_processor_second=report["requests"] / max(spent, 0.01),
-        p50=report["p50"], p99=report["p99"], failures=report["refused"] + report["broken"])
+        p50=report["p50"], p99=report["p99"], failures=report["refused"] + report["broken"],
+        disturbed=max(0, round(max(others) / elapsed, 3)))
+
+
+def _children_seconds() -> float:
+    """Processor time of the programs that the harness has run to their end: of wrk, between two readings."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def at_rate(running: Running, rate: float, seconds: float) -> dict:

@@ -18,16 +18,11 @@ def description() -> dict:
     return {"processor": model, "cores": os.cpu_count(), "kernel": platform.release(), "system": release}
 
 
-def busy_shares(before: list[tuple[int, int]], after: list[tuple[int, int]]) -> list[float]:
-    """How much of the time each core worked between two readings, 0 to 1."""
-    return [round((b - a) / max(1, whole_b - whole_a), 2) for (a, whole_a), (b, whole_b) in zip(before, after)]
-
-
-def core_times() -> list[tuple[int, int]]:
-    """For each core the ticks that it worked, and all its ticks."""
+def core_seconds() -> list[float]:
+    """How long each core has worked since the machine started."""
     found = []
     for line in Path("/proc/stat").read_text().splitlines():
         if line.startswith("cpu") and line[3].isdigit():
             ticks = [int(field) for field in line.split()[1:9]]
-            found.append((sum(ticks) - ticks[3] - ticks[4], sum(ticks)))
+            found.append((sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK"))
     return found

@@ -8,6 +8,9 @@ from harness.servers import Server
 from harness.tools import Missing, say
 
 WARM_UP_SECONDS = 1
+# A burst that shared a core with something else is tried again, and the least disturbed one counts.
+DISTURBED_MAX = 0.05
+ATTEMPTS_MAX = 3
 
 
 @dataclass
@@ -30,6 +33,7 @@ class Series:
             "p99Microseconds": round(self.middle("p99")),
             "halfRateP50Microseconds": round(median(self.half_rate_p50)),
             "halfRateP99Microseconds": round(median(self.half_rate_p99)),
+            "disturbed": round(self.middle("disturbed"), 3),
             "failures": sum(seen.failures for seen in self.bursts),
             "rounds": [round(seen.requests_a_second) for seen in self.bursts],
         }
@@ -50,7 +54,7 @@ def measure(servers: list[Server], rounds: int, seconds: float) -> dict[str, Ser
                 say(f"{server.name}: left out. {reason}")
                 continue
             last = seen.bursts[-1]
-            say(f"round {number}/{rounds}  {server.name:<18} {last.requests_a_second:>9,.0f} requests/s")
+            say(f"round {number}/{rounds}  {server.name:<18} {last.requests_a_second:>9,.0f} requests/s, disturbed {last.disturbed:.0%}")
     return series
 
 
@@ -59,6 +63,9 @@ def _round(server: Server, seen: Series, seconds: float) -> None:
         running.wait_until_ready()
         burst(running, WARM_UP_SECONDS)
         highest = burst(running, seconds)
+        for _ in range(ATTEMPTS_MAX - 1):
+            if highest.disturbed > DISTURBED_MAX:
+                highest = min(highest, burst(running, seconds), key=lambda seen: seen.disturbed)
         paced = at_rate(running, highest.requests_a_second / 2, seconds)
         seen.bursts.append(highest)
         seen.half_rate_p50.append(paced["p50"])
@@ -74,8 +81,8 @@ def table(series: dict[str, Series]) -> list[str]:
     ceiling = present[reference].middle("requests_a_second")
     ceiling_processor = present[reference].middle("requests_a_processor_second")
     rows = [
-        f"| server | requests/s | of {reference} | a second of processor time | of {reference} | p50 | p99 | at half: p50 | p99 | failures |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        f"| server | requests/s | of {reference} | a second of processor time | of {reference} | p50 | p99 | at half: p50 | p99 | failures | disturbed |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, seen in present.items():
         one = seen.summary()
@@ -83,7 +90,7 @@ def table(series: dict[str, Series]) -> list[str]:
             f"| {name} | {one['requestsPerSecond']:,} | {one['requestsPerSecond'] / ceiling:.2f} "
             f"| {one['requestsPerProcessorSecond']:,} | {one['requestsPerProcessorSecond'] / ceiling_processor:.2f} "
             f"| {milliseconds(one['p50Microseconds'])} | {milliseconds(one['p99Microseconds'])} "
-            f"| {milliseconds(one['halfRateP50Microseconds'])} | {milliseconds(one['halfRateP99Microseconds'])} | {one['failures']} |")
+            f"| {milliseconds(one['halfRateP50Microseconds'])} | {milliseconds(one['halfRateP99Microseconds'])} | {one['failures']} | {one['disturbed']:.0%} |")
     return rows
 
 
