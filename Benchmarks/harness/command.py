@@ -29,6 +29,7 @@ def main(parser: argparse.ArgumentParser) -> int:
     parser.add_argument("--peers", type=_names(peers), default=peers, metavar="A,B", help=f"which of {','.join(peers)}; '' for none")
     parser.add_argument("--seconds", type=int, default=5, choices=range(1, SECONDS_MAX + 1), metavar="N", help="length of a burst")
     parser.add_argument("--rounds", type=int, default=5, choices=range(1, ROUNDS_MAX + 1), metavar="N", help="how often each server has its turn")
+    parser.add_argument("--patience", type=int, default=5, metavar="N", help="seconds to wait for quiet cores before each burst")
     parser.add_argument("--only", type=_names(PARTS), default=PARTS, metavar="A,B", help=f"which of {','.join(PARTS)}")
     parser.add_argument("--check", action="store_true", help="only count, and fail where a ceiling of ceilings.json is exceeded")
     parser.add_argument("--hearth", type=Path, help="the hearth to measure, instead of .build/release/hearth")
@@ -83,6 +84,6 @@ def _run(options: argparse.Namespace) -> int:
 def _throughput(options: argparse.Namespace, build: hearth.Build, results: dict) -> None:
     servers = [hearth.server(build, "hearth"), hearth.server(build, "hearth-inprocess", isolation="none")]
     order = [PEER_SERVERS[name] for name in PEER_SERVERS if name in options.peers]
-    series = throughput.measure([*order[:1], *servers, *order[1:]], options.rounds, options.seconds)
+    series = throughput.measure([*order[:1], *servers, *order[1:]], options.rounds, options.seconds, options.patience)
     print("\n".join(["", *throughput.table(series), "", *throughput.ratios(series)]))
     results["throughput"] = {name: seen.summary() if seen.bursts else {"absent": seen.absent} for name, seen in series.items()}

@@ -5,6 +5,7 @@ import os
 import resource
 import statistics
 import subprocess
+import time
 from dataclasses import dataclass
 
 from harness.machine import core_seconds
@@ -29,6 +30,16 @@ class Burst:
     disturbed: float
 
 
+@dataclass(frozen=True)
+class Pace:
+    """What a constant rate showed. Latencies are in microseconds."""
+
+    p50: int
+    p99: int
+    failures: int
+    disturbed: float
+
+
 def _pinned(command: list[str]) -> list[str]:
     return ["taskset", "-c", str(LOAD_CORE), *command] if (os.cpu_count() or 1) > LOAD_CORE else command
 
@@ -44,31 +55,39 @@ def _report(command: list[str], seconds_max: float) -> dict:
 def burst(running: Running, seconds: float) -> Burst:
     """As many requests as the server answers, on 64 connections of one thread."""
     whole_seconds = max(1, round(seconds))
-    before, cores_before, load_before = processor_seconds(running.pid), core_seconds(), _children_seconds()
-    report = _report(
+    report, spent, disturbed = _watched(
+        running,
         [program("wrk"), "-t1", f"-c{CONNECTIONS}", f"-d{whole_seconds}s", "-s", str(LOAD / "addNumbers.lua"),
          f"http://127.0.0.1:{running.port}{running.server.path}"], whole_seconds + 20)
-    spent, load_spent = processor_seconds(running.pid) - before, _children_seconds() - load_before
-    busy = [after - earlier for earlier, after in zip(cores_before, core_seconds())]
-    elapsed = report["microseconds"] / 1e6
-    others = [busy[SERVER_CORE] - spent, busy[LOAD_CORE] - load_spent] if len(busy) > LOAD_CORE else [0]
     return Burst(
-        requests_a_second=report["requests"] / elapsed,
+        requests_a_second=report["requests"] / (report["microseconds"] / 1e6),
         requests_a_processor_second=report["requests"] / max(spent, 0.01),
-        p50=report["p50"], p99=report["p99"], failures=report["refused"] + report["broken"],
-        disturbed=max(0, round(max(others) / elapsed, 3)))
+        p50=report["p50"], p99=report["p99"], failures=report["refused"] + report["broken"], disturbed=disturbed)
+
+
+def at_rate(running: Running, rate: float, seconds: float) -> Pace:
+    """A constant rate; latencies count from when each request was due."""
+    count = max(1, min(int(rate * seconds), PACE_COUNT_MAX))
+    report, _, disturbed = _watched(
+        running, [pace(), str(running.port), running.server.path, BODY, str(CONNECTIONS), f"{rate:.1f}", str(count)], seconds * 4 + 20)
+    return Pace(p50=report["p50"], p99=report["p99"], failures=report["refused"] + report["broken"], disturbed=disturbed)
+
+
+def _watched(running: Running, command: list[str], seconds_max: float) -> tuple[dict, float, float]:
+    """The report of a load, the processor time that the server spent on it, and how much of a core went elsewhere meanwhile."""
+    server, cores, load, began = processor_seconds(running.pid), core_seconds(), _children_seconds(), time.monotonic()
+    report = _report(command, seconds_max)
+    spent, load_spent = processor_seconds(running.pid) - server, _children_seconds() - load
+    elapsed = time.monotonic() - began
+    busy = [after - before for before, after in zip(cores, core_seconds())]
+    others = [busy[SERVER_CORE] - spent, busy[LOAD_CORE] - load_spent] if len(busy) > LOAD_CORE else [0]
+    return report, spent, max(0, round(max(others) / elapsed, 3))
 
 
 def _children_seconds() -> float:
     """Processor time of the programs that the harness has run to their end: of wrk, between two readings."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def at_rate(running: Running, rate: float, seconds: float) -> dict:
-    """A constant rate; latencies count from when each request was due."""
-    count = max(1, min(int(rate * seconds), PACE_COUNT_MAX))
-    return _report([pace(), str(running.port), running.server.path, BODY, str(CONNECTIONS), f"{rate:.1f}", str(count)], seconds * 4 + 20)
 
 
 def exactly(running: Running, count: int, connections: int) -> dict:

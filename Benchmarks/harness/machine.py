@@ -2,7 +2,11 @@
 
 import os
 import platform
+import time
 from pathlib import Path
+
+QUIET_SECONDS = 0.5
+QUIET_SHARE_MAX = 0.05
 
 
 def description() -> dict:
@@ -26,3 +30,13 @@ def core_seconds() -> list[float]:
             ticks = [int(field) for field in line.split()[1:9]]
             found.append((sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK"))
     return found
+
+
+def wait_until_quiet(seconds_max: float) -> None:
+    """Until the cores had next to nothing to do for half a second, or the patience is at its end."""
+    deadline = time.monotonic() + seconds_max
+    while time.monotonic() < deadline:
+        before = core_seconds()
+        time.sleep(QUIET_SECONDS)
+        if all(after - earlier <= QUIET_SECONDS * QUIET_SHARE_MAX for earlier, after in zip(before, core_seconds())):
+            return
