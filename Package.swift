@@ -7,7 +7,7 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableExperimentalFeature("Lifetimes"),
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+    .unsafeFlags(["-enforce-exclusivity=unchecked", "-cross-module-optimization"], .when(configuration: .release)),
 ]
 
 /// Programs and plugins have the Swift runtime linked in: the machine that they are deployed to needs no toolchain. Packed
@@ -78,7 +78,7 @@ let package = Package(
             swiftSettings: house),
         .target(
             name: "HearthFunctions",
-            dependencies: ["CHearth", "JSON", "Bytes", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CHearth", "JSON", "Bytes", .product(name: "Logging", package: "swift-log")], exclude: ["README.md"],
             swiftSettings: house),
         .executableTarget(
             name: "hearth",

@@ -8,7 +8,8 @@ import WorkerProtocol
 /// An invocation that an HTTP request asked for. Belongs to the loop of the request's connection.
 class FunctionCall: Invocation, HTTPExchangeObserver {
     final let exchange: HTTPExchange
-    final let router: Router
+    /// Lives as long as its loop, and so is not counted for each call.
+    final unowned(unsafe) let router: Router
     /// Where in the request's path the function's own part begins.
     private let ownPathStart: Int
     /// The dispatcher's end of a call whose connection is on another loop.
@@ -130,9 +131,12 @@ extension ByteBuffer {
     /// Appends a header's name in lower case, quoted, and a comma. A name is a token, so that nothing needs an escape.
     mutating func append(lowercasedName name: Span<UInt8>) {
         append(UInt8(ascii: "\""))
-        appendUninitialized(minimum: name.count + 1) { room in
-            for index in 0..<name.count { room[index] = name[index].lowercased }
-            return name.count
+        name.withUnsafeBufferPointer { name in
+            appendUninitialized(minimum: name.count + 1) { room in
+                guard let target = room.baseAddress?.assumingMemoryBound(to: UInt8.self), let source = name.baseAddress else { return 0 }
+                for index in 0..<name.count { target[index] = source[index].lowercased }
+                return name.count
+            }
         }
         append("\",")
     }

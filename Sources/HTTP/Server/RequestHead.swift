@@ -24,6 +24,8 @@ struct RequestHead: ~Copyable {
     private(set) var fields: UnsafeMutablePointer<Field>
     private(set) var fieldCount = 0
     private var fieldCapacity = 24
+    /// A bit for each length that a field's name has: most names that are asked for are not there, and this says so at once.
+    private var nameLengths: UInt64 = 0
 
     var method = HTTPMethod.get
     var minorVersion = 1
@@ -58,6 +60,7 @@ struct RequestHead: ~Copyable {
         memcpy(bytes, source, count)
         self.count = count
         fieldCount = 0
+        nameLengths = 0
         method = .get
         minorVersion = 1
         target = Part()
@@ -85,6 +88,7 @@ struct RequestHead: ~Copyable {
             fields = grown
             fieldCapacity *= 2
         }
+        nameLengths |= 1 << UInt64(min(name.count, 63))
         fields[fieldCount] = Field(name: name, value: Part())
         fieldCount += 1
     }
@@ -114,7 +118,7 @@ struct RequestHead: ~Copyable {
     /// The value of the first field called `name`, which is in lower case.
     func value(of name: StaticString) -> Part? {
         let length = name.utf8CodeUnitCount
-        guard length > 0 else { return nil }
+        guard length > 0, nameLengths & (1 << UInt64(min(length, 63))) != 0 else { return nil }
         let first = name.utf8Start[0]
         for index in 0..<fieldCount {
             let field = fields[index].name
