@@ -52,9 +52,10 @@ let package = Package(
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
 
         // Rooms, each importing only what stands above it.
-        .target(name: "Bytes", swiftSettings: house),
+        .target(name: "Bytes", exclude: ["README.md"], swiftSettings: house),
         .target(name: "JSON", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
-        .target(name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL"], swiftSettings: house),
+        .target(
+            name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CZlib", "CCurl"],
             exclude: ["Server/README.md", "Client/README.md"], swiftSettings: house),
@@ -75,7 +76,7 @@ let package = Package(
                 "Bytes", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: house),
+            exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "HearthFunctions",
             dependencies: ["CHearth", "JSON", "Bytes", .product(name: "Logging", package: "swift-log")], exclude: ["README.md"],
