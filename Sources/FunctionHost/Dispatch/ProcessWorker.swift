@@ -220,7 +220,6 @@ extension ProcessWorker: WorkerChildOwner {
             let text = PluginRefusal("\(artifact.displayName): ended while it was being loaded: \(reason ?? "exit status 0")")
             didLoad(.failure(text))
         }
-        failAll(.workerEnded)
         pool?.workerDidEnd(self, reason: reason)
     }
 }

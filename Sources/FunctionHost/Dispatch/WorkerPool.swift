@@ -172,14 +172,14 @@ final class WorkerPool {
     func workerDidEnd(_ worker: Worker, reason: String?) {
         workers.removeAll { $0 === worker }
         worker.pool = nil
-        let lost = worker.inFlight
+        let lost = Set(worker.openInvocations.map(\.function.name)).sorted()
         worker.failAll(.workerEnded)
         if let reason {
             restarts.didCrash(now: loop.nowMilliseconds)
             dispatcher.log.error(
                 "an instance ended",
                 metadata: [
-                    "plugin": "\(name)", "pid": "\(worker.pid)", "reason": "\(reason)", "invocations": "\(lost)",
+                    "plugin": "\(name)", "pid": "\(worker.pid)", "reason": "\(reason)", "running": "\(lost.joined(separator: ", "))",
                     "givenUp": "\(restarts.hasGivenUp)",
                 ])
         }
