@@ -6,8 +6,8 @@ import pytest
 
 from hearth import BAD_REQUEST, INTERNAL, Host, callable_headers, error_body, library
 from load import Load
-from processes import descriptors, until
-from wire import event_values
+from processes import descriptors, resident_kib, until
+from wire import event_values, request_bytes
 
 STREAM = ('Accept', 'text/event-stream')
 
@@ -83,6 +83,25 @@ def test_clients_that_leave(host):
         wire.reset()
     until(lambda: host.result('open') == 1, 'all of them were cancelled')
     until(lambda: len(descriptors(host.pid)) <= count, 'their connections are closed')
+
+
+def test_memory_does_not_grow_with_calls(launch):
+    """Half of the calls come from a loop that is not the workers' own."""
+    host = launch(config={'server': {'loops': 2}, 'workers': {'prewarmed': 0}})
+    batch = request_bytes('POST', host.path('echo'), callable_headers(), '{"data":1}') * 200
+
+    def call():
+        for _ in range(16):
+            with host.wire() as wire:
+                for _ in range(5):
+                    wire.send(batch)
+                    for _ in range(200):
+                        assert wire.response().body == b'{"result":1}'
+
+    call()
+    before = resident_kib(host.pid)
+    call()
+    assert resident_kib(host.pid) - before < 4096
 
 
 def test_load(host):

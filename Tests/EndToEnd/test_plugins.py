@@ -6,7 +6,7 @@ import re
 import pytest
 
 from hearth import library
-from processes import mapped_files
+from processes import mapped_files, until
 from tokens import id_claims, unsigned
 
 
@@ -14,9 +14,14 @@ def refusal(launch, path, reason, **options):
     """Starts a host with a good plugin and a bad one, and looks at what is said of the bad one."""
     host = launch({'good': {'library': library('Conformance')}, 'bad': {'library': str(path)}}, **options)
     assert host.result('echo', 1) == 1
-    logged = [json.loads(line) for line in host.log.splitlines() if line.startswith('{')]
-    said = [entry['message'] for entry in logged if entry['severity'] == 'error' and str(path).rpartition('/')[2] in entry['message']]
-    assert len(said) == 1, f'wanted one sentence:\n{host.log}'
+    name = str(path).rpartition('/')[2]
+
+    def sentences():
+        logged = [json.loads(line) for line in host.log.splitlines() if line.startswith('{') and line.endswith('}')]
+        return [entry['message'] for entry in logged if entry['severity'] == 'error' and name in entry['message']]
+
+    said = until(sentences, f'the log names {name}')
+    assert len(said) == 1, said
     assert re.search(reason, said[0]), said[0]
     assert '\n' not in said[0]
     assert said[0] in host.banner, 'the banner lists what is left out'
