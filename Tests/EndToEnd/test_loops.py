@@ -74,6 +74,7 @@ def test_deadlines(host):
 
 
 def test_clients_that_leave(host):
+    host.result('pid')
     count = len(descriptors(host.pid))
     wires = [host.wire() for _ in range(12)]
     for wire in wires:
