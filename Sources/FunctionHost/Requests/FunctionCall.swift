@@ -41,12 +41,16 @@ class FunctionCall: Invocation, HTTPExchangeObserver {
         relay = RelayedInvocation.start(self, payload: payload, on: dispatcher.loop, from: router.loop)
     }
 
+    /// Nothing more comes from the dispatcher's loop. The two ends hold each other until then.
+    final func relayDidEnd() { relay = nil }
+
     /// The client has gone.
     func exchangeDidClose(_ exchange: HTTPExchange) {
         if let relay {
             let loop = function.pool.dispatcher.loop
             loop.post { relay.value.cancel() }
             state = .over
+            relayDidEnd()
         } else {
             cancel()
         }

@@ -37,7 +37,10 @@ final class RelayedInvocation: Invocation {
     override func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         let head = head.array()
         let body = body.array()
-        origin.post { [call] in call.value.didAnswer(kind, head: head.span, body: body.span) }
+        origin.post { [call] in
+            call.value.didAnswer(kind, head: head.span, body: body.span)
+            call.value.relayDidEnd()
+        }
     }
 
     override func didStartResponse(head: Span<UInt8>) {
@@ -51,6 +54,9 @@ final class RelayedInvocation: Invocation {
     }
 
     override func didFail(_ failure: InvocationFailure) {
-        origin.post { [call] in call.value.didFail(failure) }
+        origin.post { [call] in
+            call.value.didFail(failure)
+            call.value.relayDidEnd()
+        }
     }
 }
