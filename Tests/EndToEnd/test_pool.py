@@ -94,6 +94,11 @@ class TestQueue:
         refused = next(answer for answer in answers if answer.status == 429)
         assert refused.header('Retry-After') is not None
 
+    def test_without_a_queue_a_cold_function_is_started_all_the_same(self, launch):
+        """The call that starts a worker waits for it, and not in the queue."""
+        host = launch(['probe'], config={**options(minInstances=0), 'workers': {'queueLengthMax': 0}})
+        assert host.callable('pid').status == 200
+
     def test_refusal_carries_the_headers_for_browsers(self, launch):
         host = launch(['probe'], config={**options(concurrency=1, minInstances=1, maxInstances=1), 'workers': {'queueLengthMax': 0}})
         until(lambda: host.callable('pid').status == 200, 'a worker is ready')
