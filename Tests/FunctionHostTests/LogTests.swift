@@ -70,3 +70,14 @@ struct PeerTests {
         #expect([isSame, isOther, isShorter] == [true, false, false])
     }
 }
+
+@Suite("Header names")
+struct HeaderNameTests {
+    @Test("are written in lower case, four bytes at a time", arguments: ["Host", "X", "Content-Type", "AZaz@[`{09-_", "CONTENT-LENGTH", "abc"])
+    func areLowercased(_ name: String) {
+        var buffer = ByteBuffer()
+        buffer.append(lowercasedName: Array(name.utf8).span)
+        let text = buffer.string()
+        #expect(text == "\"\(name.lowercased())\",")
+    }
+}

@@ -1,4 +1,5 @@
 import Bytes
+import Glibc
 import JSON
 
 /// The body of a callable request (spec functions 1.1, rows 3 to 7 and 13).
@@ -31,6 +32,11 @@ struct CallableBody {
     /// Whether a Content-Type says JSON (spec functions 1.3): `application/json` whatever the parameters, but for a
     /// charset that is not UTF.
     static func accepts(contentType: Span<UInt8>) -> Bool {
+        let usual: StaticString = "application/json"
+        let isUsual = contentType.withUnsafeBufferPointer { bytes in
+            bytes.count == usual.utf8CodeUnitCount && bytes.baseAddress.map { memcmp($0, usual.utf8Start, bytes.count) == 0 } ?? false
+        }
+        if isUsual { return true }
         var end = 0
         while end < contentType.count, contentType[end] != UInt8(ascii: ";") { end += 1 }
         let media = trimmed(contentType.extracting(0..<end))

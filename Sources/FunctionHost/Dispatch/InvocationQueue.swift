@@ -30,6 +30,8 @@ struct InvocationQueue {
 
     /// Takes the next one out.
     mutating func next(now: UInt64, _ limits: PoolLimits) -> Invocation? {
+        // As a rule nobody waits, and each answer asks.
+        if waiting.isEmpty { return nil }
         while head < waiting.count {
             let invocation: Invocation
             if isCongested(now: now, limits) {

@@ -19,8 +19,8 @@ final class LoopShard: @unchecked Sendable {
         self.loop = loop
         self.thread = thread
         router = Router(
-            loop: loop, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes, adminToken: adminToken, gate: gate,
-            log: log)
+            loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
+            adminToken: adminToken, gate: gate, log: log)
         server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server), handler: router)
     }
 

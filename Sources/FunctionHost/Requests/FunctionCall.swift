@@ -36,9 +36,8 @@ class FunctionCall: Invocation, HTTPExchangeObserver {
     final func begin(payload: Span<UInt8>) {
         exchange.observer = self
         deadlineMilliseconds = router.loop.nowMilliseconds + function.timeoutMilliseconds
-        let dispatcher = function.pool.dispatcher
-        guard router.loop !== dispatcher.loop else { return start(payload: payload) }
-        relay = RelayedInvocation.start(self, payload: payload, on: dispatcher.loop, from: router.loop)
+        if router.isHome { return start(payload: payload) }
+        relay = RelayedInvocation.start(self, payload: payload, on: function.pool.dispatcher.loop, from: router.loop)
     }
 
     /// Nothing more comes from the dispatcher's loop. The two ends hold each other until then.
@@ -137,11 +136,31 @@ extension ByteBuffer {
         append(UInt8(ascii: "\""))
         name.withUnsafeBufferPointer { name in
             appendUninitialized(minimum: name.count + 1) { room in
-                guard let target = room.baseAddress?.assumingMemoryBound(to: UInt8.self), let source = name.baseAddress else { return 0 }
-                for index in 0..<name.count { target[index] = source[index].lowercased }
+                guard let target = room.baseAddress, let source = UnsafeRawPointer(name.baseAddress) else { return 0 }
+                var index = 0
+                while index + 4 <= name.count {
+                    let word = source.loadUnaligned(fromByteOffset: index, as: UInt32.self)
+                    target.storeBytes(of: word.lowercasedBytes, toByteOffset: index, as: UInt32.self)
+                    index += 4
+                }
+                while index < name.count {
+                    target.storeBytes(of: name[index].lowercased, toByteOffset: index, as: UInt8.self)
+                    index += 1
+                }
                 return name.count
             }
         }
         append("\",")
+    }
+}
+
+extension UInt32 {
+    /// Four bytes, each in lower case where it is an ASCII letter: the top bit of a byte marks a capital, and a quarter of it
+    /// is what a small letter has more.
+    var lowercasedBytes: UInt32 {
+        let heptets = self & 0x7F7F_7F7F
+        let beyondZ = heptets &+ 0x2525_2525
+        let fromA = heptets &+ 0x3F3F_3F3F
+        return self | ((~self & 0x8080_8080 & (fromA ^ beyondZ)) >> 2)
     }
 }

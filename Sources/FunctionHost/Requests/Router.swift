@@ -8,6 +8,8 @@ import Logging
 /// Leads each request of one loop to what answers it: a function, or a page of the host's own.
 final class Router: HTTPHandler {
     let loop: EventLoop
+    /// Whether its loop is the dispatcher's.
+    let isHome: Bool
     let gate: TokenGate
     let log: Logger
     /// Whether the log takes what is said of each call, so that nothing is made ready for nobody.
@@ -26,8 +28,9 @@ final class Router: HTTPHandler {
     private var lastExchange: ObjectIdentifier?
     private var lastOutcome = FunctionPath.Outcome.notFound
 
-    init(loop: EventLoop, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, log: Logger) {
+    init(loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, log: Logger) {
         self.loop = loop
+        self.isHome = isHome
         self.bodyBytesMax = bodyBytesMax
         self.adminToken = adminToken
         self.gate = gate
@@ -53,7 +56,7 @@ final class Router: HTTPHandler {
         lastOutcome = outcome
         guard case .function(let function, _) = outcome else { return .collect(limit: 64 * 1024) }
         // A cold function's worker starts while the body is on its way.
-        if exchange.hasBody, function.pool.loop === loop { function.pool.warmUp() }
+        if isHome, exchange.hasBody { function.pool.warmUp() }
         return .collect(limit: bodyBytesMax)
     }
 
