@@ -64,9 +64,6 @@ final class WorkerChild {
     @inline(__always)
     func flush() { channel.queueFlush() }
 
-    /// Bytes of frames that the worker has not read.
-    var pendingBytes: Int { channel.pendingBytes }
-
     /// Ends it at once, with everything that it has started.
     func kill() {
         guard exit == nil else { return }

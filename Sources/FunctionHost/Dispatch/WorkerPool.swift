@@ -22,7 +22,6 @@ final class WorkerPool {
     let settings: PoolSettings
     let limits: PoolLimits
     let dispatcher: Dispatcher
-    let name: String
     var loop: EventLoop { dispatcher.loop }
 
     private(set) var workers: [Worker] = []
@@ -37,7 +36,6 @@ final class WorkerPool {
         self.settings = settings
         self.limits = limits
         self.dispatcher = dispatcher
-        name = artifact.name
         deadlines = dispatcher.deadlines
         restarts = RestartPolicy(limit: limits.restartLimit, windowSeconds: limits.restartWindowSeconds)
     }
@@ -120,7 +118,7 @@ final class WorkerPool {
             worker.state = .draining
             dispatcher.log.warning(
                 "an instance is replaced: it still works on invocations that ended long ago",
-                metadata: ["pid": "\(worker.pid)", "plugin": "\(name)"])
+                metadata: ["pid": "\(worker.pid)", "plugin": "\(artifact.name)"])
         }
         if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) == worker.inFlight {
             worker.kill(reason: "it did not finish what nobody waits for any more")
@@ -152,7 +150,7 @@ final class WorkerPool {
             return true
         case .failure(let error):
             restarts.didCrash(now: loop.nowMilliseconds)
-            dispatcher.log.error("an instance cannot be started", metadata: ["plugin": "\(name)", "reason": "\(error)"])
+            dispatcher.log.error("an instance cannot be started", metadata: ["plugin": "\(artifact.name)", "reason": "\(error)"])
             scheduleRetry()
             return false
         }
@@ -179,7 +177,7 @@ final class WorkerPool {
             dispatcher.log.error(
                 "an instance ended",
                 metadata: [
-                    "plugin": "\(name)", "pid": "\(worker.pid)", "reason": "\(reason)", "running": "\(lost.joined(separator: ", "))",
+                    "plugin": "\(artifact.name)", "pid": "\(worker.pid)", "reason": "\(reason)", "running": "\(lost.joined(separator: ", "))",
                     "givenUp": "\(restarts.hasGivenUp)",
                 ])
         }

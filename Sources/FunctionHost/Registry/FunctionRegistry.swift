@@ -76,9 +76,6 @@ final class FunctionRegistry {
         }
     }
 
-    /// The function of this name.
-    func function(named name: String) -> RegisteredFunction? { functions.first { $0.name == name } }
-
     /// Eight bytes at a time, since each request pays for it. Whoever could choose colliding names deploys the functions.
     private static func hash(_ bytes: Span<UInt8>) -> Int {
         bytes.withUnsafeBytes { bytes in

@@ -8,7 +8,9 @@ internal import JSON
 public struct Response: Sendable {
     /// From 200 to 599.
     public var status: Int
+    /// In the order in which they are sent; `Date`, `Content-Length` and `Connection` are the host's own.
     public var headers: Headers
+    /// The bytes of the body.
     public var body: [UInt8]
 
     /// An answer of these bytes, with no header but those given.

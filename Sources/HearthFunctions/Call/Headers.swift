@@ -13,6 +13,7 @@ public struct Headers: Sendable, Equatable, Sequence, ExpressibleByDictionaryLit
 
     var fields: [Field]
 
+    /// Fields in the order written; a name may stand several times.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
     }
@@ -24,6 +25,7 @@ public struct Headers: Sendable, Equatable, Sequence, ExpressibleByDictionaryLit
         }
     }
 
+    /// Goes through the fields in their order.
     public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
     /// The number of fields.

@@ -19,13 +19,17 @@ public enum CORS: Sendable {
         /// A regular expression that the origin must contain a match of.
         case matching(String)
 
+        /// Exactly this origin.
         public init(stringLiteral origin: String) { self = .exactly(origin) }
     }
 }
 
 extension CORS: ExpressibleByBooleanLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
+    /// Every origin, or no CORS at all.
     public init(booleanLiteral isOn: Bool) { self = isOn ? .all : .off }
+    /// This origin, whoever calls.
     public init(stringLiteral origin: String) { self = .only(origin) }
+    /// Any of these origins.
     public init(arrayLiteral origins: Origin...) { self = .anyOf(origins) }
 
     /// The pages whose origin matches a regular expression.

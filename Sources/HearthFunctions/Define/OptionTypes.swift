@@ -54,7 +54,9 @@ public enum Heartbeat: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloat
     case every(Double)
     case off
 
+    /// Every so many seconds.
     public init(integerLiteral seconds: Int) { self = .every(Double(seconds)) }
+    /// Every so many seconds.
     public init(floatLiteral seconds: Double) { self = .every(seconds) }
 }
 

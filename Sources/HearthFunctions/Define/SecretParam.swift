@@ -19,6 +19,7 @@ public struct SecretParam: FunctionParam, ExpressibleByStringLiteral {
         self.description = description
     }
 
+    /// The secret of this name.
     public init(stringLiteral name: String) { self.init(name) }
 
     /// A secret has no default.
