@@ -1,0 +1,60 @@
+public import Rules
+
+/// Why the database did not do what was asked. The texts are those of the hosted service where it has one (spec database 2.6).
+public struct DatabaseError: Error, Sendable, CustomStringConvertible {
+    /// What kind of refusal this is.
+    public enum Kind: Sendable, Hashable {
+        /// The rules deny it.
+        case permissionDenied
+        /// The data, the path or the query cannot be.
+        case invalidData
+        /// A query needs an index that the rules do not declare.
+        case indexNotDefined
+        /// What is read or written is larger than the limit for one request.
+        case tooLarge
+        /// The write would run more functions than one write may, or with larger events.
+        case tooManyTriggers
+        /// Reading took longer than the request allows.
+        case timedOut
+        /// There is no such namespace, or its name cannot be one.
+        case unknownNamespace
+        /// The disk is full or read-only: nothing was written.
+        case storageUnavailable
+        /// The host is overloaded or on its way out: nothing was done.
+        case unavailable
+        /// The storage failed in a way that should not happen.
+        case `internal`
+    }
+
+    /// What kind of refusal this is.
+    public var kind: Kind
+    /// One sentence for whoever asked.
+    public var message: String
+    /// Which rules were asked and what they said, where the request wanted to know.
+    public var explanation: RuleTrace?
+
+    /// A refusal.
+    public init(_ kind: Kind, _ message: String, explanation: RuleTrace? = nil) {
+        self.kind = kind
+        self.message = message
+        self.explanation = explanation
+    }
+
+    public var description: String { message }
+
+    /// The rules deny it.
+    public static func permissionDenied(_ explanation: RuleTrace? = nil) -> DatabaseError {
+        DatabaseError(.permissionDenied, "Permission denied", explanation: explanation)
+    }
+
+    /// A read of more than one request may return.
+    public static let readTooLarge = DatabaseError(
+        .tooLarge, "Data requested exceeds the maximum size that can be accessed with a single request.")
+
+    /// A write of more than one request may change.
+    public static let writeTooLarge = DatabaseError(
+        .tooLarge, "Data to write exceeds the maximum size that can be modified with a single request.")
+
+    /// The host stops.
+    public static let stopping = DatabaseError(.unavailable, "the host is stopping; nothing was done, try again")
+}

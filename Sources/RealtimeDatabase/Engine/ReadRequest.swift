@@ -1,0 +1,54 @@
+public import Tree
+
+/// One read of the newest committed state.
+public struct ReadRequest: Sendable {
+    /// What of the node is wanted.
+    public enum Kind: Sendable {
+        /// All of it.
+        case value
+        /// Its children's names, each `true`; a leaf's value. In key order, from after `startAfter`.
+        case shallow(limit: Int?, startAfter: String?)
+        /// The children that a query selects.
+        case query(Query)
+        /// Its priority.
+        case priority
+    }
+
+    public var path: Path
+    public var kind: Kind
+    /// On whose behalf.
+    public var principal: Principal
+    /// How the value is written.
+    public var form = JSONForm.value
+    /// Whether it is indented.
+    public var isPretty = false
+    /// Whether the outcome has the node's etag.
+    public var wantsETag = false
+    /// The etag that the client has already: answered ``ReadOutcome/notModified(etag:)`` when it is still right.
+    public var ifNoneMatch: String?
+    /// The largest answer, in bytes of JSON.
+    public var bytesMax = 256 * 1024 * 1024
+    /// When it must be answered, in nanoseconds of `CLOCK_MONOTONIC`; 0 for never.
+    public var deadline: UInt64 = 0
+    /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
+    public var explains = false
+
+    /// A read that nothing is unusual about.
+    public init(_ path: Path, _ kind: Kind = .value, principal: Principal) {
+        self.path = path
+        self.kind = kind
+        self.principal = principal
+    }
+}
+
+/// What a read found.
+public enum ReadOutcome: Sendable {
+    /// The JSON, as it was at a commit.
+    case value(json: [UInt8], etag: String?, commit: UInt64)
+    /// More than fits one piece: the rest follows on demand.
+    case stream(ValueStream)
+    /// The client has it already.
+    case notModified(etag: String)
+    /// Nothing is told.
+    case refused(DatabaseError)
+}

@@ -1,0 +1,62 @@
+public import Tree
+
+/// One write, all of it or nothing.
+public struct WriteRequest: Sendable {
+    /// What is written.
+    public enum Operation: Sendable {
+        /// Replaces the subtree at a path; an empty draft deletes it.
+        case set(Path, Draft)
+        /// Replaces each named subtree below a path.
+        case update(base: Path, UpdateDraft)
+        /// Replaces the priority of what is at a path; an empty draft removes it. Does nothing where there is no node.
+        case setPriority(Path, Draft)
+    }
+
+    public var operation: Operation
+    /// On whose behalf.
+    public var principal: Principal
+    /// The etag that the node at the path must have for the write to happen; nil for any.
+    public var ifMatch: String?
+    /// Whether the receipt has the etag of what was written.
+    public var wantsETag = false
+    /// Whether the receipt has what was written, with server values resolved.
+    public var wantsValue = false
+    /// Whether functions run because of it.
+    public var raisesTriggers = true
+    /// Who writes, as the events of this write say it.
+    public var origin: EventOrigin
+    /// The events that led to this write, for a write of a function that runs because of one.
+    public var chain: EventChain
+    /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
+    public var explains = false
+    /// Whether everything is judged but nothing written.
+    public var isDryRun = false
+
+    /// A write that nothing is unusual about.
+    public init(_ operation: Operation, principal: Principal, origin: EventOrigin, chain: EventChain = EventChain()) {
+        self.operation = operation
+        self.principal = principal
+        self.origin = origin
+        self.chain = chain
+    }
+}
+
+/// What became of a write.
+public enum WriteOutcome: Sendable {
+    /// Durable.
+    case committed(WriteReceipt)
+    /// The node has another etag than ``WriteRequest/ifMatch``; nothing was written. The current value, as JSON, and its etag.
+    case conflict(value: [UInt8], etag: String)
+    /// Nothing was written.
+    case refused(DatabaseError)
+}
+
+/// What is known of a committed write.
+public struct WriteReceipt: Sendable {
+    /// The number of the transaction that it is part of; rises with every one of the namespace's.
+    public var commit: UInt64
+    /// What was written, where it was asked for: of an update a node with its members.
+    public var value: Node?
+    /// The etag of what was written, where it was asked for.
+    public var etag: String?
+}
