@@ -1,3 +1,4 @@
+public import Rules
 public import Tree
 
 /// What one committed write did, for whoever listens.
@@ -16,4 +17,12 @@ public struct Change: Sendable {
         /// The nodes at these paths below are now these.
         case patch([(path: Path, node: Node)])
     }
+}
+
+/// What a listener hears.
+public enum ListenerNews: Sendable {
+    /// A write at, above or below the path was committed.
+    case changed(Change)
+    /// Other rules are in force.
+    case rulesChanged(RuleSet)
 }

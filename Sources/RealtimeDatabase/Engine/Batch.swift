@@ -1,0 +1,44 @@
+import EventLoop
+
+/// What waits for a transaction to become durable: answers and news, a list for each loop, so that each loop is woken once.
+struct Batch {
+    /// Whether there is anything to commit.
+    var hasChanges = false
+    /// Whether events were written to the outbox.
+    var hasEvents = false
+    private var deliveries: [Delivery] = []
+
+    private struct Delivery {
+        var loop: EventLoop
+        var news: [(LoopBound<(ListenerNews) -> Void>, ListenerNews)] = []
+        var answers: [@Sendable (DatabaseError?) -> Void] = []
+    }
+
+    /// Has `answer` called on `loop` with nil once the transaction is durable, or with why it is not.
+    mutating func answer(on loop: EventLoop, _ answer: @escaping @Sendable (DatabaseError?) -> Void) {
+        let index = place(of: loop)
+        deliveries[index].answers.append(answer)
+    }
+
+    /// Has a listener told, if the transaction becomes durable.
+    mutating func tell(_ listener: ListenerTree.Listener, _ news: ListenerNews) {
+        let index = place(of: listener.loop)
+        deliveries[index].news.append((listener.handler, news))
+    }
+
+    private mutating func place(of loop: EventLoop) -> Int {
+        if let index = deliveries.firstIndex(where: { $0.loop === loop }) { return index }
+        deliveries.append(Delivery(loop: loop))
+        return deliveries.count - 1
+    }
+
+    /// Sends everything on its way: what a write changed goes before that write's answer.
+    consuming func deliver(failure: DatabaseError?) {
+        for delivery in deliveries {
+            delivery.loop.post {
+                if failure == nil { for (handler, news) in delivery.news { handler.value(news) } }
+                for answer in delivery.answers { answer(failure) }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+public import EventLoop
+public import Rules
+public import Tree
+
+/// One database of the project: a tree, its rules, its outbox.
+///
+/// It can be asked from every loop. Answers come back on the loop that is named with the question, never before the call
+/// returns.
+public final class Namespace: Sendable {
+    /// Its name, as in `?ns=`.
+    public let name: String
+    private let writerThread: LoopThread
+    private let readerThread: LoopThread
+    private let writer: LoopBound<NamespaceWriter>
+    private let reader: LoopBound<NamespaceReader>
+
+    init(storage: any StorageEngine, settings: NamespaceSettings) throws(LoopError) {
+        name = settings.name
+        writerThread = try LoopThread()
+        readerThread = try LoopThread()
+        let readerLoop = readerThread.loop
+        let reader = LoopBound(NamespaceReader(loop: readerLoop, storage: storage, settings: settings), loop: readerLoop)
+        self.reader = reader
+        let publish: @Sendable (RuleSet) -> Void = { rules in readerLoop.post { reader.value.use(rules) } }
+        writer = LoopBound(
+            NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings, publishRules: publish), loop: writerThread.loop)
+        onWriter { $0.start() }
+    }
+
+    func onWriter(_ body: @escaping @Sendable (NamespaceWriter) -> Void) {
+        writerThread.loop.post { [writer] in body(writer.value) }
+    }
+
+    /// Writes; all writes that arrive together are made durable together, in the order in which they were asked for.
+    public func write(_ request: WriteRequest, on loop: EventLoop, completion: @escaping (WriteOutcome) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        onWriter { $0.write(request, on: loop, answer: answer) }
+    }
+
+    /// Reads the newest committed state.
+    public func read(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        readerThread.loop.post { [reader] in reader.value.read(request, on: loop, answer: answer) }
+    }
+
+    // MARK: Listening
+
+    /// Tells of every write that is committed from now on and touches `path`, what is above it or below it.
+    ///
+    /// A read that is begun after `ready` was called sees a state from which the news lead on: skip those whose commit is
+    /// not above the read's.
+    public func listen(
+        _ path: Path, on loop: EventLoop, ready: @escaping (Listening) -> Void, news: @escaping (ListenerNews) -> Void
+    ) {
+        let handler = LoopBound(news, loop: loop)
+        let answer = LoopBound(ready, loop: loop)
+        onWriter { [self] writer in
+            let id = writer.listen(path, loop: loop, handler: handler)
+            loop.post { answer.value(Listening(namespace: self, path: path, id: id)) }
+        }
+    }
+
+    /// A listener's registration.
+    public struct Listening: Sendable {
+        let namespace: Namespace
+        let path: Path
+        let id: UInt64
+
+        /// Ends it. News that are on their way may still arrive.
+        public func end() {
+            namespace.onWriter { [path, id] in $0.unlisten(id, path: path) }
+        }
+    }
+
+    // MARK: Rules
+
+    /// The rules in force.
+    public func rules(on loop: EventLoop, completion: @escaping (RuleSet) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        onWriter { writer in
+            let rules = writer.rules
+            loop.post { answer.value(rules) }
+        }
+    }
+
+    /// Puts rules in force, for good; `completion` hears why not where that fails.
+    public func setRules(_ rules: RuleSet, fileMark: [UInt8]? = nil, on loop: EventLoop, completion: @escaping (DatabaseError?) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        onWriter { writer in
+            writer.setRules(rules, fileMark: fileMark) { error in loop.post { answer.value(error) } }
+        }
+    }
+
+    // MARK: Stopping
+
+    /// Commits what has arrived, gives back files and threads. Everything that is asked afterwards is refused.
+    func stop() {
+        onWriter { $0.stop() }
+        readerThread.loop.post { [reader] in reader.value.stop() }
+        writerThread.join()
+        readerThread.join()
+    }
+}

@@ -1,0 +1,194 @@
+import Bytes
+import EventLoop
+import Logging
+import Rules
+import Tree
+
+/// Everything of one namespace that reads it: connections that see the newest committed state, on a thread of their own.
+///
+/// The reads of one turn of its loop share a snapshot, which ends with the turn. An answer that is longer than a piece takes
+/// the snapshot with it, and the next turn has another connection.
+final class NamespaceReader {
+    let loop: EventLoop
+    private let storage: any StorageEngine
+    private let settings: NamespaceSettings
+    private var current: Snapshot?
+    private var spare: [any SnapshotStore] = []
+    private var answers = Batch()
+    private var scratch = ByteBuffer()
+    /// The rules in force. Reads that arrive before the writer has said which they are wait here.
+    private var rules: RuleSet?
+    private var waiting: [(ReadRequest, EventLoop, LoopBound<(ReadOutcome) -> Void>)] = []
+    private var isStopped = false
+
+    /// How much of an answer is made at a time.
+    static let pieceBytes = 256 * 1024
+    /// How many connections are kept for the next long answers.
+    private static let sparesMax = 4
+
+    /// One state of the tree.
+    struct Snapshot {
+        let store: any SnapshotStore
+        let reader: TreeReader
+        let commit: UInt64
+    }
+
+    init(loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings) {
+        self.loop = loop
+        self.storage = storage
+        self.settings = settings
+    }
+
+    /// These rules are in force from now on.
+    func use(_ rules: RuleSet) {
+        self.rules = rules
+        let requests = waiting
+        waiting = []
+        for (request, loop, answer) in requests { read(request, on: loop, answer: answer) }
+    }
+
+    /// Reads; `answer` is called on `loop`.
+    func read(_ request: ReadRequest, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>) {
+        guard let rules else {
+            guard !isStopped else { return loop.post { answer.value(.refused(.stopping)) } }
+            return waiting.append((request, loop, answer))
+        }
+        let outcome: ReadOutcome
+        do throws(ReadError) {
+            outcome = try perform(request, rules, try snapshot())
+        } catch {
+            outcome = .refused(refusal(error))
+        }
+        answers.answer(on: loop) { _ in answer.value(outcome) }
+    }
+
+    /// Gives back every connection.
+    func stop() {
+        isStopped = true
+        endTurn()
+        spare = []
+        rules = nil
+        let requests = waiting
+        waiting = []
+        for (_, loop, answer) in requests { loop.post { answer.value(.refused(.stopping)) } }
+    }
+
+    func refusal(_ error: ReadError) -> DatabaseError {
+        switch error {
+        case .tooLarge: return .readTooLarge
+        case .store(let error):
+            settings.log.error("a read failed", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
+            return DatabaseError(error)
+        }
+    }
+
+    // MARK: Snapshots
+
+    private func snapshot() throws(ReadError) -> Snapshot {
+        if let current { return current }
+        do throws(StoreError) {
+            let store = try spare.popLast() ?? storage.openReader(namespace: settings.name)
+            try store.beginSnapshot()
+            let snapshot = Snapshot(
+                store: store, reader: try TreeReader(snapshot: store),
+                commit: try store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0)
+            current = snapshot
+            loop.endOfTurn { [self] in endTurn() }
+            return snapshot
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private func endTurn() {
+        if let snapshot = current {
+            current = nil
+            release(snapshot)
+        }
+        let finished = answers
+        answers = Batch()
+        finished.deliver(failure: nil)
+    }
+
+    /// Ends a snapshot; its connection may serve again.
+    func release(_ snapshot: Snapshot) {
+        do throws(StoreError) {
+            try snapshot.store.endSnapshot()
+            if spare.count < Self.sparesMax, !isStopped { spare.append(snapshot.store) }
+        } catch {
+            settings.log.error("a snapshot could not be ended", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
+        }
+    }
+
+    // MARK: One read
+
+    private func perform(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> ReadOutcome {
+        if let denial = try judge(request, rules, snapshot) { return .refused(denial) }
+        var etag: String?
+        if request.wantsETag || request.ifNoneMatch != nil {
+            let found = try self.etag(of: request, snapshot)
+            if found == request.ifNoneMatch { return .notModified(etag: found) }
+            etag = found
+        }
+        return try value(of: request, rules, snapshot, etag: etag)
+    }
+
+    private func judge(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> DatabaseError? {
+        var query: Query?
+        if case .query(let asked) = request.kind { query = asked }
+        if case .user(let auth) = request.principal {
+            let stored = StoredTree(snapshot.reader)
+            let context = RuleContext(auth: auth, now: UnixTime.milliseconds())
+            let verdict = rules.read(request.path, query: query, context: context, data: stored, explains: request.explains)
+            if let failure = stored.failure { throw .store(failure) }
+            if !verdict.isAllowed { return .permissionDenied(verdict.trace) }
+        }
+        if let query, !rules.hasIndex(at: request.path, order: query.order) {
+            return .indexNotDefined(query.order, at: request.path)
+        }
+        return nil
+    }
+
+    private func etag(of request: ReadRequest, _ snapshot: Snapshot) throws(ReadError) -> String {
+        do throws(StoreError) {
+            let hash = try snapshot.reader.hash(at: request.path.key)
+            return hash.isEmpty ? Node.emptyETag : hash
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private func value(of request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ReadOutcome {
+        scratch.clear(keepingAtMost: 1024 * 1024)
+        let key = request.path.key
+        switch request.kind {
+        case .value:
+            let stream = JSONStream(snapshot.reader, at: key, form: request.form, isPretty: request.isPretty)
+            let hasMore = try stream.next(into: &scratch, atLeast: Self.pieceBytes)
+            if hasMore {
+                current = nil
+                return .stream(ValueStream(
+                    first: scratch.array(), rest: stream, snapshot: snapshot, reader: self, bytesMax: request.bytesMax, deadline: request.deadline,
+                    etag: etag))
+            }
+        case .shallow(let limit, let startAfter):
+            try snapshot.reader.shallow(at: key, limit: limit, startAfter: startAfter, into: &scratch)
+        case .priority:
+            try writePriority(at: key, snapshot)
+        case .query(let query):
+            let node = try snapshot.reader.query(query, at: request.path, bytesMax: request.bytesMax)
+            node.write(to: &scratch, form: request.form, isPretty: request.isPretty)
+        }
+        guard scratch.count <= request.bytesMax else { throw .tooLarge }
+        return .value(json: scratch.array(), etag: etag, commit: snapshot.commit)
+    }
+
+    private func writePriority(at key: PathKey, _ snapshot: Snapshot) throws(ReadError) {
+        do throws(StoreError) {
+            guard let priority = try snapshot.reader.priority(at: key) else { return scratch.append("null") }
+            priority.write(to: &scratch)
+        } catch {
+            throw .store(error)
+        }
+    }
+}

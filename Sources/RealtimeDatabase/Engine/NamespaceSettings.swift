@@ -1,0 +1,27 @@
+import Logging
+import Rules
+
+/// What a namespace is opened with.
+struct NamespaceSettings: Sendable {
+    var name: String
+    var limits: DatabaseLimits
+    /// The rules of the configured file.
+    var rulesFile: RulesFile?
+    var log: Logger
+    /// Told when events wait in the outbox of the namespace of this name. Called on the writer's thread.
+    var didRaiseEvents: @Sendable (String) -> Void
+}
+
+/// The rules that functions.json names.
+public struct RulesFile: Sendable {
+    /// The compiled rules.
+    public var rules: RuleSet
+    /// Tells one content of the file from another, so that rules which were uploaded later stay until the file changes.
+    public var mark: [UInt8]
+
+    /// Rules and the mark of the file that they were read from.
+    public init(rules: RuleSet, mark: [UInt8]) {
+        self.rules = rules
+        self.mark = mark
+    }
+}

@@ -1,0 +1,128 @@
+public import EventLoop
+public import Logging
+public import Rules
+import Synchronization
+
+/// The databases of a project: a namespace for each name, opened when it is first asked for.
+public final class RealtimeDatabase: Sendable {
+    /// The namespace of requests that name none.
+    public let defaultNamespace: String
+    /// The bounds that hold for each namespace.
+    public let limits: DatabaseLimits
+    private let storage: any StorageEngine
+    /// The names that can be used; nil for every valid one.
+    private let allowed: Set<String>?
+    private let log: Logger
+    private let didRaiseEvents: @Sendable (String) -> Void
+    private let state: Mutex<State>
+
+    private struct State {
+        var namespaces: [String: Namespace] = [:]
+        var rulesFile: RulesFile?
+        var triggers = TriggerTable([])
+        var isStopped = false
+    }
+
+    /// Databases without any open yet.
+    ///
+    /// - Parameters:
+    ///   - allowed: the namespaces that can be used besides the default; nil for every valid name, as in development.
+    ///   - rulesFile: the rules that functions.json names; without any, everything is denied until rules are uploaded.
+    ///   - didRaiseEvents: told, on any thread, that the outbox of a namespace has something to deliver.
+    public init(
+        storage: any StorageEngine, defaultNamespace: String, allowed: Set<String>?, rulesFile: RulesFile?, limits: DatabaseLimits = DatabaseLimits(),
+        log: Logger, didRaiseEvents: @escaping @Sendable (String) -> Void
+    ) {
+        self.storage = storage
+        self.defaultNamespace = defaultNamespace
+        self.allowed = allowed
+        self.limits = limits
+        self.log = log
+        self.didRaiseEvents = didRaiseEvents
+        state = Mutex(State(rulesFile: rulesFile))
+    }
+
+    /// The namespace of this name.
+    ///
+    /// - Throws: `DatabaseError`: `unknownNamespace` for a name that cannot be one or is not allowed; `unavailable` when too
+    ///   many are open or the host stops.
+    public func namespace(_ name: String) throws(DatabaseError) -> Namespace {
+        let found: Result<Namespace, DatabaseError> = state.withLock { state in
+            if let namespace = state.namespaces[name] { return .success(namespace) }
+            return Result { () throws(DatabaseError) in try open(name, &state) }
+        }
+        return try found.get()
+    }
+
+    private func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Namespace {
+        guard NamespaceName.isValid(name) else {
+            throw DatabaseError(.unknownNamespace, "\"\(name)\" cannot be a namespace: 1 to 63 of a-z, 0-9 and \"-\" are expected")
+        }
+        if let allowed, name != defaultNamespace, !allowed.contains(name) {
+            throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"; database.namespaces in functions.json names those that there are")
+        }
+        guard !state.isStopped else { throw .stopping }
+        guard state.namespaces.count < limits.namespacesMax else {
+            throw DatabaseError(.unavailable, "\(limits.namespacesMax) namespaces are open, which is the limit")
+        }
+        let settings = NamespaceSettings(
+            name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents)
+        do throws(LoopError) {
+            let namespace = try Namespace(storage: storage, settings: settings, triggers: state.triggers.matcher(forNamespace: name))
+            state.namespaces[name] = namespace
+            return namespace
+        } catch {
+            throw DatabaseError(.unavailable, "a namespace cannot be opened: \(error)")
+        }
+    }
+
+    /// The names of those that are open or stored, in order.
+    public func names() throws(DatabaseError) -> [String] {
+        let open = state.withLock { Set($0.namespaces.keys) }
+        do throws(StoreError) { return open.union(try storage.namespaces()).sorted() } catch { throw DatabaseError(error) }
+    }
+
+    /// Opens every stored namespace whose outbox may hold events of an earlier run.
+    public func openStored() {
+        let names = (try? storage.namespaces()) ?? []
+        for name in names { _ = try? namespace(name) }
+    }
+
+    // MARK: Rules and triggers
+
+    /// Puts the rules of a changed file in force everywhere.
+    public func useRulesFile(_ file: RulesFile, on loop: EventLoop, completion: @escaping (DatabaseError?) -> Void) {
+        let namespaces = state.withLock { state in
+            state.rulesFile = file
+            return Array(state.namespaces.values)
+        }
+        var left = namespaces.count
+        var failure: DatabaseError?
+        guard left > 0 else { return completion(nil) }
+        for namespace in namespaces {
+            namespace.setRules(file.rules, fileMark: file.mark, on: loop) { error in
+                failure = failure ?? error
+                left -= 1
+                if left == 0 { completion(failure) }
+            }
+        }
+    }
+
+    /// From now on writes raise events for these functions.
+    public func useTriggers(_ table: TriggerTable) {
+        let namespaces = state.withLock { state in
+            state.triggers = table
+            return Array(state.namespaces.values)
+        }
+        for namespace in namespaces { namespace.useTriggers(table.matcher(forNamespace: namespace.name)) }
+    }
+
+    /// Ends every namespace: what has arrived is committed, what arrives later is refused. Returns when files are closed.
+    public func stop() {
+        let namespaces = state.withLock { state in
+            state.isStopped = true
+            return Array(state.namespaces.values)
+        }
+        for namespace in namespaces { namespace.stop() }
+    }
+}

@@ -1,0 +1,94 @@
+import Bytes
+public import EventLoop
+
+/// The rest of an answer that is too long for one piece, all of it of one state of the tree.
+///
+/// Ask for a piece when there is room for it. One that is not read to its end must be cancelled: it holds a snapshot.
+public final class ValueStream: Sendable {
+    /// The beginning of the JSON.
+    public let first: [UInt8]
+    /// The node's etag, where it was asked for.
+    public let etag: String?
+    /// The transaction whose state it is.
+    public let commit: UInt64
+    private let source: LoopBound<Source>
+    private let readerLoop: EventLoop
+
+    /// What happened when a piece was asked for.
+    public enum Piece: Sendable {
+        /// More follows.
+        case some([UInt8])
+        /// The end of the JSON.
+        case last([UInt8])
+        /// It cannot be completed.
+        case failed(DatabaseError)
+    }
+
+    private final class Source {
+        let stream: JSONStream
+        let reader: NamespaceReader
+        var snapshot: NamespaceReader.Snapshot?
+        var bytesLeft: Int
+        let deadline: UInt64
+        var buffer = ByteBuffer()
+
+        init(_ stream: JSONStream, _ reader: NamespaceReader, _ snapshot: NamespaceReader.Snapshot, bytesLeft: Int, deadline: UInt64) {
+            self.stream = stream
+            self.reader = reader
+            self.snapshot = snapshot
+            self.bytesLeft = bytesLeft
+            self.deadline = deadline
+        }
+
+        func end() {
+            if let snapshot { reader.release(snapshot) }
+            snapshot = nil
+        }
+
+        func next() -> Piece {
+            guard snapshot != nil else { return .failed(.stopping) }
+            guard deadline == 0 || EventLoop.monotonicNanoseconds() < deadline else {
+                end()
+                return .failed(DatabaseError(.timedOut, "The read took longer than its timeout."))
+            }
+            do throws(ReadError) {
+                buffer.clear(keepingAtMost: 2 * NamespaceReader.pieceBytes)
+                let hasMore = try stream.next(into: &buffer, atLeast: NamespaceReader.pieceBytes)
+                bytesLeft -= buffer.count
+                guard bytesLeft >= 0 else { throw .tooLarge }
+                if hasMore { return .some(buffer.array()) }
+                end()
+                return .last(buffer.array())
+            } catch {
+                end()
+                return .failed(reader.refusal(error))
+            }
+        }
+    }
+
+    init(
+        first: [UInt8], rest: JSONStream, snapshot: NamespaceReader.Snapshot, reader: NamespaceReader, bytesMax: Int, deadline: UInt64,
+        etag: String?
+    ) {
+        self.first = first
+        self.etag = etag
+        commit = snapshot.commit
+        readerLoop = reader.loop
+        source = LoopBound(
+            Source(rest, reader, snapshot, bytesLeft: bytesMax - first.count, deadline: deadline), loop: reader.loop)
+    }
+
+    /// Makes the next piece; `completion` is called on `loop`.
+    public func next(on loop: EventLoop, completion: @escaping (Piece) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        readerLoop.post { [source] in
+            let piece = source.value.next()
+            loop.post { answer.value(piece) }
+        }
+    }
+
+    /// Nobody wants the rest.
+    public func cancel() {
+        readerLoop.post { [source] in source.value.end() }
+    }
+}
