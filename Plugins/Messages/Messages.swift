@@ -1,6 +1,6 @@
 import HearthFunctions
 
-/// A chat's message board, as in the Firebase guides: whoever has signed in adds messages.
+/// A chat's message board, as in the Firebase guides: whoever has signed in adds messages, and each is shown in capitals too.
 let functions = Functions {
     OnCall("addMessage") { (request: CallableRequest<NewMessage>) in
         let text = request.data.text
@@ -11,9 +11,16 @@ let functions = Functions {
             throw HttpsError(.failedPrecondition, "The function must be called while authenticated.")
         }
         let clean = sanitize(text)
-        let message = try await database.reference("messages").push(Message(text: clean, author: Author(user)))
+        let message = database.reference("messages").childByAutoID()
+        try await message.setValue(Message(text: clean, author: Author(user)))
         logger.info("added a message", metadata: ["uid": "\(user.uid)", "path": "\(message.path)"])
         return AddedMessage(text: clean)
+    }
+
+    OnValueCreated("makeUppercase", ref: "/messages/{pushId}/original") { (event: DatabaseEvent<String>) in
+        let uppercase = event.data.uppercased()
+        logger.info("making capitals", metadata: ["message": "\(event.params["pushId"] ?? "")"])
+        try await event.ref.parent?.child("uppercase").setValue(uppercase)
     }
 }
 

@@ -57,6 +57,12 @@ extension Invocation {
         send(plain: HttpsError(.internal, "INTERNAL"))
     }
 
+    /// Answers an event with a failure. No client sees it, so that the host's log and its list of failed events say all of it.
+    func failEvent(_ error: any Error) {
+        if error is HttpsError || (error is CancellationError && isCancelled) { return fail(error) }
+        send(plain: HttpsError(.unknown, "\(error)"))
+    }
+
     private func send(_ error: HttpsError) throws {
         try attachment.withOutput { buffer in
             error.writeStart(to: &buffer)

@@ -15,5 +15,6 @@ struct CallContext: Sendable {
     var query: String? { members["query"]?.string }
     var headers: Headers { Headers(alternating: members["headers"]?.array ?? []) }
     var peer: String? { members["peer"]?.string }
+    var event: JSONValue? { members["event"] }
     var trace: String? { members["trace"]?.string }
 }

@@ -9,6 +9,7 @@ public struct FunctionDefinition: Sendable {
 
     enum Trigger: Sendable {
         case callable, http
+        case database(DatabaseTrigger)
     }
 
     /// What clients call it: group and name joined by a dash.

@@ -34,6 +34,8 @@ extension FunctionDefinition {
             var http = JSONObject()
             http["invoker"] = options.invoker.map { .array($0.names.map { .string($0) }) }
             endpoint["httpsTrigger"] = .object(http)
+        case .database(let trigger):
+            endpoint["eventTrigger"] = trigger.manifest
         }
         return endpoint
     }

@@ -26,6 +26,12 @@ extension FunctionDefinition {
                 found.append("concurrency is \(concurrency), but a first-generation function takes one call at a time")
             }
         }
+        if case .database(let trigger) = trigger {
+            if trigger.instance.isEmpty { found.append("its instance is empty; \"*\" stands for every database") }
+            if let timeout = options.timeoutSeconds, timeout > 540 {
+                found.append("timeoutSeconds is \(timeout), but a function that runs on events has at most 540")
+            }
+        }
         if !Self.isFunctionName(name) {
             found.insert("its name must be a letter, then at most 62 letters, digits, dashes and underscores", at: 0)
         }

@@ -20,7 +20,7 @@ public struct Functions: Sendable {
     ///   - defaults: options of every function that does not give its own; labels of both are merged.
     ///   - params: the parameters that the functions read, so that the host knows of them. Secrets that a function lists
     ///     among its `secrets` need no mention here.
-    ///   - content: `OnCall`, `OnRequest` and `Group`, one after the other.
+    ///   - content: `OnCall`, `OnRequest`, `OnValueCreated` and the like, and `Group`, one after the other.
     public init(
         defaults: Options = Options(), params: [any FunctionParam] = [], @FunctionsBuilder _ content: () -> [FunctionDefinition]
     ) {

@@ -12,33 +12,47 @@ public struct Services: Sendable {
     ///
     /// - Throws: `HttpsError` with the code that the service gives: `unavailable` where the host does not offer it.
     public func call(_ service: String, _ method: String, _ payload: some Encodable) async throws -> JSONValue {
-        guard let attachment = Attachment.current else {
-            throw HttpsError(.unavailable, "No host offers the service \(service) here.")
-        }
-        let payload = try JSONEncoder().encode(payload)
-        let answer = await withUnsafeContinuation { continuation in
-            PendingCall(continuation, attachment).send(service, method, payload)
-        }
-        let value = try JSONValue(parsing: answer.body.isEmpty ? Array("null".utf8) : answer.body)
+        let answer = await answer(service, method, try JSONEncoder().encode(payload))
+        let value = try answer.value
         if answer.isOK { return value }
         throw HttpsError(
             HttpsError.Code(rawValue: value["code"]?.string ?? "") ?? .internal,
             value["message"]?.string ?? "The service \(service) failed.", details: value["details"])
     }
+
+    /// Calls a service with a payload that is JSON already, and waits for its answer.
+    func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceAnswer {
+        guard let attachment = Attachment.current else { return .nobody(offers: service) }
+        return await withUnsafeContinuation { continuation in
+            PendingCall(continuation, attachment).send(service, method, payload)
+        }
+    }
+}
+
+/// What a service answered.
+struct ServiceAnswer: Sendable {
+    let isOK: Bool
+    /// JSON; empty stands for null.
+    let body: [UInt8]
+
+    var value: JSONValue {
+        get throws { body.isEmpty ? .null : try JSONValue(parsing: body) }
+    }
+
+    /// The answer where no host has loaded the plugin, as in a test of its functions.
+    fileprivate static func nobody(offers service: String) -> ServiceAnswer {
+        let error: JSONValue = ["code": "unavailable", "message": "No host offers the service \(service) here."]
+        return ServiceAnswer(isOK: false, body: error.serialized())
+    }
 }
 
 /// A service call that the host has not answered yet.
 private final class PendingCall: Sendable {
-    struct Answer: Sendable {
-        let isOK: Bool
-        let body: [UInt8]
-    }
-
-    private let continuation: UnsafeContinuation<Answer, Never>
+    private let continuation: UnsafeContinuation<ServiceAnswer, Never>
     private let attachment: Attachment
     private let invocation: UInt64
 
-    init(_ continuation: UnsafeContinuation<Answer, Never>, _ attachment: Attachment) {
+    init(_ continuation: UnsafeContinuation<ServiceAnswer, Never>, _ attachment: Attachment) {
         self.continuation = continuation
         self.attachment = attachment
         self.invocation = attachment.attributed
@@ -60,7 +74,7 @@ private final class PendingCall: Sendable {
     private static let complete: hearth_completion = { context, isOK, answer in
         guard let context else { return }
         let call = Unmanaged<PendingCall>.fromOpaque(context).takeRetainedValue()
-        let answer = Answer(isOK: isOK != 0, body: Array(answer.buffer))
+        let answer = ServiceAnswer(isOK: isOK != 0, body: Array(answer.buffer))
         call.attachment.attributing(call.invocation) { call.continuation.resume(returning: answer) }
     }
 }

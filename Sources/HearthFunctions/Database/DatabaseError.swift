@@ -1,0 +1,103 @@
+/// Why the database did not do what was asked. Nothing was written then.
+public struct DatabaseError: Error, Sendable, CustomStringConvertible {
+    /// What kind of refusal it is.
+    public enum Code: String, Sendable, CaseIterable {
+        /// The rules do not allow it; an administrator never sees this.
+        case permissionDenied = "permission-denied"
+        /// The path, the value or the query cannot be.
+        case invalidArgument = "invalid-argument"
+        /// The query needs an index: add `.indexOn` to the rules.
+        case indexNotDefined = "index-not-defined"
+        /// There is more than one call may read or write.
+        case tooLarge = "too-large"
+        /// The write would run more functions than one write may, or with larger events.
+        case tooManyTriggers = "too-many-triggers"
+        /// There is no value where a typed read needs one.
+        case notFound = "not-found"
+        /// The value is there, but not of the type that was asked for.
+        case typeMismatch = "type-mismatch"
+        /// The database's name cannot be one, or the database is not open to this host.
+        case unknownInstance = "unknown-instance"
+        /// A transaction gave up: others changed the value each time between reading and writing.
+        case contention
+        /// The disk is full or read-only.
+        case storageUnavailable = "storage-unavailable"
+        /// It took longer than the host allows.
+        case deadlineExceeded = "deadline-exceeded"
+        /// The host runs no database, or is about to stop. It is worth trying again later.
+        case unavailable
+        /// What should not happen.
+        case `internal`
+    }
+
+    /// What kind of refusal it is.
+    public var code: Code
+    /// A sentence for the log.
+    public var message: String
+    /// Which place it is about, from the root: the one that was asked for, or the value below it that is wrong.
+    public var path: String
+
+    /// An error as the database makes it, for tests of a plugin.
+    public init(_ code: Code, _ message: String, path: String = "/") {
+        self.code = code
+        self.message = message
+        self.path = path
+    }
+
+    /// "permission-denied at /secret: Permission denied"
+    public var description: String { "\(code.rawValue) at \(path): \(message)" }
+}
+
+extension HttpsError {
+    /// The error that tells a caller what the database said: `permission-denied`, `invalid-argument`, `not-found`, ...
+    ///
+    ///     do { try await mine.reference("profiles/\(uid)").setValue(profile) } catch { throw HttpsError(error) }
+    ///
+    /// A `DatabaseError` that a function throws as it is reaches its caller as `INTERNAL`, as any other error does.
+    public init(_ error: DatabaseError) {
+        let code: Code =
+            switch error.code {
+            case .permissionDenied: .permissionDenied
+            case .invalidArgument: .invalidArgument
+            case .indexNotDefined, .typeMismatch, .tooManyTriggers: .failedPrecondition
+            case .tooLarge, .storageUnavailable: .resourceExhausted
+            case .notFound, .unknownInstance: .notFound
+            case .contention: .aborted
+            case .deadlineExceeded: .deadlineExceeded
+            case .unavailable: .unavailable
+            case .internal: .internal
+            }
+        self.init(code, error.message)
+    }
+}
+
+extension DatabaseError {
+    /// The service's failure: `{"code", "message", "details": {"reason", "path"}}`.
+    init(failure: JSONValue, path: String) {
+        let details = failure["details"]
+        let code =
+            details?["reason"]?.string.flatMap(Code.init(rawValue:)) ?? failure["code"]?.string.flatMap(Code.init(rawValue:))
+        self.init(
+            code ?? .internal, failure["message"]?.string ?? "The database failed without saying why.",
+            path: details?["path"]?.string ?? path)
+    }
+
+    /// What cannot be written as JSON, such as a number that is not finite.
+    init(encoding error: any Error, path: String) {
+        guard case .invalidValue(_, let context)? = error as? EncodingError else {
+            self.init(.invalidArgument, "The value cannot be written: \(error)", path: path)
+            return
+        }
+        let place = DatabaseReference(Database(), path + "/" + context.codingPath.map(\.stringValue).joined(separator: "/"))
+        self.init(.invalidArgument, context.debugDescription, path: place.path)
+    }
+
+    /// What is there, but cannot be read as the type that was asked for.
+    init(decoding error: any Error, path: String) {
+        if case .valueNotFound(_, let context)? = error as? DecodingError, context.codingPath.isEmpty {
+            self.init(.notFound, "There is no value.", path: path)
+        } else {
+            self.init(.typeMismatch, shapeProblem(error, root: "The value"), path: path)
+        }
+    }
+}

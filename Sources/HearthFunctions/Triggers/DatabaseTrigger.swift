@@ -1,0 +1,43 @@
+/// Which writes run a function.
+struct DatabaseTrigger: Sendable {
+    enum Kind: String, Sendable {
+        case created, updated, deleted, written
+    }
+
+    let kind: Kind
+    /// The places, with captures: `messages/{pushId}/original`.
+    let ref: String
+    /// The databases: a name, or a pattern with `*`.
+    let instance: String
+    /// Whether a failed event is tried again.
+    let retry: Bool
+
+    /// As the manifest has it: a plain name is a filter, anything with a wildcard a pattern (spec functions 8.2).
+    var manifest: JSONValue {
+        var patterns: JSONObject = ["ref": .string(ref.split(separator: "/").joined(separator: "/"))]
+        var trigger: JSONObject = ["eventType": .string("google.firebase.database.ref.v1." + kind.rawValue)]
+        if instance.contains(where: { $0 == "*" || $0 == "{" }) {
+            patterns["instance"] = .string(instance)
+        } else {
+            trigger["eventFilters"] = ["instance": .string(instance)]
+        }
+        trigger["eventFilterPathPatterns"] = .object(patterns)
+        trigger["retry"] = .bool(retry)
+        return .object(trigger)
+    }
+}
+
+extension FunctionDefinition {
+    /// A function that runs on writes.
+    init<Data>(
+        _ name: String, _ options: Options, _ trigger: DatabaseTrigger,
+        reading read: @escaping @Sendable (Invocation, EventHead) throws -> Data,
+        _ handler: @escaping @Sendable (DatabaseEvent<Data>) async throws -> Void
+    ) {
+        let whole = EventHandler { invocation in
+            let head = EventHead(invocation.context)
+            try await handler(DatabaseEvent(invocation, head, try read(invocation, head)))
+        }
+        self.init(path: [name], options: options, trigger: .database(trigger), handler: whole)
+    }
+}
