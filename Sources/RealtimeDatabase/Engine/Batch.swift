@@ -4,8 +4,8 @@ import EventLoop
 struct Batch {
     /// Whether there is anything to commit.
     var hasChanges = false
-    /// Whether events were written to the outbox.
-    var hasEvents = false
+    /// What was written to the outbox.
+    var events: EventAnnouncement?
     private var deliveries: [Delivery] = []
 
     private struct Delivery {

@@ -1,4 +1,5 @@
 public import Rules
+import Tree
 
 /// Why the database did not do what was asked. The texts are those of the hosted service where it has one (spec database 2.6).
 public struct DatabaseError: Error, Sendable, CustomStringConvertible {
@@ -54,6 +55,28 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
     /// A write of more than one request may change.
     public static let writeTooLarge = DatabaseError(
         .tooLarge, "Data to write exceeds the maximum size that can be modified with a single request.")
+
+    /// A query on a path whose rules declare no index for its order.
+    static func indexNotDefined(_ order: Query.Order, at path: Path) -> DatabaseError {
+        let name = switch order {
+        case .child(let path): path.segments.joined(separator: "/")
+        case .value: ".value"
+        case .key: ".key"
+        case .priority: ".priority"
+        }
+        return DatabaseError(.indexNotDefined, "Index not defined, add \".indexOn\": \"\(name)\", for path \"\(path)\", to the rules")
+    }
+
+    /// What a failure of the store means to whoever asked.
+    init(_ error: StoreError) {
+        switch error.kind {
+        case .full: self.init(.storageUnavailable, "The disk is full: nothing was written. Try again when there is room.")
+        case .readOnly: self.init(.storageUnavailable, "The disk cannot be written to: nothing was written.")
+        case .busy: self.init(.unavailable, "Another process has this database open: nothing was done.")
+        case .invalidName, .notFound: self.init(.unknownNamespace, error.message)
+        case .corrupt, .io, .other: self.init(.internal, "The storage failed: nothing was done. The host's log says more.")
+        }
+    }
 
     /// The host stops.
     public static let stopping = DatabaseError(.unavailable, "the host is stopping; nothing was done, try again")

@@ -9,6 +9,9 @@ enum MetaKey {
     /// Which rules file was put in force last: ``RulesFile/mark``.
     static let rulesFile = Array("engine.rules.file".utf8)
 
+    /// A setting that an administrator made.
+    static func setting(_ name: String) -> [UInt8] { Array("engine.setting.\(name)".utf8) }
+
     static func number(_ bytes: Span<UInt8>) -> UInt64 {
         var number: UInt64 = 0
         for index in bytes.indices.reversed() { number = number << 8 | UInt64(bytes[index]) }

@@ -6,7 +6,7 @@ public import Tree
 ///
 /// It can be asked from every loop. Answers come back on the loop that is named with the question, never before the call
 /// returns.
-public final class Namespace: Sendable {
+public final class Namespace: OutboxAccess {
     /// Its name, as in `?ns=`.
     public let name: String
     private let writerThread: LoopThread
@@ -14,7 +14,7 @@ public final class Namespace: Sendable {
     private let writer: LoopBound<NamespaceWriter>
     private let reader: LoopBound<NamespaceReader>
 
-    init(storage: any StorageEngine, settings: NamespaceSettings) throws(LoopError) {
+    init(storage: any StorageEngine, settings: NamespaceSettings, triggers: TriggerMatcher?) throws(LoopError) {
         name = settings.name
         writerThread = try LoopThread()
         readerThread = try LoopThread()
@@ -24,11 +24,22 @@ public final class Namespace: Sendable {
         let publish: @Sendable (RuleSet) -> Void = { rules in readerLoop.post { reader.value.use(rules) } }
         writer = LoopBound(
             NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings, publishRules: publish), loop: writerThread.loop)
-        onWriter { $0.start() }
+        onWriter { writer in
+            writer.triggers = triggers
+            writer.start()
+        }
     }
 
     func onWriter(_ body: @escaping @Sendable (NamespaceWriter) -> Void) {
         writerThread.loop.post { [writer] in body(writer.value) }
+    }
+
+    /// What functions' events are delivered from.
+    public func withOutbox<Answer: Sendable>(
+        on loop: EventLoop, _ body: @escaping @Sendable (Outbox) throws(StoreError) -> Answer,
+        completion: @escaping @Sendable (Result<Answer, StoreError>) -> Void
+    ) {
+        onWriter { $0.withOutbox(body, on: loop, completion: completion) }
     }
 
     /// Writes; all writes that arrive together are made durable together, in the order in which they were asked for.
@@ -89,6 +100,47 @@ public final class Namespace: Sendable {
         onWriter { writer in
             writer.setRules(rules, fileMark: fileMark) { error in loop.post { answer.value(error) } }
         }
+    }
+
+    /// What rules say of a request, without doing it: those in force, or `rules`.
+    public func judge(
+        _ request: JudgedRequest, by rules: RuleSet?, on loop: EventLoop, completion: @escaping (Result<RuleVerdict, DatabaseError>) -> Void
+    ) {
+        let answer = LoopBound(completion, loop: loop)
+        let send: @Sendable (Result<RuleVerdict, DatabaseError>) -> Void = { result in loop.post { answer.value(result) } }
+        switch request {
+        case .write(let request): onWriter { $0.judge(request, by: rules, answer: send) }
+        case .read(let request): readerThread.loop.post { [reader] in reader.value.judge(request, by: rules, answer: send) }
+        }
+    }
+
+    /// A request that rules are asked about.
+    public enum JudgedRequest: Sendable {
+        case read(ReadRequest)
+        case write(WriteRequest)
+    }
+
+    // MARK: Settings and triggers
+
+    /// The value of a setting of the namespace's own; nil where it was never set.
+    public func setting(_ name: String, on loop: EventLoop, completion: @escaping ([UInt8]?) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        onWriter { writer in
+            writer.setting(name) { value in loop.post { answer.value(value) } }
+        }
+    }
+
+    /// Keeps a setting for good, or forgets it.
+    public func setSetting(_ name: String, _ value: [UInt8]?, on loop: EventLoop, completion: @escaping (DatabaseError?) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        onWriter { writer in
+            writer.setSetting(name, value) { error in loop.post { answer.value(error) } }
+        }
+    }
+
+    /// From now on writes raise events for these functions.
+    func useTriggers(_ matcher: TriggerMatcher?) {
+        onWriter { $0.triggers = matcher }
     }
 
     // MARK: Stopping

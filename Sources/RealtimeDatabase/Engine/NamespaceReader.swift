@@ -123,7 +123,7 @@ final class NamespaceReader {
     // MARK: One read
 
     private func perform(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> ReadOutcome {
-        if let denial = try judge(request, rules, snapshot) { return .refused(denial) }
+        if let denial = try denial(request, rules, snapshot) { return .refused(denial) }
         var etag: String?
         if request.wantsETag || request.ifNoneMatch != nil {
             let found = try self.etag(of: request, snapshot)
@@ -133,17 +133,25 @@ final class NamespaceReader {
         return try value(of: request, rules, snapshot, etag: etag)
     }
 
-    private func judge(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> DatabaseError? {
-        var query: Query?
-        if case .query(let asked) = request.kind { query = asked }
-        if case .user(let auth) = request.principal {
-            let stored = StoredTree(snapshot.reader)
-            let context = RuleContext(auth: auth, now: UnixTime.milliseconds())
-            let verdict = rules.read(request.path, query: query, context: context, data: stored, explains: request.explains)
-            if let failure = stored.failure { throw .store(failure) }
-            if !verdict.isAllowed { return .permissionDenied(verdict.trace) }
-        }
-        if let query, !rules.hasIndex(at: request.path, order: query.order) {
+    /// What the rules say of a read, without reading.
+    func judge(_ request: ReadRequest, by rules: RuleSet?, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void) {
+        guard let rules = rules ?? self.rules else { return answer(.failure(.stopping)) }
+        do throws(ReadError) { answer(.success(try verdict(request, rules, try snapshot()))) } catch { answer(.failure(refusal(error))) }
+    }
+
+    private func verdict(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> RuleVerdict {
+        guard case .user(let auth) = request.principal else { return .allowed }
+        let stored = StoredTree(snapshot.reader)
+        let context = RuleContext(auth: auth, now: UnixTime.milliseconds())
+        let verdict = rules.read(request.path, query: request.query, context: context, data: stored, explains: request.explains)
+        if let failure = stored.failure { throw .store(failure) }
+        return verdict
+    }
+
+    private func denial(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> DatabaseError? {
+        let verdict = try verdict(request, rules, snapshot)
+        if !verdict.isAllowed { return .permissionDenied(verdict.trace) }
+        if let query = request.query, !rules.hasIndex(at: request.path, order: query.order) {
             return .indexNotDefined(query.order, at: request.path)
         }
         return nil

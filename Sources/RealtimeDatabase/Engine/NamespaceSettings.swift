@@ -8,8 +8,9 @@ struct NamespaceSettings: Sendable {
     /// The rules of the configured file.
     var rulesFile: RulesFile?
     var log: Logger
-    /// Told when events wait in the outbox of the namespace of this name. Called on the writer's thread.
-    var didRaiseEvents: @Sendable (String) -> Void
+    /// Told of what waits in the outbox, when it is opened and after each commit that put something there. Called on the writer's
+    /// thread.
+    var didRaiseEvents: @Sendable (EventAnnouncement) -> Void
 }
 
 /// The rules that functions.json names.

@@ -1,5 +1,6 @@
 import Bytes
 import EventLoop
+import JSON
 import Rules
 import Tree
 
@@ -17,18 +18,48 @@ extension NamespaceWriter {
         let now = UnixTime.milliseconds()
         let changes = try resolve(request.operation, reader, now: now)
         if case .user(let auth) = request.principal {
-            let trace = try judge(request, auth: auth, changes: changes, reader, now: now)
-            if let trace { return .refused(.permissionDenied(trace.explanation)) }
+            let verdict = try judge(changes, auth: auth, rules, reader, now: now, explains: request.explains)
+            if !verdict.isAllowed { return .refused(.permissionDenied(verdict.trace)) }
         }
-        if let expected = request.ifMatch, let conflict = try conflict(expected, request, reader) { return conflict }
-        guard !request.isDryRun else { return .committed(WriteReceipt(commit: commitNumber, value: nil, etag: nil)) }
-        if request.raisesTriggers, !request.operation.isPriorityOnly, let refusal = try raiseEvents(request, changes, open, now: now) {
-            return .refused(refusal)
-        }
-        for change in changes { try open.tree.set(change.node, at: change.path) }
+        if let expected = request.ifMatch, let conflict = try conflict(expected, at: request.operation.path, reader) { return conflict }
+        if request.raisesTriggers, let refusal = try raiseEvents(request, changes, open, now: now) { return .refused(refusal) }
+        try apply(request.operation, changes, open.tree)
         batch.hasChanges = true
-        announce(Change(request.operation, changes, commit: commitNumber + 1))
+        announce(request.operation, changes)
         return .committed(receipt(request, changes))
+    }
+
+    /// What the rules say of a write, without writing.
+    func judge(_ request: WriteRequest, by rules: RuleSet?, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void) {
+        guard let open else { return answer(.failure(failure)) }
+        do throws(StoreError) {
+            let reader = open.tree.reader
+            let now = UnixTime.milliseconds()
+            let changes = try resolve(request.operation, reader, now: now)
+            guard case .user(let auth) = request.principal else { return answer(.success(.allowed)) }
+            let verdict = try judge(changes, auth: auth, rules ?? self.rules, reader, now: now, explains: request.explains)
+            answer(.success(verdict))
+        } catch {
+            answer(.failure(DatabaseError(error)))
+        }
+    }
+
+    private func apply(_ operation: WriteRequest.Operation, _ changes: [ResolvedChange], _ tree: TreeWriter) throws(StoreError) {
+        if case .setPriority = operation {
+            for change in changes { try tree.setPriority(change.node.priority, at: change.path) }
+        } else {
+            for change in changes { try tree.set(change.node, at: change.path) }
+        }
+    }
+
+    private func announce(_ operation: WriteRequest.Operation, _ changes: [ResolvedChange]) {
+        guard listeners.count > 0 else { return }
+        if case .update(let base, _) = operation {
+            let members = changes.map { (path: $0.path.relative(to: base), node: $0.node) }
+            announce(Change(path: base, kind: .patch(members), commit: commitNumber + 1))
+        } else if let change = changes.first {
+            announce(Change(path: change.path, kind: .put(change.node), commit: commitNumber + 1))
+        }
     }
 
     private func receipt(_ request: WriteRequest, _ changes: [ResolvedChange]) -> WriteReceipt {
@@ -85,27 +116,35 @@ extension NamespaceWriter {
 
     // MARK: Whether it may be
 
-    /// Nil where the rules allow it.
     private func judge(
-        _ request: WriteRequest, auth: JSONValue?, changes: [ResolvedChange], _ reader: TreeReader, now: Int64
-    ) throws(StoreError) -> RuleTrace? {
+        _ changes: [ResolvedChange], auth: JSONValue?, _ rules: RuleSet, _ reader: TreeReader, now: Int64, explains: Bool
+    ) throws(StoreError) -> RuleVerdict {
         let stored = StoredTree(reader)
         let staged = StagedTree(stored, changes: changes)
         let context = RuleContext(auth: auth, now: now)
-        var denial: RuleVerdict?
-        for change in changes where denial == nil {
-            let verdict = rules.write(change.path, value: change.node, context: context, old: stored, new: staged, explains: request.explains)
-            if !verdict.isAllowed { denial = verdict }
+        var result = RuleVerdict.allowed
+        for change in changes {
+            result = rules.write(change.path, value: change.node, context: context, old: stored, new: staged, explains: explains)
+            guard result.isAllowed else { break }
         }
         if let failure = stored.failure { throw failure }
-        return denial
+        return result
     }
 
-    private func conflict(_ expected: String, _ request: WriteRequest, _ reader: TreeReader) throws(StoreError) -> WriteOutcome? {
-        let path = request.operation.path
+    private func conflict(_ expected: String, at path: Path, _ reader: TreeReader) throws(StoreError) -> WriteOutcome? {
         let hash = try reader.hash(at: path.key)
         let etag = hash.isEmpty ? Node.emptyETag : hash
         guard etag != expected else { return nil }
-        return .conflict(value: [], etag: etag)
+        var buffer = ByteBuffer()
+        do throws(ReadError) {
+            try reader.write(at: path.key, form: .value, isPretty: false, bytesMax: settings.limits.readBytesMax, into: &buffer)
+        } catch {
+            if case .store(let error) = error { throw error }
+            return .refused(.readTooLarge)
+        }
+        return .conflict(value: buffer.array(), etag: etag)
     }
 }
+
+/// A written path and its new node, with server values resolved.
+typealias ResolvedChange = (path: Path, node: Node)

@@ -18,7 +18,7 @@ final class NamespaceWriter {
     private(set) var open: OpenStore?
     private(set) var rules = RuleSet.closed
     private(set) var commitNumber: UInt64 = 0
-    private var failure = DatabaseError.stopping
+    private(set) var failure = DatabaseError.stopping
 
     var triggers: TriggerMatcher?
     var batch = Batch()
@@ -58,7 +58,7 @@ final class NamespaceWriter {
             commitNumber = try opened.store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
             try loadRules(opened)
             housekeeping.start(afterMilliseconds: 1)
-            if try opened.outbox.hasPending() { settings.didRaiseEvents(settings.name) }
+            settings.didRaiseEvents(EventAnnouncement(namespace: settings.name))
         } catch {
             open = nil
             failure = DatabaseError(error)
@@ -95,24 +95,23 @@ final class NamespaceWriter {
 
     private func commit() {
         guard isInTransaction, let open else { return }
-        var failure: DatabaseError?
         do throws(StoreError) {
             if batch.hasChanges {
                 try open.store.put(MetaKey.commit, MetaKey.bytes(commitNumber + 1).span, in: .meta)
                 try open.store.commit()
                 commitNumber += 1
             } else {
-                try open.store.rollback()
+                open.store.rollback()
             }
             isInTransaction = false
             rulesAreUncommitted = false
         } catch {
-            failure = abandon(error)
+            _ = abandon(error)
             return
         }
-        let hasEvents = batch.hasEvents
-        deliver(failure: failure)
-        if hasEvents { settings.didRaiseEvents(settings.name) }
+        let events = batch.events
+        deliver(failure: nil)
+        if let events { settings.didRaiseEvents(events) }
         housekeeping.start(afterMilliseconds: 1)
     }
 
@@ -123,8 +122,8 @@ final class NamespaceWriter {
         deliver(failure: refusal)
         isInTransaction = false
         guard let store = open?.store else { return refusal }
+        store.rollback()
         do throws(StoreError) {
-            try store.rollback()
             let opened = try OpenStore(store)
             open = opened
             if rulesAreUncommitted { try loadRules(opened) }

@@ -33,6 +33,12 @@ public struct ReadRequest: Sendable {
     /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
     public var explains = false
 
+    /// The query, where this is one.
+    var query: Query? {
+        if case .query(let query) = kind { return query }
+        return nil
+    }
+
     /// A read that nothing is unusual about.
     public init(_ path: Path, _ kind: Kind = .value, principal: Principal) {
         self.path = path

@@ -13,7 +13,7 @@ public final class RealtimeDatabase: Sendable {
     /// The names that can be used; nil for every valid one.
     private let allowed: Set<String>?
     private let log: Logger
-    private let didRaiseEvents: @Sendable (String) -> Void
+    private let didRaiseEvents: @Sendable (EventAnnouncement) -> Void
     private let state: Mutex<State>
 
     private struct State {
@@ -28,10 +28,10 @@ public final class RealtimeDatabase: Sendable {
     /// - Parameters:
     ///   - allowed: the namespaces that can be used besides the default; nil for every valid name, as in development.
     ///   - rulesFile: the rules that functions.json names; without any, everything is denied until rules are uploaded.
-    ///   - didRaiseEvents: told, on any thread, that the outbox of a namespace has something to deliver.
+    ///   - didRaiseEvents: told, on any thread, what waits in a namespace's outbox.
     public init(
         storage: any StorageEngine, defaultNamespace: String, allowed: Set<String>?, rulesFile: RulesFile?, limits: DatabaseLimits = DatabaseLimits(),
-        log: Logger, didRaiseEvents: @escaping @Sendable (String) -> Void
+        log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
     ) {
         self.storage = storage
         self.defaultNamespace = defaultNamespace
@@ -44,19 +44,25 @@ public final class RealtimeDatabase: Sendable {
 
     /// The namespace of this name.
     ///
-    /// - Throws: `DatabaseError`: `unknownNamespace` for a name that cannot be one or is not allowed; `unavailable` when too
-    ///   many are open or the host stops.
-    public func namespace(_ name: String) throws(DatabaseError) -> Namespace {
+    /// - Parameter createsIfAbsent: whether one that was never written to is made; a stranger's request must not make files.
+    /// - Throws: `DatabaseError`: `unknownNamespace` for a name that cannot be one, is not allowed, or is absent; `unavailable`
+    ///   when too many are open or the host stops.
+    public func namespace(_ name: String, createsIfAbsent: Bool = true) throws(DatabaseError) -> Namespace {
         let found: Result<Namespace, DatabaseError> = state.withLock { state in
             if let namespace = state.namespaces[name] { return .success(namespace) }
-            return Result { () throws(DatabaseError) in try open(name, &state) }
+            return Result { () throws(DatabaseError) in
+                if !createsIfAbsent, name != defaultNamespace, NamespaceName.isValid(name), !storage.exists(namespace: name) {
+                    throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"")
+                }
+                return try open(name, &state)
+            }
         }
         return try found.get()
     }
 
     private func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Namespace {
         guard NamespaceName.isValid(name) else {
-            throw DatabaseError(.unknownNamespace, "\"\(name)\" cannot be a namespace: 1 to 63 of a-z, 0-9 and \"-\" are expected")
+            throw DatabaseError(.unknownNamespace, "\"\(name)\" cannot be a namespace: up to \(NamespaceName.lengthMax) of a-z, 0-9 and \"-\" are expected")
         }
         if let allowed, name != defaultNamespace, !allowed.contains(name) {
             throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"; database.namespaces in functions.json names those that there are")

@@ -10,6 +10,13 @@ public struct WriteRequest: Sendable {
         case update(base: Path, UpdateDraft)
         /// Replaces the priority of what is at a path; an empty draft removes it. Does nothing where there is no node.
         case setPriority(Path, Draft)
+
+        /// The written path, or the one that an update's members are below.
+        public var path: Path {
+            switch self {
+            case .set(let path, _), .update(let path, _), .setPriority(let path, _): path
+            }
+        }
     }
 
     public var operation: Operation
@@ -29,8 +36,6 @@ public struct WriteRequest: Sendable {
     public var chain: EventChain
     /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
     public var explains = false
-    /// Whether everything is judged but nothing written.
-    public var isDryRun = false
 
     /// A write that nothing is unusual about.
     public init(_ operation: Operation, principal: Principal, origin: EventOrigin, chain: EventChain = EventChain()) {
