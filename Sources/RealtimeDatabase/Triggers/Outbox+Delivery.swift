@@ -1,0 +1,70 @@
+/// What whoever delivers events does with their rows.
+extension Outbox {
+    /// Some events of a function, in order.
+    public struct Page: Sendable {
+        /// The events.
+        public var events: [OutboxEvent] = []
+        /// Sequences of rows that cannot be read.
+        public var damaged: [UInt64] = []
+        /// The sequence up to which everything is in this page.
+        public var through: UInt64 = 0
+        /// Whether there are more.
+        public var hasMore = false
+    }
+
+    /// The events of `function` after the sequence `after`: at most `limit`, and no more than `bytesMax` unless it is one.
+    public func page(of function: String, after: UInt64, limit: Int, bytesMax: Int) throws(StoreError) -> Page {
+        var page = Page()
+        page.through = after
+        guard after < .max else { return page }
+        var bytes = 0
+        let lower = EventKey(function: function, sequence: after + 1).bytes
+        let upper = Array(function.utf8) + [1]
+        try store.scan(.outbox, from: lower, to: upper, reversed: false) { [namespace] key, row in
+            guard let key = EventKey(key) else { return .next }
+            let count = page.events.count + page.damaged.count
+            guard count == 0 || count < limit && bytes + row.count <= bytesMax else {
+                page.hasMore = true
+                return .stop
+            }
+            bytes += row.count
+            page.through = key.sequence
+            if let event = try? OutboxEvent(row: row, key: key, namespace: namespace) {
+                page.events.append(event)
+            } else {
+                page.damaged.append(key.sequence)
+            }
+            return .next
+        }
+        return page
+    }
+
+    /// One event, as far as it is there and can be read.
+    public func event(_ key: EventKey) throws(StoreError) -> OutboxEvent? {
+        let found = try store.get(key.bytes, in: .outbox) { [namespace] in try? OutboxEvent(row: $0, key: key, namespace: namespace) }
+        return found ?? nil
+    }
+
+    /// The function has done its work: forgets the event.
+    public func acknowledge(_ key: EventKey) throws(StoreError) {
+        if try store.delete(key.bytes, in: .outbox) { hasChanges = true }
+    }
+
+    /// Notes how far the delivery of an event has come.
+    public func postpone(_ key: EventKey, _ progress: DeliveryProgress) throws(StoreError) {
+        guard var event = try event(key) else { return }
+        event.progress = progress
+        try store.put(key.bytes, event.row().span, in: .outbox)
+        hasChanges = true
+    }
+
+    /// Gives an event up: moves it to the dead letters.
+    public func bury(_ key: EventKey, _ progress: DeliveryProgress, reason: DeadLetter.Reason, now: Int64) throws(StoreError) {
+        guard var event = try event(key) else { return }
+        event.progress = progress
+        let letter = DeadLetter(event: event, reason: reason, time: now)
+        try store.put(EventKey.bytes(of: key.sequence), letter.row().span, in: .deadLetters)
+        try store.delete(key.bytes, in: .outbox)
+        hasChanges = true
+    }
+}

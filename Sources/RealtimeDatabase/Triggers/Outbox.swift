@@ -1,0 +1,150 @@
+public import Tree
+
+/// The events of a namespace that wait for their functions, as rows of its store. Belongs to the writer's thread.
+///
+/// Whoever writes raises events inside the transaction of the write, and calls ``didCommit()`` after it. After a transaction
+/// that was taken back, a new outbox is made.
+public final class Outbox {
+    let store: any OrderedStore
+    let namespace: String
+    private var nextSequence: UInt64
+    /// Sequences below this are the store's to forget: the next start begins here.
+    private var reserved: UInt64
+    private var announcement: EventAnnouncement
+    private var announcedBytes = 0
+    /// What the ids of this outbox's events begin with.
+    private let idPrefix: String
+
+    /// Whether rows were changed since the last commit.
+    public internal(set) var hasChanges = false
+
+    private static let sequenceKey = Array("outbox.sequence".utf8)
+    private static let reservation: UInt64 = 4096
+    private static let announcedCountMax = 256
+    private static let announcedBytesMax = 1 << 20
+
+    /// The outbox in `store`, which is the store of `namespace`.
+    public init(_ store: any OrderedStore, namespace: String) throws(StoreError) {
+        self.store = store
+        self.namespace = namespace
+        nextSequence = try store.get(Self.sequenceKey, in: .meta) { $0.count == 8 ? EventKey.sequence($0) : 1 } ?? 1
+        reserved = nextSequence
+        announcement = EventAnnouncement(namespace: namespace)
+        idPrefix = String(UInt64.random(in: .min ... .max), radix: 36)
+    }
+
+    // MARK: Raising
+
+    /// Raises the events of a write, before it is done.
+    ///
+    /// - Parameters:
+    ///   - changes: what is written, with server values resolved; no path is at or below another.
+    ///   - old: the tree before the write.
+    ///   - now: the time of the write, in milliseconds since 1970.
+    /// - Returns: why the write must be refused; then no event is left of it.
+    public func raise(
+        _ matcher: TriggerMatcher, changes: [(path: Path, node: Node)], old: TreeReader, limits: TriggerLimits, now: Int64,
+        origin: EventOrigin, chain: EventChain
+    ) throws(StoreError) -> TriggerRefusal? {
+        let mark = nextSequence
+        do throws(TriggerMatcher.Failure) {
+            try matcher.events(changes: changes, old: old, limits: limits) { event throws(StoreError) in
+                try append(event, now: now, origin: origin, chain: chain)
+            }
+            return nil
+        } catch {
+            switch error {
+            case .store(let error): throw error
+            case .refused(let refusal):
+                try withdraw(from: mark)
+                return refusal
+            }
+        }
+    }
+
+    private func append(_ found: TriggeredEvent, now: Int64, origin: EventOrigin, chain: EventChain) throws(StoreError) {
+        let sequence = nextSequence
+        let declaration = found.declaration
+        try append(
+            OutboxEvent(
+                sequence: sequence, id: "\(idPrefix)-\(sequence)", namespace: namespace, function: declaration.function,
+                kind: declaration.kind, path: found.path, params: declaration.parameters(in: found.path, of: namespace),
+                payload: EventPayload.json(found.values), time: now, origin: origin, chain: chain, progress: DeliveryProgress(since: now)))
+    }
+
+    /// Puts an event at the end; its sequence is the next one.
+    func append(_ event: OutboxEvent) throws(StoreError) {
+        var event = event
+        event.sequence = nextSequence
+        if nextSequence >= reserved {
+            reserved = nextSequence + Self.reservation
+            try store.put(Self.sequenceKey, EventKey.bytes(of: reserved).span, in: .meta)
+        }
+        nextSequence += 1
+        let row = event.row()
+        try store.put(event.key.bytes, row.span, in: .outbox)
+        hasChanges = true
+        announce(event, size: row.count)
+    }
+
+    private func announce(_ event: OutboxEvent, size: Int) {
+        announcement.last = event.sequence
+        // A gap would make later ones look like the next ones.
+        let isWhole = announcement.count == announcement.events.count
+        announcement.count += 1
+        announcement.newest[event.function] = event.sequence
+        guard isWhole, announcement.events.count < Self.announcedCountMax, announcedBytes + size <= Self.announcedBytesMax else { return }
+        announcedBytes += size
+        announcement.events.append(event)
+    }
+
+    /// Takes back the events from `mark` on.
+    private func withdraw(from mark: UInt64) throws(StoreError) {
+        for function in announcement.newest.filter({ $0.value >= mark }).keys {
+            let first = EventKey(function: function, sequence: mark).bytes
+            try store.deleteRange(first, EventKey(function: function, sequence: .max).bytes, in: .outbox, limit: nil)
+        }
+        while let last = announcement.events.last, last.sequence >= mark { announcement.events.removeLast() }
+        // The transaction may end without a commit, for want of anything else in it.
+        reserved = nextSequence
+    }
+
+    // MARK: Telling
+
+    /// The transaction is durable: what there is to tell whoever delivers events.
+    public func didCommit() -> EventAnnouncement? {
+        hasChanges = false
+        guard announcement.last > 0 else { return nil }
+        let finished = announcement
+        announcement = EventAnnouncement(namespace: namespace)
+        announcedBytes = 0
+        return finished
+    }
+
+    /// What is in the outbox, for whoever begins to deliver; nil when nothing is. Takes one step for each function.
+    public func pending() throws(StoreError) -> EventAnnouncement? {
+        var found = EventAnnouncement(namespace: namespace)
+        var lower: [UInt8] = []
+        while let function = try firstFunction(from: lower) {
+            let prefix = EventKey.prefix(function)
+            let upper = Array(prefix.dropLast()) + [1]
+            try store.scan(.outbox, from: prefix, to: upper, reversed: true) { key, _ in
+                found.newest[function] = EventKey(key)?.sequence
+                return .stop
+            }
+            lower = upper
+        }
+        guard let last = found.newest.values.max() else { return nil }
+        found.last = last
+        return found
+    }
+
+    private func firstFunction(from lower: [UInt8]) throws(StoreError) -> String? {
+        var function: String?
+        try store.scan(.outbox, from: lower, to: [], reversed: false) { key, _ in
+            function = EventKey(key)?.function
+            return .stop
+        }
+        return function
+    }
+}

@@ -1,0 +1,9 @@
+/// Why a pattern cannot be used, in one sentence.
+public struct PatternError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The sentence.
+    public var message: String
+
+    init(_ message: String) { self.message = message }
+
+    public var description: String { message }
+}
