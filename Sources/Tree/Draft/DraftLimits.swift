@@ -1,0 +1,15 @@
+/// How large a written value may be (spec database 1.1).
+public struct DraftLimits: Sendable, Hashable {
+    /// The greatest length of a string in UTF-8.
+    public var stringBytesMax = 10 * 1024 * 1024
+    /// The greatest length of a key in UTF-8.
+    public var keyBytesMax = Path.keyBytesMax
+    /// The greatest depth of what is written, counted from the root.
+    public var depthMax = Path.depthMax
+    /// How deep the place is where the body is written: the count of its path.
+    public var depthAbove = 0
+
+    public init() {}
+
+    public init(depthAbove: Int) { self.depthAbove = depthAbove }
+}

@@ -1,0 +1,203 @@
+import JSON
+
+/// Reads a body from its bytes straight into nodes: one pass, no tree of JSON in between.
+///
+/// What is plain is read here; a number with more than 18 digits or a string with escapes is handed to the grammar of the `JSON`
+/// room.
+struct DraftParser {
+    /// A place that waits for a server value. The keys are added on the way out, the innermost first.
+    struct Found {
+        var keys: [String]
+        /// Nil for the time as a priority.
+        var value: ServerValue?
+        /// Which member of the innermost object read so far it belongs to.
+        var owner: Int
+    }
+
+    let base: UnsafePointer<UInt8>
+    let count: Int
+    let limits: DraftLimits
+    var position = 0
+    var found: [Found] = []
+    private var leafBytes = 0
+    private var leafCount = 0
+    private var nesting = 0
+    /// Whether a member was replaced by a later one of the same name, so that leaves must be counted again.
+    private var hasDuplicates = false
+
+    init(_ text: UnsafeBufferPointer<UInt8>, limits: DraftLimits) throws(NodeError) {
+        guard let base = text.baseAddress, text.count > 0 else { throw NodeError(kind: .noData) }
+        self.base = base
+        count = text.count
+        self.limits = limits
+        skipWhitespace()
+        guard position < count else { throw NodeError(kind: .noData) }
+    }
+
+    var text: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: base, count: count) }
+
+    /// The draft of `node`, which has been read since the last draft.
+    mutating func draft(of node: Node) -> Draft {
+        defer {
+            found = []
+            leafBytes = 0
+            leafCount = 0
+            hasDuplicates = false
+        }
+        return Draft(
+            node: node, found: found, leafBytes: hasDuplicates ? node.leafBytes : leafBytes,
+            leafCount: hasDuplicates ? node.leafCount : leafCount)
+    }
+
+    /// Proves that nothing follows the value.
+    mutating func end() throws(NodeError) {
+        skipWhitespace()
+        guard position == count else { throw NodeError(kind: .malformed) }
+    }
+
+    @inline(__always)
+    func peek() -> UInt8 { position < count ? base[position] : 0 }
+
+    @inline(__always)
+    mutating func skipWhitespace() {
+        while position < count {
+            let byte = base[position]
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
+            position += 1
+        }
+    }
+
+    @inline(__always)
+    mutating func expect(_ byte: UInt8) throws(NodeError) {
+        guard peek() == byte else { throw NodeError(kind: .malformed) }
+        position += 1
+    }
+
+    /// Reads the value at the position, whose place is `depth` levels below the root.
+    mutating func value(depth: Int) throws(NodeError) -> Node {
+        switch peek() {
+        case UInt8(ascii: "{"): return try object(depth: depth)
+        case UInt8(ascii: "["): return try array(depth: depth)
+        case UInt8(ascii: "n"):
+            try literal("null")
+            return .empty
+        default:
+            let leaf = try leaf()
+            leafBytes += leaf.sizeBytes
+            leafCount += 1
+            return Node(leaf)
+        }
+    }
+
+    private mutating func enter(_ opening: UInt8) throws(NodeError) {
+        position += 1
+        nesting += 1
+        // Virtual members open objects without going deeper in the tree; no valid body has more than one of them a level.
+        guard nesting <= 2 * limits.depthMax + 4 else { throw NodeError(kind: .tooDeep(levelsMax: limits.depthMax)) }
+        skipWhitespace()
+    }
+
+    /// After a value inside a container: true when another follows, false when the container has been closed.
+    private mutating func goesOn(until closing: UInt8) throws(NodeError) -> Bool {
+        skipWhitespace()
+        if peek() == UInt8(ascii: ",") {
+            position += 1
+            skipWhitespace()
+            return true
+        }
+        try expect(closing)
+        nesting -= 1
+        return false
+    }
+
+    private mutating func array(depth: Int) throws(NodeError) -> Node {
+        try enter(UInt8(ascii: "["))
+        guard peek() != UInt8(ascii: "]") else { return try closeEmpty() }
+        try checkDepth(depth + 1)
+        var children: [Node.Child] = []
+        var index = 0
+        repeat {
+            let before = found.count
+            let node = try value(depth: depth + 1)
+            if !node.isEmpty {
+                let key = String(index)
+                children.append(Node.Child(key: key, node: node))
+                own(from: before, key, index)
+            }
+            index += 1
+        } while try goesOn(until: UInt8(ascii: "]"))
+        return Node(full: children, priority: nil)
+    }
+
+    private mutating func object(depth: Int) throws(NodeError) -> Node {
+        try enter(UInt8(ascii: "{"))
+        guard peek() != UInt8(ascii: "}") else { return try closeEmpty() }
+        var children: [Node.Child] = []
+        var virtual: VirtualMembers?
+        let before = found.count
+        repeat {
+            let start = position
+            switch try key() {
+            case .child(let key):
+                try checkDepth(depth + 1)
+                let first = found.count
+                let node = try value(depth: depth + 1)
+                if found.count > first { own(from: first, key, children.count) }
+                children.append(Node.Child(key: key, node: node))
+            case .virtual(let name):
+                var members = virtual ?? VirtualMembers()
+                try member(name, of: &members, depth: depth, foundBefore: before, hasChildren: !children.isEmpty)
+                virtual = members
+            case .invalid:
+                throw NodeError.badKey(at: start, in: text.span)
+            }
+        } while try goesOn(until: UInt8(ascii: "}"))
+        let sorted = ChildOrder.sorted(children)
+        if sorted.count < children.count { forgetReplaced(among: children, foundBefore: before) }
+        guard let virtual else { return Node(sorted: sorted) }
+        return try virtual.node(children: sorted, hasChildren: !children.isEmpty, parser: &self)
+    }
+
+    /// Drops what was found in members that a later one of the same name replaces.
+    private mutating func forgetReplaced(among children: [Node.Child], foundBefore: Int) {
+        hasDuplicates = true
+        let own = found[foundBefore...].filter { place in
+            guard let key = place.keys.last else { return true }
+            return children.lastIndex { ExactText.equal($0.key, key) } == place.owner
+        }
+        found.replaceSubrange(foundBefore..., with: own)
+    }
+
+    /// Notes for all that was found since `first` that it is below `key`, the member number `owner`.
+    private mutating func own(from first: Int, _ key: String, _ owner: Int) {
+        for index in first..<found.count {
+            found[index].keys.append(key)
+            found[index].owner = owner
+        }
+    }
+
+    private mutating func closeEmpty() throws(NodeError) -> Node {
+        position += 1
+        nesting -= 1
+        return .empty
+    }
+
+    private func checkDepth(_ depth: Int) throws(NodeError) {
+        guard depth <= limits.depthMax else { throw NodeError(kind: .tooDeep(levelsMax: limits.depthMax)) }
+    }
+
+    /// Calls `body` and forgets what it counted and found: for what describes a node and is no part of it.
+    mutating func aside(depth: Int) throws(NodeError) -> Draft {
+        let counted = (found, leafBytes, leafCount, hasDuplicates)
+        found = []
+        defer { (found, leafBytes, leafCount, hasDuplicates) = counted }
+        let node = try value(depth: depth)
+        return Draft(node: node, found: found, leafBytes: 0, leafCount: 0)
+    }
+
+    /// Counts a leaf that the text only describes.
+    mutating func count(_ leaf: Leaf) {
+        leafBytes += leaf.sizeBytes
+        leafCount += 1
+    }
+}

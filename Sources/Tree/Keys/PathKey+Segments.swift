@@ -1,0 +1,129 @@
+public import Bytes
+import JSON
+
+/// Segments in the bytes of a row. Rows come from this room: what is not a segment is taken as none, never read beyond.
+extension PathKey {
+    static let integerTag: UInt8 = 0x01
+    static let textTag: UInt8 = 0x02
+    static let terminator: UInt8 = 0x01
+    private static let wideTie: UInt8 = 0xFF
+    private static let integerSize = 6
+
+    @inline(__always)
+    static func append(_ key: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        if let integer = IntegerKey(key) { return append(integer, to: &bytes) }
+        bytes.append(textTag)
+        let start = bytes.count
+        bytes.append(contentsOf: key)
+        for index in start..<bytes.count where bytes[index] >= 0xEE { bytes[index] = UTF16Order.lifted(bytes[index]) }
+        bytes.append(terminator)
+    }
+
+    private static func append(_ key: IntegerKey, to bytes: inout [UInt8]) {
+        bytes.append(integerTag)
+        let biased = UInt32(bitPattern: key.value) ^ 0x8000_0000
+        for shift in stride(from: UInt32(24), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: biased >> shift)) }
+        if key.tie < Int(wideTie) {
+            bytes.append(UInt8(truncatingIfNeeded: key.tie))
+        } else {
+            bytes.append(wideTie)
+            bytes.append(UInt8(truncatingIfNeeded: key.tie >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: key.tie))
+        }
+    }
+
+    /// Where the segment that begins at `start` ends; nil when none begins there: a priority's mark, or the end of the row.
+    public static func segmentEnd(_ row: Span<UInt8>, from start: Int) -> Int? {
+        guard start < row.count else { return nil }
+        switch row[start] {
+        case integerTag:
+            guard start + integerSize <= row.count else { return nil }
+            let end = start + integerSize + (row[start + integerSize - 1] == wideTie ? 2 : 0)
+            return end <= row.count ? end : nil
+        case textTag:
+            var index = start + 1
+            while index < row.count {
+                if row[index] == terminator { return index + 1 }
+                index += 1
+            }
+            return nil
+        default:
+            return nil
+        }
+    }
+
+    /// The key of the segment at `range`, as `segmentEnd` found it.
+    public static func decodeSegment(_ row: Span<UInt8>, _ range: Range<Int>) -> String {
+        if let integer = integer(row, range) {
+            return String(unsafeUninitializedCapacity: integer.length) { write(integer, to: $0) }
+        }
+        let count = range.count - 2
+        guard count > 0 else { return "" }
+        return String(unsafeUninitializedCapacity: count) { target in
+            for index in 0..<count { target[index] = UTF16Order.lowered(row[range.lowerBound + 1 + index]) }
+            return count
+        }
+    }
+
+    /// Appends the key of the segment at `range` as it is, neither quoted nor escaped.
+    public static func appendSegmentText(_ row: Span<UInt8>, _ range: Range<Int>, into buffer: inout ByteBuffer) {
+        let integer = integer(row, range)
+        let count = integer?.length ?? range.count - 2
+        guard count > 0 else { return }
+        buffer.appendUninitialized(minimum: count) { room in
+            let target = room.bindMemory(to: UInt8.self)
+            if let integer { return write(integer, to: target) }
+            for index in 0..<count { target[index] = UTF16Order.lowered(row[range.lowerBound + 1 + index]) }
+            return count
+        }
+    }
+
+    /// Appends the key of the segment at `range` as a JSON string: between quotes, escaped where need be.
+    public static func appendSegmentJSON(_ row: Span<UInt8>, _ range: Range<Int>, into buffer: inout ByteBuffer) {
+        for index in range.lowerBound + 1..<max(range.upperBound - 1, range.lowerBound + 1) {
+            let byte = row[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                if row[range.lowerBound] == textTag { return buffer.append(jsonString: decodeSegment(row, range)) }
+            }
+        }
+        buffer.append(UInt8(ascii: "\""))
+        appendSegmentText(row, range, into: &buffer)
+        buffer.append(UInt8(ascii: "\""))
+    }
+
+    /// The number that the segment at `range` is when it may be an index of an array: whole, not negative, in its shortest form.
+    public static func arrayIndex(_ row: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        integer(row, range)?.arrayIndex
+    }
+
+    /// The path whose key `row` begins with; a priority's mark ends it.
+    public static func path(of row: Span<UInt8>) -> Path {
+        var segments: [String] = []
+        var start = 0
+        while let end = segmentEnd(row, from: start) {
+            segments.append(decodeSegment(row, start..<end))
+            start = end
+        }
+        return Path(segments)
+    }
+
+    private static func integer(_ row: Span<UInt8>, _ range: Range<Int>) -> IntegerKey? {
+        let start = range.lowerBound
+        guard row[start] == integerTag else { return nil }
+        var biased: UInt32 = 0
+        for index in start + 1..<start + 5 { biased = biased << 8 | UInt32(row[index]) }
+        var tie = Int(row[start + 5])
+        if tie == Int(wideTie) { tie = Int(row[start + 6]) << 8 | Int(row[start + 7]) }
+        return IntegerKey(value: Int32(bitPattern: biased ^ 0x8000_0000), tie: tie)
+    }
+
+    private static func write(_ integer: IntegerKey, to target: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var count = 0
+        integer.forEachByte { byte in
+            guard count < integer.length else { return }
+            target[count] = byte
+            count += 1
+        }
+        return count
+    }
+}

@@ -1,0 +1,122 @@
+/// A value of the tree in memory: nothing, a leaf, or children; and the priority it may have.
+///
+/// Children are in key order, each name is there once, and none of them is empty. Nothing has no priority (spec database 1.1).
+public struct Node: Sendable {
+    public enum Content: Sendable, Hashable {
+        case empty
+        case leaf(Leaf)
+        /// At least one child, in key order.
+        case children([Child])
+    }
+
+    public struct Child: Sendable {
+        public let key: String
+        public var node: Node
+
+        public init(key: String, node: Node) {
+            self.key = key
+            self.node = node
+        }
+    }
+
+    public private(set) var content: Content
+    /// Nil for an empty node, whatever it is set to.
+    public var priority: Priority? {
+        didSet { if case .empty = content { priority = nil } }
+    }
+
+    /// Nothing at all, which JSON calls null.
+    public static let empty = Node()
+
+    private init() {
+        content = .empty
+        priority = nil
+    }
+
+    public init(_ leaf: Leaf, priority: Priority? = nil) {
+        content = .leaf(leaf)
+        self.priority = priority
+    }
+
+    /// A node of children that are in key order already, each name once; empty ones are left out.
+    public init(sorted children: [Child], priority: Priority? = nil) {
+        let isAnyEmpty = children.contains { $0.node.isEmpty }
+        self.init(full: isAnyEmpty ? children.filter { !$0.node.isEmpty } : children, priority: priority)
+    }
+
+    /// A node of children that are in key order already, each name once, none of them empty.
+    init(full children: [Child], priority: Priority?) {
+        content = children.isEmpty ? .empty : .children(children)
+        self.priority = children.isEmpty ? nil : priority
+    }
+
+    /// A node of children in any order; of equal names the last counts, and empty ones are left out.
+    public init(unsorted children: [Child], priority: Priority? = nil) {
+        self.init(sorted: ChildOrder.sorted(children), priority: priority)
+    }
+
+    public var isEmpty: Bool {
+        if case .empty = content { true } else { false }
+    }
+
+    public var leaf: Leaf? {
+        if case .leaf(let leaf) = content { leaf } else { nil }
+    }
+
+    /// The children in key order; none of a leaf.
+    public var children: [Child] {
+        if case .children(let children) = content { children } else { [] }
+    }
+
+    /// How many leaves there are in the node.
+    public var leafCount: Int {
+        switch content {
+        case .empty: 0
+        case .leaf: 1
+        case .children(let children): children.reduce(0) { $0 + $1.node.leafCount }
+        }
+    }
+
+    /// The bytes of all leaves, as `Leaf.sizeBytes` counts them.
+    public var leafBytes: Int {
+        switch content {
+        case .empty: 0
+        case .leaf(let leaf): leaf.sizeBytes
+        case .children(let children): children.reduce(0) { $0 + $1.node.leafBytes }
+        }
+    }
+
+    /// How many levels there are below this one.
+    public var depth: Int {
+        guard case .children(let children) = content else { return 0 }
+        return children.reduce(0) { max($0, $1.node.depth) } + 1
+    }
+}
+
+extension Node {
+    /// Changes the node at `path` in place, where there is one; `body` does not empty it.
+    mutating func update(at path: Path, _ body: (inout Node) -> Void) { update(at: path.segments[...], body) }
+
+    private mutating func update(at path: ArraySlice<String>, _ body: (inout Node) -> Void) {
+        guard let key = path.first else { return body(&self) }
+        guard case .children(var children) = content else { return }
+        // The array has one owner from here on, so that changing one child does not copy the others.
+        content = .empty
+        let place = ChildOrder.find(key, in: children)
+        if place.isFound { children[place.position].node.update(at: path.dropFirst(), body) }
+        content = .children(children)
+    }
+}
+
+extension Node: Hashable {}
+
+extension Node.Child: Hashable {
+    public static func == (left: Node.Child, right: Node.Child) -> Bool {
+        ExactText.equal(left.key, right.key) && left.node == right.node
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        ExactText.hash(key, into: &hasher)
+        hasher.combine(node)
+    }
+}

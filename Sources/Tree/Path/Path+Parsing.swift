@@ -1,0 +1,97 @@
+extension Path {
+    /// Reads a path of a request: keys between slashes, of which runs count as one and those at the edges as none.
+    ///
+    /// With `percentEncoded`, escapes are resolved first, so that `%2F` separates as `/` does.
+    public init(parsing text: Span<UInt8>, percentEncoded: Bool = false) throws(PathError) {
+        self = try text.withUnsafeBufferPointer { (text) throws(PathError) -> Path in
+            if percentEncoded, text.contains(UInt8(ascii: "%")) {
+                guard let decoded = PercentEncoding.decoded(text) else { throw PathError(kind: .invalidToken) }
+                return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathText(text).path() }
+            }
+            return try PathText(text).path()
+        }
+    }
+
+    /// Reads a path: keys between slashes, of which runs count as one and those at the edges as none.
+    public init(parsing text: String) throws(PathError) {
+        var text = text
+        let result = text.withUTF8 { text in Result { () throws(PathError) in try PathText(text).path() } }
+        self = try result.get()
+    }
+
+    /// Whether `key` may name a child: not empty, not too long, without forbidden characters.
+    public static func isValid(key: String) -> Bool {
+        var key = key
+        return key.withUTF8 { KeyCharacters.areValid($0) && $0.count <= keyBytesMax }
+    }
+}
+
+/// What a path of a request addresses: a node, or only its priority when the text ends in `.priority` (spec database 1.3).
+public struct Location: Sendable, Hashable {
+    public var path: Path
+    public var isPriority: Bool
+
+    public init(path: Path, isPriority: Bool = false) {
+        self.path = path
+        self.isPriority = isPriority
+    }
+
+    /// Reads a path as `Path` does, with `.priority` allowed as the last key.
+    public init(parsing text: Span<UInt8>, percentEncoded: Bool = false) throws(PathError) {
+        self = try text.withUnsafeBufferPointer { (text) throws(PathError) -> Location in
+            guard percentEncoded, text.contains(UInt8(ascii: "%")) else { return try PathText(text).location() }
+            guard let decoded = PercentEncoding.decoded(text) else { throw PathError(kind: .invalidToken) }
+            return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathText(text).location() }
+        }
+    }
+}
+
+/// The text of a path, taken apart.
+struct PathText {
+    private let text: UnsafeBufferPointer<UInt8>
+
+    init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
+
+    func path() throws(PathError) -> Path { try path(to: text.count) }
+
+    func location() throws(PathError) -> Location {
+        var end = text.count
+        while end > 0, text[end - 1] == UInt8(ascii: "/") { end -= 1 }
+        let name: StaticString = ".priority"
+        let start = end - name.utf8CodeUnitCount
+        guard start >= 0, start == 0 || text[start - 1] == UInt8(ascii: "/") else { return Location(path: try path(to: end)) }
+        for index in start..<end where text[index] != name.utf8Start[index - start] { return Location(path: try path(to: end)) }
+        return Location(path: try path(to: start), isPriority: true)
+    }
+
+    private func path(to end: Int) throws(PathError) -> Path {
+        var segments: [String] = []
+        var index = 0
+        while index < end {
+            if text[index] == UInt8(ascii: "/") {
+                index += 1
+                continue
+            }
+            if segments.isEmpty { segments.reserveCapacity(separators(from: index, to: end) + 1) }
+            let start = index
+            var isASCII = true
+            while index < end, text[index] != UInt8(ascii: "/") {
+                guard !KeyCharacters.isForbidden(text[index]) else { throw PathError(kind: .invalidToken) }
+                if text[index] >= 0x80 { isASCII = false }
+                index += 1
+            }
+            guard index - start <= Path.keyBytesMax else { throw PathError(kind: .keyTooLong) }
+            guard segments.count < Path.depthMax else { throw PathError(kind: .tooDeep) }
+            let key = UnsafeBufferPointer(rebasing: text[start..<index])
+            guard isASCII || UTF8Text.isValid(key) else { throw PathError(kind: .invalidToken) }
+            segments.append(String(decoding: key, as: UTF8.self))
+        }
+        return Path(segments)
+    }
+
+    private func separators(from start: Int, to end: Int) -> Int {
+        var count = 0
+        for index in start..<end where text[index] == UInt8(ascii: "/") { count += 1 }
+        return min(count, Path.depthMax)
+    }
+}

@@ -1,0 +1,91 @@
+/// Which children of a node, in which order (spec database 1.4, 1.5, 2.3).
+public struct Query: Sendable, Hashable {
+    /// What children are sorted by; ties are broken by key.
+    public enum Order: Sendable, Hashable {
+        case key
+        case value
+        case priority
+        /// What is at a path below each child.
+        case child(Path)
+    }
+
+    /// The key of a position: of all children with one value, before the first, after the last, or a certain one.
+    public enum KeyBound: Sendable, Hashable {
+        case min
+        case max
+        case key(String)
+
+        public static func == (left: KeyBound, right: KeyBound) -> Bool {
+            switch (left, right) {
+            case (.min, .min), (.max, .max): true
+            case (.key(let left), .key(let right)): ExactText.equal(left, right)
+            default: false
+            }
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            switch self {
+            case .min: hasher.combine(0)
+            case .max: hasher.combine(1)
+            case .key(let key): ExactText.hash(key, into: &hasher)
+            }
+        }
+    }
+
+    /// An end of a range: a position in the order. In the order of keys only `value` counts, which is then the key as a string.
+    public struct Bound: Sendable, Hashable {
+        public var value: IndexValue
+        public var key: KeyBound
+        public var isInclusive: Bool
+
+        public init(value: IndexValue, key: KeyBound, isInclusive: Bool = true) {
+            self.value = value
+            self.key = key
+            self.isInclusive = isInclusive
+        }
+
+        /// From the first child with `value`, or from the one under `key`.
+        public static func startAt(_ value: IndexValue, key: String? = nil) -> Bound {
+            Bound(value: value, key: key.map { .key($0) } ?? .min)
+        }
+
+        /// After the last child with `value`, or after the one under `key`.
+        public static func startAfter(_ value: IndexValue, key: String? = nil) -> Bound {
+            Bound(value: value, key: key.map { .key($0) } ?? .max, isInclusive: false)
+        }
+
+        /// Up to the last child with `value`, or up to the one under `key`.
+        public static func endAt(_ value: IndexValue, key: String? = nil) -> Bound {
+            Bound(value: value, key: key.map { .key($0) } ?? .max)
+        }
+
+        /// Before the first child with `value`, or before the one under `key`.
+        public static func endBefore(_ value: IndexValue, key: String? = nil) -> Bound {
+            Bound(value: value, key: key.map { .key($0) } ?? .min, isInclusive: false)
+        }
+    }
+
+    public var order = Order.priority
+    public var start: Bound?
+    public var end: Bound?
+    /// The greatest number of children, taken after the range.
+    public var limit: Int?
+    /// Whether the limit counts from the end.
+    public var anchorsLast = false
+
+    public init(
+        order: Order = .priority, start: Bound? = nil, end: Bound? = nil, limit: Int? = nil, anchorsLast: Bool = false
+    ) {
+        self.order = order
+        self.start = start
+        self.end = end
+        self.limit = limit
+        self.anchorsLast = anchorsLast
+    }
+
+    /// Whether every child is taken, so that only the order is asked for.
+    public var takesAll: Bool { start == nil && end == nil && limit == nil }
+
+    /// Whether this is the query that every node answers with itself.
+    public var isDefault: Bool { order == .priority && takesAll }
+}
