@@ -1,0 +1,21 @@
+/// What a namespace in SQLite may take. The figures behind the defaults are in docs/decisions/sqlite.md.
+public struct SQLiteSettings: Sendable {
+    /// Of a new file.
+    var pageSizeBytes = 4096
+    /// Pages that the writer keeps in memory.
+    public var writerCacheBytes = 32 << 20
+    /// Pages that each reader keeps in memory.
+    public var readerCacheBytes = 8 << 20
+    /// The part of the file that each reader sees through a mapping instead of copying pages.
+    public var readerMappedBytes = 64 << 20
+    /// A checkpoint is due when so many bytes wait in the log.
+    public var checkpointBytes = 4 << 20
+    /// What the log keeps on the disk after it has grown beyond it.
+    public var logBytesKept = 16 << 20
+    /// From here on a log that cannot be moved, because of a snapshot, is reported.
+    public var logBytesHeldBack = 64 << 20
+    /// A full disk for tests.
+    var pageCountMax: Int?
+
+    public init() {}
+}

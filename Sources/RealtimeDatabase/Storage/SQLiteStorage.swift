@@ -1,0 +1,100 @@
+import SQLite
+import Synchronization
+
+/// Namespaces in a folder, each an SQLite database of its own: `NAME.sqlite`, readable by its owner only.
+///
+/// One process at a time writes to a folder, and one `SQLiteWriter` to a namespace.
+public final class SQLiteStorage: StorageEngine {
+    public let directory: String
+    private let settings: SQLiteSettings
+    private let writers = Mutex(Writers())
+
+    private struct Writers {
+        var lock: DirectoryLock?
+        var names: Set<String> = []
+    }
+
+    private static let suffix = ".sqlite"
+
+    /// The folder is made when the first namespace is.
+    public init(directory: String, settings: SQLiteSettings = SQLiteSettings()) {
+        self.directory = directory
+        self.settings = settings
+    }
+
+    public func openWriter(namespace: String) throws(StoreError) -> any OrderedStore {
+        let path = try path(namespace)
+        let claim = try claim(namespace)
+        // SQLite gives the log the permissions of the database.
+        try FileSystem.makeFile(path, in: directory)
+        return try SQLiteWriter(path: path, settings: settings, claim: claim)
+    }
+
+    public func openReader(namespace: String) throws(StoreError) -> any SnapshotStore {
+        let path = try path(namespace)
+        guard FileSystem.isFile(path) else { throw StoreError(.notFound, "there is no namespace \(namespace)") }
+        return try SQLiteReader(path: path, settings: settings)
+    }
+
+    public func namespaces() throws(StoreError) -> [String] {
+        try FileSystem.names(in: directory)
+            .filter { $0.hasSuffix(SQLiteStorage.suffix) }
+            .map { String($0.dropLast(SQLiteStorage.suffix.count)) }
+            .filter(NamespaceName.isValid)
+            .sorted()
+    }
+
+    public func exists(namespace: String) -> Bool {
+        guard let path = try? path(namespace) else { return false }
+        return FileSystem.isFile(path)
+    }
+
+    public func deleteNamespace(_ namespace: String) throws(StoreError) {
+        let path = try path(namespace)
+        let claim = try claim(namespace)
+        guard FileSystem.isFile(path) else { return }
+        do {
+            // A log without its database would be taken for the log of the next one of this name; a database that lost its
+            // log half way would be damaged. Opened and closed, the database has everything and the log goes first.
+            let writer = try SQLiteWriter(path: path, settings: settings, claim: claim)
+            _ = try writer.checkpoint(.idle)
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+        }
+        for file in ["\(path)-wal", "\(path)-shm", path] { try FileSystem.remove(file) }
+        try FileSystem.sync(directory)
+        withExtendedLifetime(claim) {}
+    }
+
+    private func path(_ namespace: String) throws(StoreError) -> String {
+        try NamespaceName.check(namespace)
+        return "\(directory)/\(namespace)\(SQLiteStorage.suffix)"
+    }
+
+    private func claim(_ namespace: String) throws(StoreError) -> WriterClaim {
+        try writers.withLock { writers throws(StoreError) in
+            if writers.lock == nil { writers.lock = try DirectoryLock(directory) }
+            guard writers.names.insert(namespace).inserted else {
+                throw StoreError(.busy, "the namespace \(namespace) has a writer already")
+            }
+        }
+        return WriterClaim { [weak self] in
+            self?.release(namespace)
+        }
+    }
+
+    private func release(_ namespace: String) {
+        writers.withLock { _ = $0.names.remove(namespace) }
+    }
+}
+
+/// Held by a writer: while it lives, nobody else writes to its namespace.
+final class WriterClaim: Sendable {
+    private let release: @Sendable () -> Void
+
+    init(_ release: @escaping @Sendable () -> Void) {
+        self.release = release
+    }
+
+    deinit { release() }
+}

@@ -1,0 +1,35 @@
+/// Why a store could not do what it was asked for.
+public struct StoreError: Error, Sendable, Hashable {
+    /// What a caller can act on.
+    public enum Kind: UInt8, Sendable, Hashable {
+        /// There is no room: works again when there is.
+        case full
+        /// The disk or the folder cannot be written to.
+        case readOnly
+        /// The file is damaged, or not one of ours.
+        case corrupt
+        /// Somebody else has the namespace open for writing.
+        case busy
+        /// The disk fails.
+        case io
+        /// The namespace's name is not one.
+        case invalidName
+        /// There is no such namespace.
+        case notFound
+        /// Everything else.
+        case other
+    }
+
+    public var kind: Kind
+    /// For the host's log: what was tried and what the system said.
+    public var message: String
+
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String { message }
+}
