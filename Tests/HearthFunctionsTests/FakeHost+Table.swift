@@ -27,8 +27,9 @@ func fakeTable(_ version: UInt32) -> hearth_host {
             let host = fake(table), call = call!.pointee
             host.serviceCalls.append("\(id) \(text(call.service)).\(text(call.method)) \(text(call.payload))")
             host.schedule(after: 0) {
-                Array(host.serviceAnswer.body.utf8).withUnsafeBytes {
-                    completion!(context, host.serviceAnswer.isOK ? 1 : 0, hearth_bytes(data: $0.baseAddress, size: $0.count))
+                let answer = host.serviceAnswers.isEmpty ? host.serviceAnswer : host.serviceAnswers.removeFirst()
+                Array(answer.body.utf8).withUnsafeBytes {
+                    completion!(context, answer.isOK ? 1 : 0, hearth_bytes(data: $0.baseAddress, size: $0.count))
                 }
             }
         },

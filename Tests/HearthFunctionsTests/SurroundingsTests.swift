@@ -70,16 +70,12 @@ extension SDK {
             let host = try #require(
                 FakeHost(
                     Functions {
-                        OnCall("pushes") { (request: CallableRequest<JSONValue>) in
-                            try await database.reference("rooms//blue").push(request.data).path
-                        }
                         OnCall("calls") { (request: CallableRequest<JSONValue>) in
                             try await services.call("some", "thing", request.data)
                         }
                     }))
-            #expect(host.call("pushes", #"{"a":1}"#) == .error(#"{"code":"unavailable","message":"no such service"}"#))
+            #expect(host.call("calls", #"{"a":1}"#) == .error(#"{"code":"unavailable","message":"no such service"}"#))
             host.serviceAnswer = (true, #"{"name":"-Nx"}"#)
-            #expect(host.call("pushes", "5") == .result("\"/rooms/blue/-Nx\""))
             #expect(host.call("calls", "null") == .result(#"{"name":"-Nx"}"#))
             host.serviceAnswer = (true, "")
             #expect(host.call("calls", "null") == .result("null"))
@@ -87,15 +83,8 @@ extension SDK {
             #expect(host.call("calls", "null") == .error(#"{"code":"aborted","message":"m","details":[1]}"#))
             #expect(
                 host.serviceCalls == [
-                    #"1 database.push {"path":"/rooms/blue","value":{"a":1}}"#, #"2 database.push {"path":"/rooms/blue","value":5}"#,
-                    "3 some.thing null", "4 some.thing null", "5 some.thing null",
+                    #"1 some.thing {"a":1}"#, "2 some.thing null", "3 some.thing null", "4 some.thing null",
                 ])
-        }
-
-        @Test func databaseReferences() {
-            #expect(database.reference().path == "/" && database.reference().key == nil)
-            #expect(database.reference("/a//b/").child("c/d").path == "/a/b/c/d")
-            #expect(database.reference("a/b").key == "b")
         }
     }
 }

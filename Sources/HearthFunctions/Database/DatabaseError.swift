@@ -51,7 +51,9 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
 extension HttpsError {
     /// The error that tells a caller what the database said: `permission-denied`, `invalid-argument`, `not-found`, ...
     ///
-    ///     do { try await mine.reference("profiles/\(uid)").setValue(profile) } catch { throw HttpsError(error) }
+    ///     do {
+    ///         try await mine.reference("profiles/\(uid)").setValue(profile)
+    ///     } catch let error as DatabaseError { throw HttpsError(error) }
     ///
     /// A `DatabaseError` that a function throws as it is reaches its caller as `INTERNAL`, as any other error does.
     public init(_ error: DatabaseError) {

@@ -20,6 +20,9 @@ public struct DatabaseEvent<Data> {
     public let authType: AuthType
     /// The id of the user who wrote; of an administrator the account's name, where it has one.
     public let authID: String?
+    /// Whether the values were too large for the host to keep: `data` is a snapshot of nothing then, and `ref` shows what is
+    /// there now. A function that asks for values of a type fails instead.
+    public let isTruncated: Bool
     private let invocation: Invocation
 
     /// As whom a write was done.
@@ -47,6 +50,7 @@ public struct DatabaseEvent<Data> {
         self.location = head.location
         self.authType = AuthType(rawValue: head.authType) ?? .unknown
         self.authID = head.authID
+        self.isTruncated = head.isTruncated
         self.invocation = invocation
     }
 }

@@ -35,7 +35,7 @@ extension FunctionDefinition {
         _ handler: @escaping @Sendable (DatabaseEvent<Data>) async throws -> Void
     ) {
         let whole = EventHandler { invocation in
-            let head = EventHead(invocation.context)
+            let head = EventHead(invocation)
             try await handler(DatabaseEvent(invocation, head, try read(invocation, head)))
         }
         self.init(path: [name], options: options, trigger: .database(trigger), handler: whole)

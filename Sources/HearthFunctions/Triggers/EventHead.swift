@@ -1,8 +1,22 @@
+internal import JSON
+
 /// What the host tells of an event beside its values: the member "event" of the context, as `hearth.h` describes it.
 struct EventHead {
     private let members: JSONValue
 
-    init(_ context: CallContext) { members = context.event ?? [:] }
+    /// Whether the host did not keep the event's values.
+    let isTruncated: Bool
+
+    init(_ invocation: Invocation) {
+        members = invocation.context.event ?? [:]
+        isTruncated = invocation.withPayload { Self.saysTruncated($0) }
+    }
+
+    /// `{"truncated":true}`. What has values is longer, and is not read for this.
+    private static func saysTruncated(_ payload: Span<UInt8>) -> Bool {
+        guard payload.count < 64, let value = try? JSONValue(parsing: payload) else { return false }
+        return value["truncated"] == true
+    }
 
     var id: String { text("id") ?? "" }
     var time: String { text("time") ?? "" }
