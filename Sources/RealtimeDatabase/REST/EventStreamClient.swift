@@ -1,0 +1,301 @@
+import Bytes
+import EventLoop
+import HTTP
+import Rules
+import Tree
+
+/// One event stream (spec database 2.8): the value of a place, then what becomes of it.
+///
+/// A client that reads too slowly is not sent every change: what it missed is made good with the newest value.
+final class EventStreamClient: HTTPExchangeObserver {
+    private let call: RESTCall
+    private var request: ReadRequest
+    private let namespace: Namespace
+    private var topic: EventTopic?
+    private var state = State.waiting
+    /// The state of the tree that the client has.
+    private var commit: UInt64 = 0
+    private var window = QueryWindow()
+    /// What the client has still to hear, and how much it is.
+    private var backlog: [EventFrame] = []
+    private var backlogBytes = 0
+    /// Whether the backlog was given up, so that the whole value must follow; of a query: whether it must be asked again.
+    private var isStale = false
+    /// How many answers about whether it may go on are awaited; until they are here nothing is told.
+    private var judgementsAwaited = 0
+    private var isCongested = false
+    private var isPieceAwaited = false
+    private var expiry: Timer?
+
+    private enum State {
+        /// For the namespace to begin telling.
+        case waiting
+        /// For the value.
+        case reading
+        /// A long value is on its way.
+        case sending(ValueStream)
+        case live
+        case over
+    }
+
+    /// How priorities and arrays are written.
+    let form: JSONForm
+    /// Whether the stream is of a query's result.
+    var isQuery: Bool {
+        if case .query = request.kind { true } else { false }
+    }
+
+    private var exchange: HTTPExchange { call.exchange }
+
+    init(_ call: RESTCall, _ request: ReadRequest, _ namespace: Namespace) {
+        self.call = call
+        self.request = request
+        self.namespace = namespace
+        form = request.form
+        // What is compared must be whole; and no line may end within a frame.
+        if isQuery { self.request.form = .export }
+        self.request.isPretty = false
+    }
+
+    /// Whether an Accept field asks for a stream.
+    static func wants(_ accept: Span<UInt8>) -> Bool {
+        let wanted: StaticString = "text/event-stream"
+        guard accept.count >= wanted.utf8CodeUnitCount else { return false }
+        for start in 0...accept.count - wanted.utf8CodeUnitCount {
+            if accept.extracting(start..<start + wanted.utf8CodeUnitCount).equalsIgnoringCase(lowercase: wanted) { return true }
+        }
+        return false
+    }
+
+    // MARK: Life
+
+    /// Lets the stream in.
+    func open() throws(RESTError) {
+        exchange.observer = self
+        topic = try call.front.streams.join(self, namespace, request.path)
+    }
+
+    /// From now on the namespace tells of every change: reads the value that they lead on from.
+    func begin() {
+        guard case .waiting = state else { return }
+        read()
+    }
+
+    /// Ends the stream; the client is to connect again.
+    func close() {
+        guard end() else { return }
+        if exchange.isAnswered { exchange.end() } else { call.refuse(RESTError(DatabaseError.stopping)) }
+    }
+
+    /// Ends the stream and says why.
+    private func close(_ frame: [UInt8]) {
+        guard end() else { return }
+        exchange.write(frame.span)
+        exchange.end()
+    }
+
+    /// - Returns: whether it was not over before.
+    private func end() -> Bool {
+        switch state {
+        case .over: return false
+        case .sending(let rest): rest.cancel()
+        case .waiting, .reading, .live: break
+        }
+        state = .over
+        backlog = []
+        expiry?.close()
+        expiry = nil
+        if let topic { call.front.streams.leave(self, topic) }
+        topic = nil
+        return true
+    }
+
+    func exchangeDidClose(_ exchange: HTTPExchange) { _ = end() }
+
+    func exchangeDidDrain(_ exchange: HTTPExchange) {
+        isCongested = false
+        go()
+    }
+
+    /// A sign of life, where nothing else is on its way.
+    func beat() {
+        guard case .live = state, !isCongested else { return }
+        write(EventFrames.keepAlive)
+    }
+
+    // MARK: The value
+
+    private func read() {
+        state = .reading
+        isStale = false
+        backlog = []
+        backlogBytes = 0
+        namespace.read(request, on: call.front.loop) { [self] in didRead($0) }
+    }
+
+    private func didRead(_ outcome: ReadOutcome) {
+        guard case .reading = state else {
+            if case .stream(let rest) = outcome { rest.cancel() }
+            return
+        }
+        switch outcome {
+        case .refused(let error): refuse(error)
+        case .notModified: close()
+        case .value(let json, _, let commit):
+            self.commit = commit
+            isQuery ? show(json) : send(value: json)
+            state = .live
+            go()
+        case .stream(let rest):
+            commit = rest.commit
+            startAnswer()
+            write(EventFrames.valueStart)
+            write(rest.first)
+            state = .sending(rest)
+            go()
+        }
+    }
+
+    private func send(value json: [UInt8]) {
+        startAnswer()
+        write(EventFrames.valueStart)
+        write(json)
+        write(EventFrames.valueEnd)
+    }
+
+    /// Sends what a query's result has become.
+    private func show(_ json: [UInt8]) {
+        var limits = DraftLimits()
+        limits.stringBytesMax = .max
+        let node = (try? Draft(parsing: json.span, limits: limits))?.node ?? .empty
+        let isFirst = !exchange.isAnswered
+        let frames = window.move(to: node, form: form)
+        guard isFirst else { return write(frames) }
+        send(value: node.serialized(form: form))
+    }
+
+    private func startAnswer() {
+        guard !exchange.isAnswered else { return }
+        exchange.startResponse(.ok) { fields in
+            fields.field("Content-Type", "text/event-stream; charset=utf-8")
+            fields.field("Cache-Control", "no-cache")
+            fields.field("Access-Control-Allow-Origin", "*")
+            fields.field("X-Accel-Buffering", "no")
+        }
+        guard let expires = call.requester.expires else { return }
+        let left = max(0, expires * 1000 - UnixTime.milliseconds())
+        let timer = Timer(loop: call.front.loop) { [unowned self] in close(EventFrames.end("auth_revoked", "Auth token is expired")) }
+        timer.start(afterMilliseconds: UInt64(left))
+        expiry = timer
+    }
+
+    private func refuse(_ error: DatabaseError) {
+        guard exchange.isAnswered else {
+            _ = end()
+            return call.refuse(RESTError(error))
+        }
+        close(EventFrames.end("cancel", error.kind == .tooLarge ? Self.tooLarge : error.message))
+    }
+
+    private static let tooLarge = "The specified payload is too large, please request a location with less data."
+
+    // MARK: What becomes of it
+
+    /// A change of the place.
+    func receive(_ frame: EventFrame) {
+        guard !frame.bytes.isEmpty, !isStale else { return }
+        if case .over = state { return }
+        if case .live = state, !isCongested, judgementsAwaited == 0, backlog.isEmpty {
+            if frame.commit > commit { write(frame.bytes) }
+            return
+        }
+        backlog.append(frame)
+        backlogBytes += frame.bytes.count
+        guard backlogBytes > call.front.settings.streamBacklogBytesMax else { return }
+        backlog = []
+        isStale = true
+    }
+
+    /// Something changed that a query may see.
+    func refresh() {
+        isStale = true
+        go()
+    }
+
+    /// The rules are others now: asks whether the stream may go on, and tells nothing until that is known.
+    func rejudge() {
+        guard case .user = request.principal else { return }
+        judgementsAwaited += 1
+        namespace.judge(.read(request), by: nil, on: call.front.loop) { [self] verdict in
+            judgementsAwaited -= 1
+            switch verdict {
+            case .success(let verdict) where !verdict.isAllowed: refuse(.permissionDenied())
+            case .failure(let error): refuse(error)
+            case .success: go()
+            }
+        }
+    }
+
+    /// Sends what is due, as far as the client takes it.
+    private func go() {
+        guard !isCongested, judgementsAwaited == 0 else { return }
+        switch state {
+        case .waiting, .reading, .over: return
+        case .sending(let rest):
+            guard !isPieceAwaited else { return }
+            isPieceAwaited = true
+            rest.next(on: call.front.loop) { [self] in take($0) }
+        case .live:
+            for (index, frame) in backlog.enumerated() where frame.commit > commit {
+                guard !isCongested else {
+                    backlog.removeFirst(index)
+                    return
+                }
+                write(frame.bytes)
+            }
+            backlog = []
+            backlogBytes = 0
+            if isStale, !isCongested { read() }
+        }
+    }
+
+    private func take(_ piece: ValueStream.Piece) {
+        isPieceAwaited = false
+        guard case .sending = state else { return }
+        switch piece {
+        case .some(let bytes): write(bytes)
+        case .last(let bytes):
+            write(bytes)
+            write(EventFrames.valueEnd)
+            state = .live
+        case .failed:
+            // A frame has begun that cannot be completed.
+            _ = end()
+            return exchange.abort()
+        }
+        go()
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        if exchange.write(bytes.span) == .congested { isCongested = true }
+    }
+}
+
+extension RESTCall {
+    /// Answers with an event stream.
+    func stream(_ request: ReadRequest) throws(RESTError) {
+        switch request.kind {
+        case .value, .query: break
+        case .shallow, .priority: throw .badRequest("Only values and queries can be streamed")
+        }
+        guard parameters.callback == nil, parameters.download == nil, parameters.timeoutMilliseconds == nil else {
+            throw .badRequest("callback, download and timeout are not supported with event streams")
+        }
+        let client = EventStreamClient(self, request, try namespace())
+        do throws(RESTError) { try client.open() } catch {
+            exchange.observer = nil
+            throw error
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import EventLoop
+import Tree
+
+/// One place of a namespace that streams of this loop follow.
+final class EventTopic {
+    let namespace: Namespace
+    let path: Path
+    private var clients: [EventStreamClient] = []
+    private var listening: Namespace.Listening?
+    private var hasEnded = false
+
+    init(_ namespace: Namespace, _ path: Path, loop: EventLoop) {
+        self.namespace = namespace
+        self.path = path
+        namespace.listen(
+            path, on: loop,
+            ready: { [self] listening in
+                guard !hasEnded else { return listening.end() }
+                self.listening = listening
+                for client in clients { client.begin() }
+            },
+            news: { [weak self] news in self?.hear(news) })
+    }
+
+    var isEmpty: Bool { clients.isEmpty }
+
+    /// The client begins at once, or when the namespace has begun to tell.
+    func add(_ client: EventStreamClient) {
+        clients.append(client)
+        if listening != nil { client.begin() }
+    }
+
+    func remove(_ client: EventStreamClient) { clients.removeAll { $0 === client } }
+
+    /// Wants to hear nothing more.
+    func end() {
+        hasEnded = true
+        listening?.end()
+    }
+
+    private func hear(_ news: ListenerNews) {
+        guard !hasEnded else { return }
+        switch news {
+        case .rulesChanged:
+            for client in clients { client.rejudge() }
+        case .changed(let change):
+            var value: EventFrame?
+            var export: EventFrame?
+            for client in clients {
+                guard !client.isQuery else {
+                    client.refresh()
+                    continue
+                }
+                if client.form == .value {
+                    let frame = value ?? EventFrame(change, path, .value)
+                    value = frame
+                    client.receive(frame)
+                } else {
+                    let frame = export ?? EventFrame(change, path, .export)
+                    export = frame
+                    client.receive(frame)
+                }
+            }
+        }
+    }
+}
+
+/// What a change is to the streams of a place.
+struct EventFrame {
+    var bytes: [UInt8]
+    var commit: UInt64
+
+    init(_ change: Change, _ path: Path, _ form: JSONForm) {
+        bytes = EventFrames.frames(of: change, for: path, form: form)
+        commit = change.commit
+    }
+}

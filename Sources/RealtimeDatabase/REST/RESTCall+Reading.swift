@@ -1,0 +1,132 @@
+import Bytes
+import EventLoop
+import HTTP
+import JSON
+import Tree
+
+extension RESTCall {
+    /// GET: a value, a shallow one, the result of a query, a priority; or a stream of what they become.
+    func read(_ location: Location) throws(RESTError) {
+        let exchange = exchange
+        guard exchange.header("if-match") == nil else { throw .badRequest("if-match is not supported with GET") }
+        guard parameters.format != .strict else { throw .badRequest("format must be export") }
+        var request = ReadRequest(location.path, try kind(location), principal: requester.principal)
+        request.form = parameters.format == .export ? .export : .value
+        request.isPretty = parameters.print == .pretty
+        request.bytesMax = front.database.limits.readBytesMax
+        if let accept = exchange.header("accept"), EventStreamClient.wants(accept), exchange.method == .get {
+            return try stream(request)
+        }
+        if let known = exchange.header("if-none-match") { request.ifNoneMatch = Self.etag(known) }
+        request.wantsETag = request.ifNoneMatch != nil || wantsETag
+        if request.wantsETag {
+            guard case .value = request.kind else { throw .badRequest("ETags are not supported with this read: only plain values have one") }
+        }
+        let namespace = try namespace()
+        if let milliseconds = parameters.timeoutMilliseconds {
+            request.deadline = EventLoop.monotonicNanoseconds() + milliseconds * 1_000_000
+            startTimeout()
+        }
+        namespace.read(request, on: front.loop) { [self] in didRead($0) }
+    }
+
+    private func kind(_ location: Location) throws(RESTError) -> ReadRequest.Kind {
+        if parameters.isShallow {
+            guard parameters.format == .value, parameters.callback == nil, parameters.download == nil, !location.isPriority else {
+                throw .shallowMix
+            }
+            let page = try parameters.filter?.shallowPage()
+            return .shallow(limit: page?.limit, startAfter: page?.startAfter)
+        }
+        guard let filter = parameters.filter else { return location.isPriority ? .priority : .value }
+        guard !location.isPriority else { throw .badRequest("A priority cannot be queried") }
+        return .query(try filter.query())
+    }
+
+    private func didRead(_ outcome: ReadOutcome) {
+        stopTimeout()
+        guard !exchange.isAnswered else {
+            if case .stream(let rest) = outcome { rest.cancel() }
+            return
+        }
+        switch outcome {
+        case .value(let json, let etag, _):
+            // The names of children come as they are; everything else is indented where it is read.
+            guard parameters.isShallow, parameters.print == .pretty, let names = try? JSONValue(parsing: json.span) else {
+                return answer(json: json.span, etag: etag)
+            }
+            answer(value: names)
+        case .notModified(let etag): answerNotModified(etag: etag)
+        case .refused(let error): refuse(RESTError(error))
+        case .stream(let rest):
+            guard parameters.print != .silent, exchange.method != .head else {
+                rest.cancel()
+                return answer(json: "null")
+            }
+            LongAnswer(self, rest).begin()
+        }
+    }
+
+    /// Whether the sender asks for the etag. Any value but `false` counts: clients send `true`.
+    var wantsETag: Bool {
+        let exchange = exchange
+        guard let value = exchange.header("x-firebase-etag") else { return false }
+        return value.count > 0 && !value.equalsIgnoringCase(lowercase: "false")
+    }
+
+    /// An etag as clients send it, with or without the quotes of RFC 9110.
+    static func etag(_ value: Span<UInt8>) -> String {
+        guard value.count >= 2, value[0] == UInt8(ascii: "\""), value[value.count - 1] == UInt8(ascii: "\"") else { return value.string() }
+        return value.extracting(1..<value.count - 1).string()
+    }
+}
+
+/// An answer that is made piece by piece, as fast as the client takes it.
+final class LongAnswer: HTTPExchangeObserver {
+    private let call: RESTCall
+    private let rest: ValueStream
+    private var isComplete = false
+
+    init(_ call: RESTCall, _ rest: ValueStream) {
+        self.call = call
+        self.rest = rest
+    }
+
+    /// Sends the first piece, and sees to the others.
+    func begin() {
+        let exchange = call.exchange
+        exchange.observer = self
+        exchange.startResponse(.ok) { call.writeFields(to: $0, etag: rest.etag) }
+        if let callback = call.parameters.callback { write(Array("\(callback)(".utf8)) }
+        go(on: exchange.write(rest.first.span))
+    }
+
+    private func write(_ bytes: [UInt8]) { call.exchange.write(bytes.span) }
+
+    private func go(on flow: HTTPFlow) {
+        guard flow == .ready, !isComplete else { return }
+        rest.next(on: call.front.loop) { [self] in take($0) }
+    }
+
+    private func take(_ piece: ValueStream.Piece) {
+        let exchange = call.exchange
+        switch piece {
+        case .some(let bytes): go(on: exchange.write(bytes.span))
+        case .last(let bytes):
+            isComplete = true
+            exchange.write(bytes.span)
+            if call.parameters.callback != nil { write(Array(");".utf8)) }
+            exchange.end()
+        case .failed:
+            isComplete = true
+            exchange.abort()
+        }
+    }
+
+    func exchangeDidDrain(_ exchange: HTTPExchange) { go(on: .ready) }
+
+    func exchangeDidClose(_ exchange: HTTPExchange) {
+        isComplete = true
+        rest.cancel()
+    }
+}

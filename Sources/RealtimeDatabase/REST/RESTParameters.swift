@@ -1,0 +1,132 @@
+import Bytes
+
+/// The query of a request, read into what it asks for (spec database 2.3). Names that mean nothing here are left alone, as
+/// the hosted service does.
+struct RESTParameters {
+    /// How the answer is written.
+    enum Print { case plain, pretty, silent }
+
+    /// `format`.
+    enum Format { case value, export, strict }
+
+    var namespace: String?
+    var auth: [UInt8]?
+    var accessToken: [UInt8]?
+    var authOverride: [UInt8]?
+    var methodOverride: [UInt8]?
+    var isShallow = false
+    var print = Print.plain
+    var format = Format.value
+    var callback: String?
+    var download: String?
+    var timeoutMilliseconds: UInt64?
+    var writeSizeLimit: WriteSizeLimit?
+    var disablesTriggers = false
+    var isDryRun = false
+    /// `orderBy`, bounds and limits; nil when there are none.
+    var filter: FilterParameters?
+
+    /// No parameters.
+    init() {}
+
+    /// Reads `query`, which is what follows the `?`.
+    init(_ query: Span<UInt8>) throws(RESTError) {
+        var start = 0
+        while start < query.count {
+            var end = start
+            var equals = -1
+            while end < query.count, query[end] != UInt8(ascii: "&") {
+                if equals < 0, query[end] == UInt8(ascii: "=") { equals = end }
+                end += 1
+            }
+            if end > start {
+                let nameEnd = equals < 0 ? end : equals
+                let value = equals < 0 ? query.extracting(end..<end) : query.extracting(equals + 1..<end)
+                try take(query.extracting(start..<nameEnd), value)
+            }
+            start = end + 1
+        }
+    }
+
+    private mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) {
+        if name.equals("ns") {
+            namespace = String(decoding: try Self.decoded(name, value), as: UTF8.self)
+        } else if name.equals("auth") {
+            auth = try Self.decoded(name, value)
+        } else if name.equals("access_token") {
+            accessToken = try Self.decoded(name, value)
+        } else if name.equals("auth_variable_override") {
+            authOverride = try Self.decoded(name, value)
+        } else if name.equalsIgnoringCase(lowercase: "x-http-method-override") {
+            methodOverride = try Self.decoded(name, value)
+        } else if name.equals("print") {
+            print = try Self.print(value)
+        } else if name.equals("shallow") {
+            isShallow = try Self.flag(name, value)
+        } else if try !takeForm(name, value) {
+            var filter = filter ?? FilterParameters()
+            if try filter.take(name, value) { self.filter = filter }
+        }
+    }
+
+    /// - Returns: whether the parameter is one of these.
+    private mutating func takeForm(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> Bool {
+        if name.equals("format") {
+            format = try Self.format(value)
+        } else if name.equals("callback") {
+            callback = try Self.callback(try Self.decoded(name, value))
+        } else if name.equals("download") {
+            download = String(decoding: try Self.decoded(name, value), as: UTF8.self)
+        } else if name.equals("timeout") {
+            timeoutMilliseconds = try TimeLimit.milliseconds(try Self.decoded(name, value).span)
+        } else if name.equals("writeSizeLimit") {
+            writeSizeLimit = try WriteSizeLimit(named: String(decoding: try Self.decoded(name, value), as: UTF8.self))
+        } else if name.equals("disableTriggers") {
+            disablesTriggers = try Self.flag(name, value)
+        } else if name.equals("dryRun") {
+            isDryRun = try Self.flag(name, value)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    // MARK: Values
+
+    static func decoded(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> [UInt8] {
+        guard let bytes = PercentCoding.decoded(value, plusIsSpace: true) else {
+            throw RESTError.badRequest("\(name.string()) is not percent-encoded")
+        }
+        return bytes
+    }
+
+    private static func flag(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> Bool {
+        if value.equals("true") { return true }
+        if value.equals("false") { return false }
+        throw RESTError.badRequest("\(name.string()) must be true or false")
+    }
+
+    private static func print(_ value: Span<UInt8>) throws(RESTError) -> Print {
+        if value.equals("pretty") { return .pretty }
+        if value.equals("silent") { return .silent }
+        throw RESTError.badRequest("print must be pretty or silent")
+    }
+
+    private static func format(_ value: Span<UInt8>) throws(RESTError) -> Format {
+        if value.equals("export") { return .export }
+        if value.equals("strict") { return .strict }
+        throw RESTError.badRequest("format must be export")
+    }
+
+    /// The name of a function, perhaps a member of something: whatever else stood there would be a script of its author's.
+    private static func callback(_ value: [UInt8]) throws(RESTError) -> String {
+        let isName = value.allSatisfy { byte in
+            byte | 0x20 >= 97 && byte | 0x20 <= 122 || (48...57).contains(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
+                || byte == UInt8(ascii: ".")
+        }
+        guard isName, value.count <= 128, let first = value.first, !(48...57).contains(first), first != UInt8(ascii: ".") else {
+            throw RESTError.badRequest("callback must be the name of a function")
+        }
+        return String(decoding: value, as: UTF8.self)
+    }
+}

@@ -1,0 +1,97 @@
+import Bytes
+import HTTP
+import JSON
+
+/// Who sends a request, as far as the database cares.
+struct Requester {
+    /// On whose behalf it is done.
+    var principal: Principal
+    /// Whether the credential is an administrator's, whoever it acts for.
+    var isAdmin: Bool
+    /// When the credential ends, in seconds since 1970.
+    var expires: Int64?
+
+    static let signedOut = Requester(principal: .user(auth: nil), isAdmin: false)
+
+    /// How the events of a write name the writer (spec database 6).
+    var origin: EventOrigin {
+        switch principal {
+        case .admin: .admin
+        case .user(auth: nil): .unauthenticated
+        case .user(let auth?): EventOrigin(.user, id: auth["uid"]?.string)
+        }
+    }
+}
+
+/// Finds out who sends a request (spec database 2.4).
+struct RequesterReader {
+    /// Whoever shows it as bearer token is an administrator.
+    let adminToken: [UInt8]
+    let isDevelopment: Bool
+    let checker: any CredentialChecker
+
+    /// What a request shows.
+    enum Finding {
+        case known(Requester)
+        /// A token that must be verified first.
+        case token([UInt8])
+    }
+
+    /// Reads `auth`, else `access_token`, else the Authorization field.
+    func read(_ exchange: HTTPExchange, _ parameters: RESTParameters) throws(RESTError) -> Finding {
+        if let auth = parameters.auth { return try finding(auth.span, parameters, otherwise: .unreadableToken) }
+        if let token = parameters.accessToken { return try finding(token.span, parameters, otherwise: .unauthorized) }
+        guard let header = exchange.header("authorization"), header.count > 0 else {
+            guard parameters.authOverride == nil else { throw .unauthorized }
+            return .known(.signedOut)
+        }
+        guard header.count > 7, header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ") else { throw .unauthorized }
+        return try finding(header.extracting(7..<header.count), parameters, otherwise: .unauthorized)
+    }
+
+    /// What a verified token makes of its sender.
+    func requester(_ verdict: CredentialVerdict, _ parameters: RESTParameters) throws(RESTError) -> Requester {
+        switch verdict {
+        case .admin: return try administrator(parameters)
+        case .user(let auth, let expires):
+            guard parameters.authOverride == nil else { throw .unauthorized }
+            return Requester(principal: .user(auth: auth), isAdmin: false, expires: expires)
+        case .refused(.unreadable): throw .unreadableToken
+        case .refused(.expired): throw RESTError(.unauthorized, "Auth token is expired")
+        case .refused(.unauthorized): throw .unauthorized
+        }
+    }
+
+    private func finding(_ token: Span<UInt8>, _ parameters: RESTParameters, otherwise: RESTError) throws(RESTError) -> Finding {
+        if Self.equalInConstantTime(token, adminToken.span) || isDevelopment && token.equals("owner") {
+            return .known(try administrator(parameters))
+        }
+        // Three parts with two dots between, of which an unsigned token's last is empty.
+        var dots = 0
+        for index in 0..<token.count where token[index] == UInt8(ascii: ".") { dots += 1 }
+        guard dots == 2 else { throw otherwise }
+        if let verdict = checker.known(token) { return .known(try requester(verdict, parameters)) }
+        return .token(token.array())
+    }
+
+    /// An administrator, or whom he says that he acts for: then rules apply.
+    private func administrator(_ parameters: RESTParameters) throws(RESTError) -> Requester {
+        guard let override = parameters.authOverride else { return Requester(principal: .admin, isAdmin: true) }
+        guard let auth = try? JSONValue(parsing: override.span) else { throw Self.badOverride }
+        switch auth {
+        case .null: return Requester(principal: .user(auth: nil), isAdmin: true)
+        case .object: return Requester(principal: .user(auth: auth), isAdmin: true)
+        default: throw Self.badOverride
+        }
+    }
+
+    private static let badOverride = RESTError.badRequest("auth_variable_override must be a JSON object or null")
+
+    /// Compares without telling by its time how much is right.
+    private static func equalInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count, right.count > 0 else { return false }
+        var difference: UInt8 = 0
+        for index in 0..<left.count { difference |= left[index] ^ right[index] }
+        return difference == 0
+    }
+}

@@ -1,0 +1,59 @@
+import JSON
+import Rules
+import Synchronization
+
+/// Rules that were uploaded for later, each under an id: the official command line stages them, then says which one is to be
+/// in force (spec database 2.9). They are forgotten when the host stops; what is in force is not.
+final class RulesStaging: Sendable {
+    private struct Shelf {
+        /// The oldest first.
+        var rules: [(id: String, rules: RuleSet)] = []
+        var stable: String?
+        var canary: String?
+    }
+
+    private let shelves = Mutex<[String: Shelf]>([:])
+    private let ids = PushIDSource()
+    /// How many rulesets of a namespace are kept.
+    private static let countMax = 16
+
+    /// Keeps rules and gives them an id.
+    func add(_ rules: RuleSet, namespace: String) -> String {
+        let id = ids.next()
+        shelves.withLock { shelves in
+            var shelf = shelves[namespace] ?? Shelf()
+            shelf.rules.append((id, rules))
+            if shelf.rules.count > Self.countMax { shelf.rules.removeFirst() }
+            shelves[namespace] = shelf
+        }
+        return id
+    }
+
+    /// The rules of an id.
+    func rules(_ id: String, namespace: String) -> RuleSet? {
+        shelves.withLock { $0[namespace]?.rules.first { $0.id == id }?.rules }
+    }
+
+    /// Remembers which are in force, and which are being tried.
+    func label(stable: String, canary: String?, namespace: String) {
+        shelves.withLock { shelves in
+            shelves[namespace]?.stable = stable
+            shelves[namespace]?.canary = canary
+        }
+    }
+
+    /// The labels, as JSON.
+    func labels(_ namespace: String) -> JSONValue {
+        shelves.withLock { shelves in
+            var labels = JSONObject()
+            if let id = shelves[namespace]?.stable { labels["stable"] = .string(id) }
+            if let id = shelves[namespace]?.canary { labels["canary"] = .string(id) }
+            return .object(labels)
+        }
+    }
+
+    /// The ids that can be used, as JSON.
+    func list(_ namespace: String) -> JSONValue {
+        shelves.withLock { .array(($0[namespace]?.rules ?? []).map { .object(["id": .string($0.id)]) }) }
+    }
+}
