@@ -98,10 +98,11 @@ final class LongAnswer: HTTPExchangeObserver {
         exchange.observer = self
         exchange.startResponse(.ok) { call.writeFields(to: $0, etag: rest.etag) }
         if let callback = call.parameters.callback { write(Array("\(callback)(".utf8)) }
-        go(on: exchange.write(rest.first.span))
+        go(on: write(rest.first))
     }
 
-    private func write(_ bytes: [UInt8]) { call.exchange.write(bytes.span) }
+    @discardableResult
+    private func write(_ bytes: [UInt8]) -> HTTPFlow { call.exchange.write(bytes.span) }
 
     private func go(on flow: HTTPFlow) {
         guard flow == .ready, !isComplete else { return }

@@ -87,7 +87,8 @@ extension RESTCall {
 
     private func readStagedRules(id: String) throws(RESTError) {
         guard let rules = front.settings.staging.rules(id, namespace: namespaceName) else { throw RESTError(.notFound, "There is no such ruleset") }
-        answer(json: rules.source.span)
+        let source = rules.source
+        answer(json: source.span)
     }
 
     /// The ruleset that is labelled `stable` comes into force; `canary` is kept as a name only.
