@@ -69,7 +69,7 @@ public final class Outbox {
             OutboxEvent(
                 sequence: sequence, id: "\(idPrefix)-\(sequence)", namespace: namespace, function: declaration.function,
                 kind: declaration.kind, path: found.path, params: declaration.parameters(in: found.path, of: namespace),
-                payload: EventPayload.json(found.values), time: now, origin: origin, chain: chain, progress: DeliveryProgress(since: now)))
+                payload: found.payload, time: now, origin: origin, chain: chain, progress: DeliveryProgress(since: now)))
     }
 
     /// Puts an event at the end; its sequence is the next one.

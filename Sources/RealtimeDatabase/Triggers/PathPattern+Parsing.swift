@@ -1,4 +1,4 @@
-public import Tree
+import Tree
 
 extension PathPattern {
     /// Reads a pattern. Edge slashes and repeated ones do not count; the empty pattern is the root.

@@ -1,4 +1,4 @@
-public import Tree
+import Tree
 
 /// Which paths a function runs for: `users/{id}/name`, `logs/*/{rest=**}` (spec functions 8.2).
 public struct PathPattern: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Tree
+import Tree
 
 /// Finds the functions that a write runs, among those that watch one namespace.
 ///

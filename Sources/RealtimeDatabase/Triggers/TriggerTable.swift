@@ -11,7 +11,7 @@ public final class TriggerTable: Sendable {
     public init(_ declarations: [TriggerDeclaration]) { self.declarations = declarations }
 
     /// The functions that watch `namespace`; nil when none does.
-    public func triggers(forNamespace namespace: String) -> TriggerMatcher? {
+    public func matcher(forNamespace namespace: String) -> TriggerMatcher? {
         let indices = declarations.indices.filter { declarations[$0].instance.matches(namespace) }
         guard !indices.isEmpty else { return nil }
         return matchers.withLock { matchers in

@@ -1,0 +1,261 @@
+import Tree
+
+/// One write's way through the patterns.
+///
+/// It goes down to each written path, where the values above it are put together from the old one and the changes; then, at and
+/// below it, through the old and the new value side by side. Old values are read where a pattern ends and nowhere else.
+struct TriggerWalk {
+    typealias Emit = (TriggeredEvent) throws(StoreError) -> Void
+    typealias Failure = TriggerMatcher.Failure
+
+    let trie: TriggerTrie
+    let old: OldTree
+    let limits: TriggerLimits
+    private(set) var cost = MatchCost()
+    /// In the order of the tree, so that those below one place are neighbours.
+    private(set) var changes: [WrittenValue] = []
+    /// The keys on the way to where the walk is.
+    private var keys: [String] = []
+
+    /// A value that is written, and whether it differs from what is there, once that is known.
+    struct WrittenValue {
+        var path: Path
+        var node: Node
+        var differs: Bool?
+    }
+
+    init(trie: TriggerTrie, old: TreeReader, limits: TriggerLimits) {
+        self.trie = trie
+        self.old = OldTree(reader: old, bytesMax: limits.eventBytesMax)
+        self.limits = limits
+    }
+
+    mutating func run(_ changes: [(path: Path, node: Node)], _ emit: Emit) throws(Failure) -> MatchCost {
+        self.changes = changes.map { WrittenValue(path: $0.path, node: $0.node) }
+        if changes.count > 1 { self.changes.sort { $0.path < $1.path } }
+        guard !changes.isEmpty else { return cost }
+        try goDown(changes.indices, .stored(.root), trie.start, claimed: [], emit)
+        return cost
+    }
+
+    // MARK: On the way to the written paths
+
+    /// - Parameters:
+    ///   - range: the changes at or below the place.
+    ///   - claimed: declarations with `**` that have had their event further up.
+    private mutating func goDown(
+        _ range: Range<Int>, _ value: OldValue, _ places: [Int], claimed: Set<Int>, _ emit: Emit
+    ) throws(Failure) {
+        cost.visitedNodes += places.count
+        guard !places.isEmpty else { return }
+        let depth = keys.count
+        guard changes[range.lowerBound].path.count > depth else {
+            if changes[range.lowerBound].differs != false {
+                try spread(value, changes[range.lowerBound].node, places, claimed: claimed, isWritten: true, emit)
+            }
+            return
+        }
+        var value = value
+        var claimed = claimed
+        var due: [Int] = []
+        for place in places {
+            for index in trie.nodes[place].terminals where try isDue(index, range, value, &claimed) { due.append(index) }
+        }
+        if !due.isEmpty { try emitAbove(due, range, &value, emit) }
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let key = changes[start].path.segments[depth]
+            var end = start + 1
+            while end < range.upperBound, KeyOrder.areEqual(changes[end].path.segments[depth], key) { end += 1 }
+            keys.append(key)
+            try goDown(start..<end, value.child(key), trie.advance(places, key), claimed: claimed, emit)
+            keys.removeLast()
+            start = end
+        }
+    }
+
+    /// Whether a function is to run for the place above the changes of `range`.
+    private mutating func isDue(_ index: Int, _ range: Range<Int>, _ value: OldValue, _ claimed: inout Set<Int>) throws(Failure) -> Bool {
+        let pattern = trie.declarations[index].pattern
+        guard pattern.manyIndex != nil else {
+            for change in range where try differs(change, below: value) { return true }
+            return false
+        }
+        // A written path that the pattern stands for has the event itself (spec functions 8.3).
+        guard !claimed.contains(index) else { return false }
+        for change in range where !pattern.matches(changes[change].path) {
+            if try differs(change, below: value) {
+                claimed.insert(index)
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func differs(_ index: Int, below value: OldValue) throws(Failure) -> Bool {
+        if let known = changes[index].differs { return known }
+        let value = changes[index].path.segments[keys.count...].reduce(value) { $0.child($1) }
+        let node = changes[index].node
+        let differs = try read { () throws(StoreError) in
+            try node.isEmpty ? old.exists(value) : !old.isSame(value, as: node)
+        }
+        changes[index].differs = differs
+        return differs
+    }
+
+    /// Emits the events of a place above the changes of `range`; `value` is its old value, and read afterwards if it can be.
+    private mutating func emitAbove(_ due: [Int], _ range: Range<Int>, _ value: inout OldValue, _ emit: Emit) throws(Failure) {
+        let place = value
+        guard let before = try read({ () throws(StoreError) in try old.load(place) }) else {
+            let remains = try read { () throws(StoreError) in try isLeft(of: place, after: range, depth: keys.count) }
+            return try emitEvents(due, remains ? .updated : .deleted, nil, emit)
+        }
+        value = .memory(before)
+        var after = before
+        for change in range {
+            after = after.setting(changes[change].node, at: Path(Array(changes[change].path.segments[keys.count...])))
+        }
+        try emitEvents(due, EventValues(before: before, after: after), emit)
+    }
+
+    /// Whether anything is left of a value once the changes of `range` are made.
+    private func isLeft(of value: OldValue, after range: Range<Int>, depth: Int) throws(StoreError) -> Bool {
+        if changes[range].contains(where: { !$0.node.isEmpty }) { return true }
+        let pageSize = range.count + 1
+        var after: String?
+        var hasChildren = false
+        while true {
+            let names = try old.childKeys(value, after: after, limit: pageSize)
+            hasChildren = hasChildren || !names.isEmpty
+            for name in names {
+                let below = range.filter { KeyOrder.areEqual(changes[$0].path.segments[depth], name) }
+                guard let first = below.first, let last = below.last else { return true }
+                if changes[first].path.count == depth + 1 { continue }
+                if try isLeft(of: value.child(name), after: first..<last + 1, depth: depth + 1) { return true }
+            }
+            // A leaf stays: deleting below it does nothing.
+            guard names.count == pageSize else { return hasChildren ? false : try old.exists(value) }
+            after = names.last
+        }
+    }
+
+    // MARK: At and below a written path
+
+    private mutating func spread(
+        _ value: OldValue, _ new: Node, _ places: [Int], claimed: Set<Int>, isWritten: Bool, _ emit: Emit
+    ) throws(Failure) {
+        var value = value
+        var claimed = claimed
+        if case .memory(let node) = value, node.isEmpty, new.isEmpty { return }
+        var due: [Int] = []
+        for place in places {
+            for index in trie.nodes[place].terminals where isWritten || !claimed.contains(index) { due.append(index) }
+        }
+        if !due.isEmpty {
+            let place = value
+            if let before = try read({ () throws(StoreError) in try old.load(place) }) {
+                value = .memory(before)
+                guard !before.hasSameValue(as: new) else { return }
+                try emitEvents(due, EventValues(before: before, after: new), emit)
+            } else {
+                guard try !read({ () throws(StoreError) in try old.isSame(place, as: new) }) else { return }
+                try emitEvents(due, new.isEmpty ? .deleted : .updated, nil, emit)
+            }
+            for index in due where trie.declarations[index].pattern.manyIndex != nil { claimed.insert(index) }
+        }
+        let open = claimed.isEmpty ? places : trie.open(places, claimed: claimed)
+        if trie.leadsOnWithAnyKey(open) {
+            try spreadToAll(value, new, open, claimed, emit)
+        } else {
+            try spreadToLiterals(value, new, open, claimed, emit)
+        }
+    }
+
+    private mutating func spread(
+        to key: String, _ value: OldValue, _ new: Node, _ places: [Int], _ claimed: Set<Int>, _ emit: Emit
+    ) throws(Failure) {
+        let next = trie.advance(places, key)
+        cost.visitedNodes += next.count
+        guard !next.isEmpty else { return }
+        keys.append(key)
+        try spread(value, new, next, claimed: claimed, isWritten: false, emit)
+        keys.removeLast()
+    }
+
+    /// To every child that was there or is there now.
+    private mutating func spreadToAll(
+        _ value: OldValue, _ new: Node, _ places: [Int], _ claimed: Set<Int>, _ emit: Emit
+    ) throws(Failure) {
+        let pageSize = 256
+        var rest = new.children[...]
+        var after: String?
+        while true {
+            let last = after
+            let keys = try read { () throws(StoreError) in try old.childKeys(value, after: last, limit: pageSize) }
+            for key in keys {
+                while let child = rest.first, KeyOrder.precedes(child.key, key) {
+                    rest.removeFirst()
+                    try spread(to: child.key, .absent, child.node, places, claimed, emit)
+                }
+                var node = Node.empty
+                if let child = rest.first, KeyOrder.areEqual(child.key, key) {
+                    rest.removeFirst()
+                    node = child.node
+                }
+                try spread(to: key, value.child(key), node, places, claimed, emit)
+            }
+            guard keys.count == pageSize else { break }
+            after = keys.last
+        }
+        for child in rest { try spread(to: child.key, .absent, child.node, places, claimed, emit) }
+    }
+
+    /// To the children that patterns name. Jumps from key to key in patterns and data by turns, so that it takes as many steps
+    /// as the fewer of the two have.
+    private mutating func spreadToLiterals(
+        _ value: OldValue, _ new: Node, _ places: [Int], _ claimed: Set<Int>, _ emit: Emit
+    ) throws(Failure) {
+        let children = new.children
+        var candidate = trie.firstLiteral(places, from: nil, isAfter: false)
+        while let key = candidate {
+            let node = new.child(key)
+            let child = value.child(key)
+            let isThere = try read { () throws(StoreError) in node.isEmpty ? try old.exists(child) : true }
+            if isThere { try spread(to: key, child, node, places, claimed, emit) }
+            guard trie.firstLiteral(places, from: key, isAfter: true) != nil else { return }
+            let slot = children.firstPosition { !KeyOrder.precedes(key, $0.key) }
+            var next = slot < children.count ? children[slot].key : nil
+            let stored = try read { () throws(StoreError) in try old.childKeys(value, after: key, limit: 1).first }
+            if let stored, next.map({ KeyOrder.precedes(stored, $0) }) ?? true { next = stored }
+            guard let next else { return }
+            candidate = trie.firstLiteral(places, from: next, isAfter: false)
+        }
+    }
+
+    // MARK: Events
+
+    private mutating func emitEvents(_ due: [Int], _ values: EventValues, _ emit: Emit) throws(Failure) {
+        try emitEvents(due, values.change, values.payload(bytesMax: limits.eventBytesMax), emit)
+    }
+
+    /// - Parameter payload: nil when it is larger than an event may be.
+    private mutating func emitEvents(_ due: [Int], _ change: TriggerKind, _ payload: [UInt8]?, _ emit: Emit) throws(Failure) {
+        var path: Path?
+        for index in due where trie.declarations[index].kind.covers(change) {
+            if limits.isStrict {
+                guard payload != nil else { throw .refused(.eventTooLarge) }
+                guard cost.events < limits.functionsMax else { throw .refused(.tooManyFunctions) }
+            }
+            cost.events += 1
+            let place = path ?? Path(keys)
+            path = place
+            let event = TriggeredEvent(
+                declaration: trie.declarations[index], path: place, change: change, payload: payload ?? EventValues.truncatedPayload)
+            do throws(StoreError) { try emit(event) } catch { throw .store(error) }
+        }
+    }
+
+    private func read<R>(_ body: () throws(StoreError) -> R) throws(Failure) -> R {
+        do throws(StoreError) { return try body() } catch { throw .store(error) }
+    }
+}
