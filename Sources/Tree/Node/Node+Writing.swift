@@ -10,8 +10,12 @@ public enum JSONForm: Sendable, Hashable {
 }
 
 extension Node {
-    /// Appends the node as compact JSON, `null` when it is empty.
-    public func write(to buffer: inout ByteBuffer, form: JSONForm = .value) {
+    /// Appends the node as JSON, `null` when it is empty: compact, or indented for people to read.
+    public func write(to buffer: inout ByteBuffer, form: JSONForm = .value, isPretty: Bool = false) {
+        if isPretty { writePretty(to: &buffer, form: form, level: 0) } else { writeCompact(to: &buffer, form: form) }
+    }
+
+    private func writeCompact(to buffer: inout ByteBuffer, form: JSONForm) {
         switch content {
         case .empty: buffer.append("null")
         case .leaf(let leaf):
@@ -42,7 +46,7 @@ extension Node {
             opening = UInt8(ascii: ",")
             buffer.append(jsonString: children[index].key)
             buffer.append(UInt8(ascii: ":"))
-            children[index].node.write(to: &buffer, form: form)
+            children[index].node.writeCompact(to: &buffer, form: form)
         }
         if form == .export, let priority {
             Self.close(with: priority, to: &buffer)
@@ -64,35 +68,12 @@ extension Node {
             buffer.append(opening)
             opening = UInt8(ascii: ",")
             if ArrayShape.index(children[index].key) == slot {
-                children[index].node.write(to: &buffer, form: .value)
+                children[index].node.writeCompact(to: &buffer, form: .value)
                 index += 1
             } else {
                 buffer.append("null")
             }
         }
         buffer.append(UInt8(ascii: "]"))
-    }
-}
-
-/// When children are shown as an array: all keys are whole numbers in their shortest form, not negative, and the greatest is
-/// less than twice the number of children (spec database 1.2).
-public enum ArrayShape {
-    /// How many elements the array has, holes counted; nil when the children are an object.
-    static func slots(of children: [Node.Child]) -> Int? {
-        guard let last = children.last, let greatest = index(last.key), isDense(greatest: greatest, count: children.count) else {
-            return nil
-        }
-        for child in children where index(child.key) == nil { return nil }
-        return greatest + 1
-    }
-
-    /// Whether so many children, all with an index for a key, are an array when `greatest` is the greatest index.
-    public static func isDense(greatest: Int, count: Int) -> Bool { greatest < 2 * count }
-
-    /// The index that a key is; nil for any other key.
-    @inline(__always)
-    public static func index(_ key: String) -> Int? {
-        var key = key
-        return key.withUTF8 { IntegerKey($0)?.arrayIndex }
     }
 }

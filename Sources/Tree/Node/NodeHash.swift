@@ -9,15 +9,12 @@ public struct NodeHash: Sendable {
         var text = ByteBuffer()
         Self.append(priority, to: &text)
         Self.append(leaf, to: &text)
-        self.init(text.bytes)
+        var sha = Insecure.SHA1()
+        text.withUnsafeBytes { sha.update(bufferPointer: $0) }
+        self.init(sha.finalize())
     }
 
-    /// The hash of a text.
-    init(_ text: Span<UInt8>) {
-        var sha = Insecure.SHA1()
-        text.withUnsafeBufferPointer { sha.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-        characters = sha.finalize().withUnsafeBytes { Self.base64($0) }
-    }
+    init(_ digest: Insecure.SHA1Digest) { characters = digest.withUnsafeBytes { Self.base64($0) } }
 
     public var string: String {
         String(unsafeUninitializedCapacity: 28) { target in

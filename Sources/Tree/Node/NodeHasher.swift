@@ -1,25 +1,28 @@
 import Bytes
+import Crypto
 
 /// Puts the hash of a node with children together from those of its children, given in key order.
 ///
-/// Children count in the order of their priorities when any of them has one. Until the first priority shows up, nothing is kept
-/// but the text that is hashed.
+/// Children count in the order of their priorities, those without one first: these are hashed as they come, and only those that
+/// have a priority are kept until the end.
 public struct NodeHasher: ~Copyable {
-    private struct Part {
-        let order: (IndexValue, Int)
+    private struct Ranked {
+        let priority: IndexValue
+        let place: Int
         let text: Range<Int>
     }
 
-    private let priority: Priority?
-    private var text = ByteBuffer()
-    private var parts: [Part] = []
-    private var count = 0
-    private var plainEnd = 0
-
-    public init(priority: Priority?) { self.priority = priority }
-
+    private var sha = Insecure.SHA1()
+    /// What has not been hashed yet.
+    private var pending = ByteBuffer()
+    private var rankedText = ByteBuffer()
+    private var ranked: [Ranked] = []
     /// Whether no child has been added: the hash of such a node is the empty text.
-    public var isEmpty: Bool { count == 0 }
+    public private(set) var isEmpty = true
+
+    private static let pendingMax = 4096
+
+    public init(priority: Priority?) { NodeHash.append(priority, to: &pending) }
 
     /// Adds the next child in key order.
     public mutating func add(_ key: String, priority: Priority?, hash: NodeHash) {
@@ -29,29 +32,43 @@ public struct NodeHasher: ~Copyable {
 
     /// Adds the next child in key order, its key in UTF-8.
     public mutating func add(_ key: Span<UInt8>, priority: Priority?, hash: NodeHash) {
-        let start = text.count
-        text.append(UInt8(ascii: ":"))
-        text.append(key)
-        text.append(UInt8(ascii: ":"))
-        hash.append(to: &text)
-        count += 1
-        guard priority != nil || !parts.isEmpty else {
-            plainEnd = text.count
+        isEmpty = false
+        guard let priority else {
+            Self.append(key, hash, to: &pending)
+            if pending.count >= Self.pendingMax { flush() }
             return
         }
-        // Those before the first with a priority have none, so they stay in front, in the order in which they came.
-        parts.append(Part(order: (IndexValue(priority), count), text: start..<text.count))
+        let start = rankedText.count
+        Self.append(key, hash, to: &rankedText)
+        ranked.append(Ranked(priority: IndexValue(priority), place: ranked.count, text: start..<rankedText.count))
     }
 
     /// The hash of the node; nil when it has no children.
     public consuming func finish() -> NodeHash? {
-        guard count > 0 else { return nil }
-        var whole = ByteBuffer()
-        NodeHash.append(priority, to: &whole)
-        whole.append(text.bytes.extracting(0..<plainEnd))
-        parts.sort { $0.order < $1.order }
-        for part in parts { whole.append(text.bytes.extracting(part.text)) }
-        return NodeHash(whole.bytes)
+        guard !isEmpty else { return nil }
+        flush()
+        var sha = sha
+        if !ranked.isEmpty {
+            ranked.sort { ($0.priority, $0.place) < ($1.priority, $1.place) }
+            rankedText.withUnsafeBytes { text in
+                for child in ranked { sha.update(bufferPointer: UnsafeRawBufferPointer(rebasing: text[child.text])) }
+            }
+        }
+        return NodeHash(sha.finalize())
+    }
+
+    private static func append(_ key: Span<UInt8>, _ hash: NodeHash, to text: inout ByteBuffer) {
+        text.append(UInt8(ascii: ":"))
+        text.append(key)
+        text.append(UInt8(ascii: ":"))
+        hash.append(to: &text)
+    }
+
+    private mutating func flush() {
+        var sha = sha
+        pending.withUnsafeBytes { sha.update(bufferPointer: $0) }
+        self.sha = sha
+        pending.clear()
     }
 }
 
@@ -59,7 +76,7 @@ extension Node {
     /// The hash that clients compare (V1, spec database 3.8); the empty text for an empty node.
     public func hash() -> String { nodeHash()?.string ?? "" }
 
-    /// A text that is the same for equal nodes: their hash, or `null_etag` for an empty one.
+    /// A text made of the content, the same for the same content: its hash, or `null_etag` for an empty node.
     public var etag: String { nodeHash()?.string ?? Self.emptyETag }
 
     /// The entity tag of nothing.
