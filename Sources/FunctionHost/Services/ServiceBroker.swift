@@ -1,4 +1,5 @@
 import JSON
+import RealtimeDatabase
 
 /// A plugin's call of one of the host's services.
 struct ServiceCall {
@@ -7,6 +8,8 @@ struct ServiceCall {
     var method: String
     /// JSON, as the service describes it.
     var payload: [UInt8]
+    /// The events that led to the calling invocation, for what it writes to carry on.
+    var chain = EventChain()
 }
 
 /// What a service answers: its JSON, or `{"code", "message", "details"?}`.

@@ -40,9 +40,15 @@ struct DatabaseCall: ~Copyable {
         payload.append("\":")
     }
 
+    /// The largest payload that the service takes, in bytes.
+    private static let payloadBytesMax = 16 << 20
+
     /// Calls the service and waits for its answer, which is JSON.
     consuming func send() async throws(DatabaseError) -> [UInt8] {
         payload.append(UInt8(ascii: "}"))
+        guard payload.count <= Self.payloadBytesMax else {
+            throw DatabaseError(.tooLarge, "One call writes at most \(Self.payloadBytesMax >> 20) MiB.", path: path)
+        }
         let method = method, path = path
         let answer = await services.answer("database", method, payload.bytes.array())
         if answer.isOK { return answer.body }

@@ -36,9 +36,19 @@ public protocol FunctionsContent {
 }
 
 /// Gathers the functions between the braces of `Functions` and `Group`; `if` and `for` work there too.
+///
+/// Functions of another file come in by a property of theirs:
+///
+///     @FunctionsBuilder var chat: [FunctionDefinition] {
+///         OnCall("send") { ... }
+///         OnCall("leave") { ... }
+///     }
+///
+///     let functions = Functions { chat }
 @resultBuilder
 public enum FunctionsBuilder {
     public static func buildExpression(_ content: some FunctionsContent) -> [FunctionDefinition] { content.definitions }
+    public static func buildExpression(_ definitions: [FunctionDefinition]) -> [FunctionDefinition] { definitions }
     public static func buildPartialBlock(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
     public static func buildPartialBlock(
         accumulated: [FunctionDefinition], next: [FunctionDefinition]

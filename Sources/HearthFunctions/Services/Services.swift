@@ -20,9 +20,17 @@ public struct Services: Sendable {
             value["message"]?.string ?? "The service \(service) failed.", details: value["details"])
     }
 
+    /// The largest payload of any service, in bytes: what one message to the host holds.
+    private static let payloadBytesMax = 64 << 20
+
     /// Calls a service with a payload that is JSON already, and waits for its answer.
     func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceAnswer {
-        guard let attachment = Attachment.current else { return .nobody(offers: service) }
+        guard let attachment = Attachment.current else {
+            return .failure(.unavailable, "No host offers the service \(service) here.")
+        }
+        guard payload.count <= Self.payloadBytesMax else {
+            return .failure(.resourceExhausted, "The payload has more than \(Self.payloadBytesMax >> 20) MiB.")
+        }
         return await withUnsafeContinuation { continuation in
             PendingCall(continuation, attachment).send(service, method, payload)
         }
@@ -39,9 +47,9 @@ struct ServiceAnswer: Sendable {
         get throws { body.isEmpty ? .null : try JSONValue(parsing: body) }
     }
 
-    /// The answer where no host has loaded the plugin, as in a test of its functions.
-    fileprivate static func nobody(offers service: String) -> ServiceAnswer {
-        let error: JSONValue = ["code": "unavailable", "message": "No host offers the service \(service) here."]
+    /// What is refused before the host hears of it.
+    fileprivate static func failure(_ code: HttpsError.Code, _ message: String) -> ServiceAnswer {
+        let error: JSONValue = ["code": .string(code.rawValue), "message": .string(message)]
         return ServiceAnswer(isOK: false, body: error.serialized())
     }
 }

@@ -41,6 +41,8 @@ let functions = Functions {
     OnCall("corsRegex", cors: .matching("example\\.com$"), echo)
     OnCall("corsFalse", cors: false, echo)
     OnCall("v1Echo", generation: .first, echo)
+    OnCall("database", databaseStep)
+    triggers
 }
 
 @c(hearth_plugin_entry)

@@ -1,0 +1,165 @@
+import Bytes
+import JSON
+import RealtimeDatabase
+import Tree
+
+/// What a function gives with a call of the database service, taken apart. The value stays text until it is known what for.
+struct DatabaseServicePayload {
+    private let text: [UInt8]
+    /// Where it is about.
+    private(set) var path = Path.root
+    /// The name of the database; nil for the default one.
+    private(set) var instance: String?
+    /// Who acts: nil for an administrator, null for somebody who has not signed in.
+    private var auth: JSONValue?
+    private var members = Members()
+
+    /// Where the values of members stand.
+    private struct Members {
+        var path, instance, auth, value, priority, etag, form, query: Range<Int>?
+        var unknown: String?
+
+        mutating func take(_ name: Span<UInt8>, _ range: Range<Int>) {
+            if name.equals("path") {
+                path = range
+            } else if name.equals("value") {
+                value = range
+            } else if name.equals("instance") {
+                instance = range
+            } else if name.equals("auth") {
+                auth = range
+            } else if name.equals("priority") {
+                priority = range
+            } else if name.equals("etag") {
+                etag = range
+            } else if name.equals("form") {
+                form = range
+            } else if name.equals("query") {
+                query = range
+            } else {
+                unknown = name.string()
+            }
+        }
+    }
+
+    init(_ text: [UInt8]) throws(DatabaseServiceRefusal) {
+        self.text = text
+        var members = Members()
+        do throws(JSONError) {
+            let facts = try JSONScan.members(of: text.span) { name, range, _ in members.take(name, range) }
+            guard facts.kind == .object else { throw DatabaseServiceRefusal.invalid("the payload is not an object") }
+        } catch {
+            throw .invalid("the payload is not JSON: \(error)")
+        }
+        if let unknown = members.unknown { throw .invalid("the payload has a member \"\(unknown)\", which no method knows") }
+        self.members = members
+        path = try place()
+        if let name = json(members.instance) {
+            guard let name = name.string else { throw .invalid("instance is not a string", at: path) }
+            instance = name
+        }
+        auth = json(members.auth)
+        switch auth {
+        case nil, .null: break
+        case .object(let user) where user["uid"]?.string != nil: break
+        default: throw .invalid("auth is neither null nor an object with a uid", at: path)
+        }
+    }
+
+    /// The same for a child of the place.
+    func child(_ key: String) throws(DatabaseServiceRefusal) -> DatabaseServicePayload {
+        guard path.count < Path.depthMax else { throw .invalid(PathError(kind: .tooDeep).message, at: path) }
+        var child = self
+        child.path = path.appending(key)
+        return child
+    }
+
+    private func place() throws(DatabaseServiceRefusal) -> Path {
+        guard let member = json(members.path) else { return .root }
+        guard let text = member.string else { throw .invalid("path is not a string") }
+        do throws(PathError) { return try Path(parsing: text) } catch { throw .invalid(error.message, named: text) }
+    }
+
+    private func json(_ range: Range<Int>?) -> JSONValue? {
+        range.flatMap { try? JSONValue(parsing: text.span.extracting($0)) }
+    }
+
+    // MARK: On whose behalf
+
+    var principal: Principal {
+        guard let auth else { return .admin }
+        return .user(auth: auth.isNull ? nil : variable(auth))
+    }
+
+    /// Who writes, as events say it.
+    var origin: EventOrigin {
+        guard let auth else { return .admin }
+        return auth.isNull ? .unauthenticated : EventOrigin(.user, id: auth["uid"]?.string)
+    }
+
+    /// `auth` of the rules: that of the token whose claims the function hands on, or as the function says it.
+    private func variable(_ auth: JSONValue) -> JSONValue {
+        guard auth["provider"] == nil else { return auth }
+        return AuthVariable.make(uid: auth["uid"]?.string ?? "", claims: auth["token"] ?? [:])
+    }
+
+    // MARK: Values
+
+    /// The value to write, with the priority beside it.
+    func draft() throws(DatabaseServiceRefusal) -> Draft {
+        guard let value = members.value else { throw .invalid("value is missing", at: path) }
+        var draft = try parsed { limits throws(NodeError) in try Draft(parsing: text.span.extracting(value), limits: limits) }
+        guard members.priority != nil, !draft.node.isEmpty else { return draft }
+        let priority = try priorityDraft()
+        if case .leaf(let leaf) = priority.node.content { draft.node.priority = Priority(leaf) } else { draft.node.priority = nil }
+        draft.timestampPriorities.removeAll { $0.isRoot }
+        if !priority.serverValues.isEmpty { draft.timestampPriorities.append(.root) }
+        return draft
+    }
+
+    /// The priority to write.
+    func priorityDraft() throws(DatabaseServiceRefusal) -> Draft {
+        guard let priority = members.priority else { throw .invalid("priority is missing", at: path) }
+        return try parsed { limits throws(NodeError) in try Draft(parsingPriority: text.span.extracting(priority), limits: limits) }
+    }
+
+    /// The values to write, by their paths below the place.
+    func updateDraft() throws(DatabaseServiceRefusal) -> UpdateDraft {
+        guard let value = members.value else { throw .invalid("value is missing", at: path) }
+        return try parsed { limits throws(NodeError) in try UpdateDraft(parsing: text.span.extracting(value), limits: limits) }
+    }
+
+    private func parsed<T>(_ parse: (DraftLimits) throws(NodeError) -> T) throws(DatabaseServiceRefusal) -> T {
+        do throws(NodeError) { return try parse(DraftLimits(depthAbove: path.count)) } catch { throw .invalid(error.message, at: path) }
+    }
+
+    // MARK: What of it
+
+    /// `"form": "value"` (the default) or `"export"`.
+    func form() throws(DatabaseServiceRefusal) -> JSONForm {
+        switch json(members.form) {
+        case nil, "value": .value
+        case "export": .export
+        default: throw .invalid("form is neither \"value\" nor \"export\"", at: path)
+        }
+    }
+
+    /// Whether the answer has the etag: `"etag": true`.
+    func wantsETag() throws(DatabaseServiceRefusal) -> Bool {
+        guard let etag = json(members.etag) else { return false }
+        guard let isWanted = etag.bool else { throw .invalid("etag is neither true nor false", at: path) }
+        return isWanted
+    }
+
+    /// The etag that the value must have.
+    func etag() throws(DatabaseServiceRefusal) -> String {
+        guard let etag = json(members.etag)?.string else { throw .invalid("etag is missing, or no string", at: path) }
+        return etag
+    }
+
+    /// Which children; nil for all there is.
+    func query() throws(DatabaseServiceRefusal) -> Query? {
+        guard let query = json(members.query), !query.isNull else { return nil }
+        do throws(QueryProblem) { return try Query(service: query) } catch { throw .invalid(error.message, at: path) }
+    }
+}
