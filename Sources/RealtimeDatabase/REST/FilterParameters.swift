@@ -3,7 +3,7 @@ import JSON
 import Tree
 
 /// `orderBy`, the bounds and the limits of a read, as they came; made into a query when all of them are known.
-struct FilterParameters {
+struct FilterParameters: Equatable {
     private var orderBy: [UInt8]?
     private var startAt: [UInt8]?
     private var startAfter: [UInt8]?

@@ -2,7 +2,7 @@ import Bytes
 
 /// The query of a request, read into what it asks for (spec database 2.3). Names that mean nothing here are left alone, as
 /// the hosted service does.
-struct RESTParameters {
+struct RESTParameters: Equatable {
     /// How the answer is written.
     enum Print { case plain, pretty, silent }
 
@@ -50,7 +50,7 @@ struct RESTParameters {
 
     private mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) {
         if name.equals("ns") {
-            namespace = String(decoding: try Self.decoded(name, value), as: UTF8.self)
+            namespace = try Self.text(name, value)
         } else if name.equals("auth") {
             auth = try Self.decoded(name, value)
         } else if name.equals("access_token") {
@@ -63,32 +63,33 @@ struct RESTParameters {
             print = try Self.print(value)
         } else if name.equals("shallow") {
             isShallow = try Self.flag(name, value)
-        } else if try !takeForm(name, value) {
-            var filter = filter ?? FilterParameters()
-            if try filter.take(name, value) { self.filter = filter }
+        } else {
+            try takeRare(name, value)
         }
     }
 
-    /// - Returns: whether the parameter is one of these.
-    private mutating func takeForm(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> Bool {
+    private mutating func takeRare(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) {
         if name.equals("format") {
             format = try Self.format(value)
         } else if name.equals("callback") {
-            callback = try Self.callback(try Self.decoded(name, value))
+            callback = try Self.callback(name, value)
         } else if name.equals("download") {
-            download = String(decoding: try Self.decoded(name, value), as: UTF8.self)
+            download = try Self.text(name, value)
         } else if name.equals("timeout") {
-            timeoutMilliseconds = try TimeLimit.milliseconds(try Self.decoded(name, value).span)
+            let text = try Self.decoded(name, value)
+            timeoutMilliseconds = try TimeLimit.milliseconds(text.span)
         } else if name.equals("writeSizeLimit") {
-            writeSizeLimit = try WriteSizeLimit(named: String(decoding: try Self.decoded(name, value), as: UTF8.self))
+            let text = try Self.text(name, value)
+            writeSizeLimit = try WriteSizeLimit(named: text)
         } else if name.equals("disableTriggers") {
             disablesTriggers = try Self.flag(name, value)
         } else if name.equals("dryRun") {
             isDryRun = try Self.flag(name, value)
         } else {
-            return false
+            var filter = filter ?? FilterParameters()
+            let isTaken = try filter.take(name, value)
+            if isTaken { self.filter = filter }
         }
-        return true
     }
 
     // MARK: Values
@@ -98,6 +99,10 @@ struct RESTParameters {
             throw RESTError.badRequest("\(name.string()) is not percent-encoded")
         }
         return bytes
+    }
+
+    private static func text(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> String {
+        String(decoding: try decoded(name, value), as: UTF8.self)
     }
 
     private static func flag(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> Bool {
@@ -119,7 +124,8 @@ struct RESTParameters {
     }
 
     /// The name of a function, perhaps a member of something: whatever else stood there would be a script of its author's.
-    private static func callback(_ value: [UInt8]) throws(RESTError) -> String {
+    private static func callback(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> String {
+        let value = try decoded(name, value)
         let isName = value.allSatisfy { byte in
             byte | 0x20 >= 97 && byte | 0x20 <= 122 || (48...57).contains(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
                 || byte == UInt8(ascii: ".")
