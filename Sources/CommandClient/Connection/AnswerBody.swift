@@ -1,0 +1,84 @@
+import Bytes
+
+/// Where the body of an answer ends (RFC 9112 section 6), piece by piece.
+enum AnswerBody {
+    case complete
+    case untilClose
+    /// So many bytes are left.
+    case fixed(Int)
+    /// So many bytes of the chunk are left; at 0 the line with its size comes next.
+    case chunk(Int)
+    /// The line end behind a chunk comes next.
+    case chunkEnd
+    /// Fields behind the last chunk, up to an empty line.
+    case trailer
+
+    /// What to do with the bytes that are there.
+    enum Step: Equatable {
+        case complete
+        case more
+        case skip(Int)
+        case take(Int)
+        case wrong
+    }
+
+    private static let lineBytesMax = 8192
+
+    /// - Throws: `ClientFailure` of kind `notHTTP` where the length is no length.
+    init(_ head: HostAnswerHead, url: HostURL) throws(ClientFailure) {
+        if head.status == 204 || head.status == 304 {
+            self = .complete
+        } else if head.header("transfer-encoding")?.lowercased() == "chunked" {
+            self = .chunk(0)
+        } else if let text = head.header("content-length") {
+            guard let length = Int(text), length >= 0 else { throw HostAnswerHead.refusal(url) }
+            self = length == 0 ? .complete : .fixed(length)
+        } else {
+            self = .untilClose
+        }
+    }
+
+    mutating func step(_ bytes: Span<UInt8>) -> Step {
+        if case .complete = self { return .complete }
+        guard bytes.count > 0 else { return .more }
+        switch self {
+        case .complete: return .complete
+        case .untilClose: return .take(bytes.count)
+        case .fixed(let left):
+            let count = min(left, bytes.count)
+            self = left == count ? .complete : .fixed(left - count)
+            return .take(count)
+        case .chunk(0): return beginChunk(bytes)
+        case .chunk(let left):
+            let count = min(left, bytes.count)
+            self = left == count ? .chunkEnd : .chunk(left - count)
+            return .take(count)
+        case .chunkEnd:
+            guard let line = Self.line(bytes) else { return bytes.count > 2 ? .wrong : .more }
+            guard line.content == 0 else { return .wrong }
+            self = .chunk(0)
+            return .skip(line.whole)
+        case .trailer:
+            guard let line = Self.line(bytes) else { return bytes.count > Self.lineBytesMax ? .wrong : .more }
+            if line.content == 0 { self = .complete }
+            return .skip(line.whole)
+        }
+    }
+
+    private mutating func beginChunk(_ bytes: Span<UInt8>) -> Step {
+        guard let line = Self.line(bytes) else { return bytes.count > Self.lineBytesMax ? .wrong : .more }
+        let text = bytes.extracting(first: line.content).string().prefix { $0 != ";" && $0 != " " }
+        guard text.count <= 15, text.allSatisfy(\.isHexDigit), let size = Int(text, radix: 16) else { return .wrong }
+        self = size == 0 ? .trailer : .chunk(size)
+        return .skip(line.whole)
+    }
+
+    /// The lengths of the first line without and with its end, nil while the end is not there.
+    private static func line(_ bytes: Span<UInt8>) -> (content: Int, whole: Int)? {
+        for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") {
+            let content = index > 0 && bytes[index - 1] == UInt8(ascii: "\r") ? index - 1 : index
+            return (content, index + 1)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,135 @@
+import Bytes
+import JSON
+
+/// Asks a host, one thing after the other. Keeps its connection from one request to the next.
+public final class HostClient {
+    /// Where the host is.
+    public let url: HostURL
+    /// What proves that this is an administrator; nil for nobody in particular.
+    public let token: String?
+    private let idleSeconds: Int
+    private var connection: HostConnection?
+
+    /// A client that connects with its first request.
+    ///
+    /// - Parameter idleSeconds: how long the host may be silent while its answer is awaited.
+    public init(_ url: HostURL, token: String?, idleSeconds: Int = 120) {
+        self.url = url
+        self.token = token
+        self.idleSeconds = idleSeconds
+    }
+
+    /// Another client of the same host, with a connection of its own.
+    public func another() -> HostClient { HostClient(url, token: token, idleSeconds: idleSeconds) }
+
+    /// Asks, and returns the whole answer, whatever its status.
+    public func send(_ request: HostRequest) throws(ClientFailure) -> HostAnswer {
+        let (connection, head) = try begin(request)
+        return HostAnswer(head: head, body: try Self.body(connection))
+    }
+
+    /// Asks, and returns the whole answer.
+    ///
+    /// - Throws: `ClientFailure` of kind `refused` where its status is 400 or above.
+    public func ask(_ request: HostRequest) throws(ClientFailure) -> HostAnswer {
+        let answer = try send(request)
+        guard answer.status < 400 else { throw refusal(answer) }
+        return answer
+    }
+
+    /// Asks, and hands the answer's body on piece by piece.
+    ///
+    /// - Throws: `ClientFailure` of kind `refused` where its status is 400 or above, and whatever `take` throws.
+    @discardableResult
+    public func download(
+        _ request: HostRequest, _ take: (Span<UInt8>) throws(ClientFailure) -> Void
+    ) throws(ClientFailure) -> HostAnswerHead {
+        let (connection, head) = try begin(request)
+        guard head.status < 400 else { throw refusal(HostAnswer(head: head, body: try Self.body(connection))) }
+        do throws(ClientFailure) {
+            while try connection.receiveBody(take) {}
+        } catch {
+            self.connection = nil
+            throw error
+        }
+        return head
+    }
+
+    /// Sends a request whose answer ``finish()`` waits for.
+    public func start(_ request: HostRequest) throws(ClientFailure) {
+        let connection = try connected()
+        do throws(ClientFailure) {
+            try connection.send(request)
+        } catch {
+            self.connection = nil
+            throw error
+        }
+    }
+
+    /// Waits for the answer to what ``start(_:)`` sent.
+    public func finish() throws(ClientFailure) -> HostAnswer {
+        guard let connection else { throw ClientFailure(.interrupted, "the connection to \(url) broke off; try again") }
+        do throws(ClientFailure) {
+            return HostAnswer(head: try connection.receiveHead(), body: try Self.body(connection))
+        } catch {
+            self.connection = nil
+            throw error
+        }
+    }
+
+    private func begin(_ request: HostRequest) throws(ClientFailure) -> (HostConnection, HostAnswerHead) {
+        let isFresh = connection == nil
+        do throws(ClientFailure) {
+            try start(request)
+            guard let connection else { throw ClientFailure(.interrupted, "the connection to \(url) broke off; try again") }
+            return (connection, try connection.receiveHead())
+        } catch {
+            connection = nil
+            // A host may close an idle connection just as the next request leaves.
+            guard !isFresh, request.isIdempotent, request.isRepeatable, error.kind == .interrupted else { throw error }
+            return try begin(request)
+        }
+    }
+
+    private func connected() throws(ClientFailure) -> HostConnection {
+        if let connection, !connection.isStale { return connection }
+        let fresh = try HostConnection(url, token: token, idleSeconds: idleSeconds)
+        connection = fresh
+        return fresh
+    }
+
+    private static func body(_ connection: HostConnection) throws(ClientFailure) -> [UInt8] {
+        var body = ByteBuffer()
+        while try connection.receiveBody({ body.append($0) }) {}
+        return body.array()
+    }
+
+    // MARK: Refusals
+
+    /// What the host said when it refused: the database says `{"error":"..."}`, everything else `{"error":{"message":"..."}}`.
+    public func refusal(_ answer: HostAnswer) -> ClientFailure {
+        let error = (try? JSONValue(parsing: answer.body))?["error"]
+        let text = error?.string ?? error?["message"]?.string
+        let said = text.map(Self.oneLine)
+        switch answer.status {
+        case 401, 403:
+            let reason = said.map { " (\($0))" } ?? ""
+            let advice =
+                token == nil ? "give the administrator's token" : "the token is not this host's: give the one"
+            return ClientFailure(
+                .refused(status: answer.status),
+                "the host at \(url) refuses\(reason); \(advice) from admin-token in its data directory with --token or HEARTH_TOKEN")
+        case 404 where said == nil:
+            return ClientFailure(.refused(status: 404), "the host at \(url) does not know this address; is it the version of this program?")
+        case 503 where said == nil:
+            return ClientFailure(.refused(status: 503), "the host at \(url) is starting or stopping; try again in a moment")
+        default:
+            return ClientFailure(.refused(status: answer.status), said ?? "the host at \(url) answered with status \(answer.status); see its log")
+        }
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return line.hasSuffix(".") ? String(line.dropLast()) : line
+    }
+}

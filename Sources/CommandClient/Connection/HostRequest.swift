@@ -1,0 +1,59 @@
+public import Bytes
+
+/// What is asked of a host.
+public struct HostRequest {
+    /// What follows the head.
+    public enum Body {
+        case none
+        case bytes([UInt8])
+        /// Read piece by piece: `next` appends something, or nothing once all of it was read.
+        ///
+        /// With a `length`, exactly as many bytes come.
+        case stream(length: Int?, next: (inout ByteBuffer) throws(ClientFailure) -> Void)
+    }
+
+    /// `GET`, `PUT`, ...
+    public var method: String
+    /// Begins with `/`; is percent-encoded.
+    public var target: String
+    /// Beside `Host`, `Authorization`, `Content-Length` and `Transfer-Encoding`, which the client adds.
+    public var headers: [(name: String, value: String)]
+    /// What follows the head.
+    public var body: Body
+
+    /// A request; without a body unless one is given.
+    public init(_ method: String, _ target: String, headers: [(name: String, value: String)] = [], body: Body = .none) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Whether doing it twice is the same as doing it once (RFC 9110 section 9.2.2).
+    var isIdempotent: Bool { method == "GET" || method == "PUT" || method == "DELETE" || method == "HEAD" }
+
+    /// Whether it can be sent a second time.
+    var isRepeatable: Bool { if case .stream = body { false } else { true } }
+}
+
+/// The head of an answer.
+public struct HostAnswerHead: Sendable {
+    /// From 200 to 599.
+    public let status: Int
+    /// Names in lower case.
+    public let headers: [(name: String, value: String)]
+
+    /// The value of the first header of this name.
+    public func header(_ lowercaseName: String) -> String? { headers.first { $0.name == lowercaseName }?.value }
+}
+
+/// A whole answer.
+public struct HostAnswer: Sendable {
+    /// Status and headers.
+    public let head: HostAnswerHead
+    /// Without any transfer coding.
+    public let body: [UInt8]
+
+    /// From 200 to 599.
+    public var status: Int { head.status }
+}

@@ -1,0 +1,78 @@
+import COpenSSL
+import Glibc
+
+/// TLS on a blocking socket, as a client that trusts what the machine trusts (or `SSL_CERT_FILE` names).
+final class TLSClientSession {
+    private let context: OpaquePointer
+    private let handle: OpaquePointer
+
+    /// Shakes hands.
+    ///
+    /// - Throws: `ClientFailure` of kind `tls`.
+    init(descriptor: Int32, url: HostURL) throws(ClientFailure) {
+        // Writing to a connection that the host has closed must be an error, and OpenSSL has no other way to ask for it.
+        signal(SIGPIPE, SIG_IGN)
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw ClientFailure(.tls, "OpenSSL has no memory for a connection") }
+        guard hearth_ssl_ctx_set_version_range(context, TLS1_2_VERSION, TLS1_3_VERSION) == 1,
+            SSL_CTX_set_default_verify_paths(context) == 1, let handle = SSL_new(context)
+        else {
+            SSL_CTX_free(context)
+            throw ClientFailure(.tls, "OpenSSL cannot be set up")
+        }
+        self.context = context
+        self.handle = handle
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        SSL_set_verify(handle, SSL_VERIFY_PEER, nil)
+        SSL_set_fd(handle, descriptor)
+        if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), url.host) != 1 {
+            SSL_set1_host(handle, url.host)
+            url.host.withCString { name in
+                _ = SSL_ctrl(handle, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), UnsafeMutableRawPointer(mutating: name))
+            }
+        }
+        ERR_clear_error()
+        guard SSL_connect(handle) == 1 else { throw Self.refusal(handle, url) }
+    }
+
+    deinit {
+        SSL_shutdown(handle)
+        SSL_free(handle)
+        SSL_CTX_free(context)
+    }
+
+    private static func refusal(_ handle: OpaquePointer, _ url: HostURL) -> ClientFailure {
+        let verdict = SSL_get_verify_result(handle)
+        if verdict != X509_V_OK {
+            let reason = String(cString: X509_verify_cert_error_string(verdict))
+            return ClientFailure(
+                .tls, "the certificate of \(url.authority) is not trusted (\(reason)); name the file of its authority with SSL_CERT_FILE")
+        }
+        let reason = ERR_reason_error_string(ERR_peek_last_error()).map { String(cString: $0) } ?? "it does not answer in TLS"
+        return ClientFailure(.tls, "\(url.authority) does not speak TLS as asked (\(reason)); check --url")
+    }
+
+    /// As `send(2)`; -1 with `errno` on failure.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        ERR_clear_error()
+        let count = SSL_write(handle, bytes.baseAddress, Int32(clamping: bytes.count))
+        return count > 0 ? Int(count) : failure(count)
+    }
+
+    /// As `recv(2)`; -1 with `errno` on failure.
+    func read(into room: UnsafeMutableRawBufferPointer) -> Int {
+        ERR_clear_error()
+        let count = SSL_read(handle, room.baseAddress, Int32(clamping: room.count))
+        return count > 0 ? Int(count) : failure(count)
+    }
+
+    private func failure(_ count: Int32) -> Int {
+        let system = errno
+        switch SSL_get_error(handle, count) {
+        case SSL_ERROR_ZERO_RETURN: return 0
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: errno = EAGAIN
+        case SSL_ERROR_SYSCALL where system != 0: errno = system
+        default: errno = ECONNRESET
+        }
+        return -1
+    }
+}

@@ -1,0 +1,103 @@
+import COpenSSL
+import Glibc
+
+/// A connected socket, with TLS where the address asks for it. Every call blocks, but not longer than the time limit.
+final class Wire {
+    private let descriptor: Int32
+    private var session: TLSClientSession?
+    private let url: HostURL
+
+    /// How long a connection may take to come about.
+    private static let connectSeconds = 10
+
+    /// Connects.
+    ///
+    /// - Parameter idleSeconds: how long the host may be silent while something is awaited from it.
+    /// - Throws: `ClientFailure` of kind `unreachable` or `tls`.
+    init(_ url: HostURL, idleSeconds: Int) throws(ClientFailure) {
+        self.url = url
+        descriptor = try Self.connect(to: url)
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        Self.limit(descriptor, seconds: idleSeconds)
+        guard url.isTLS else { return }
+        do throws(ClientFailure) {
+            session = try TLSClientSession(descriptor: descriptor, url: url)
+        } catch {
+            // `deinit` is not run for what was never complete.
+            Glibc.close(descriptor)
+            throw error
+        }
+    }
+
+    deinit {
+        session = nil
+        Glibc.close(descriptor)
+    }
+
+    private static func connect(to url: HostURL) throws(ClientFailure) -> Int32 {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(url.host, "\(url.port)", &hints, &found)
+        defer { if let found { freeaddrinfo(found) } }
+        guard code == 0 else {
+            throw ClientFailure(.unreachable, "the name \(url.host) cannot be found (\(String(cString: gai_strerror(code)))); check --url")
+        }
+        var reason = "no address"
+        var next = found
+        while let candidate = next?.pointee {
+            next = candidate.ai_next
+            let descriptor = socket(candidate.ai_family, candidate.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), candidate.ai_protocol)
+            guard descriptor >= 0 else { continue }
+            // On Linux the limit for sending is that of connecting, too.
+            limit(descriptor, seconds: connectSeconds)
+            if Glibc.connect(descriptor, candidate.ai_addr, candidate.ai_addrlen) == 0 { return descriptor }
+            reason = errno == EINPROGRESS ? "no answer in \(connectSeconds) seconds" : String(cString: strerror(errno)).lowercased()
+            Glibc.close(descriptor)
+        }
+        throw ClientFailure(
+            .unreachable, "no host answers at \(url) (\(reason)); start one with `hearth serve`, or say where it is with --url or HEARTH_URL")
+    }
+
+    private static func limit(_ descriptor: Int32, seconds: Int) {
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// Whether the other side has sent something, or closed.
+    var hasInput: Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
+    }
+
+    /// Sends all of it.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(ClientFailure) {
+        var rest = bytes
+        while rest.count > 0 {
+            let count = session?.write(rest) ?? send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw interruption() }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        }
+    }
+
+    /// Takes what has come, at least one byte.
+    ///
+    /// - Returns: 0 when the other side has closed.
+    func read(into room: UnsafeMutableRawBufferPointer) throws(ClientFailure) -> Int {
+        while true {
+            let count = session?.read(into: room) ?? recv(descriptor, room.baseAddress, room.count, 0)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw interruption() }
+        }
+    }
+
+    private func interruption() -> ClientFailure {
+        if errno == EAGAIN || errno == EWOULDBLOCK {
+            return ClientFailure(.interrupted, "the host at \(url) has been silent for too long; see whether it is busy, and try again")
+        }
+        return ClientFailure(.interrupted, "the connection to \(url) broke off; see the host's log, and try again")
+    }
+}

@@ -1,0 +1,52 @@
+import JSON
+
+/// What part of a place is wanted, and in what form.
+public struct DatabaseQuery: Sendable, Hashable {
+    /// By what the children are ordered.
+    public enum Order: Sendable, Hashable {
+        case key, value
+        case child(String)
+    }
+
+    public var isShallow = false
+    public var isPretty = false
+    public var isExport = false
+    public var order: Order?
+    public var limitToFirst: Int?
+    public var limitToLast: Int?
+    /// JSON, or text that stands for itself.
+    public var startAt: String?
+    public var endAt: String?
+    public var equalTo: String?
+
+    /// Everything there is, as it is.
+    public init() {}
+
+    /// The parameters of the request.
+    public var parameters: [(name: String, value: String)] {
+        var all: [(name: String, value: String)] = []
+        if isShallow { all.append(("shallow", "true")) }
+        if isPretty { all.append(("print", "pretty")) }
+        if isExport { all.append(("format", "export")) }
+        switch order {
+        case .key: all.append(("orderBy", "\"$key\""))
+        case .value: all.append(("orderBy", "\"$value\""))
+        case .child(let path): all.append(("orderBy", JSONValue.string(path).description))
+        case nil: break
+        }
+        if let limitToFirst { all.append(("limitToFirst", "\(limitToFirst)")) }
+        if let limitToLast { all.append(("limitToLast", "\(limitToLast)")) }
+        for (name, bound) in [("startAt", startAt), ("endAt", endAt), ("equalTo", equalTo)] {
+            if let bound { all.append((name, Self.json(bound))) }
+        }
+        return all
+    }
+
+    /// A bound as JSON: numbers, booleans and quoted text as they are, other text quoted. Keys are always text.
+    private static func json(_ text: String) -> String {
+        switch try? JSONValue(parsing: text) {
+        case .object, .array, nil: JSONValue.string(text).description
+        default: text
+        }
+    }
+}

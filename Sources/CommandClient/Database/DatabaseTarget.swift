@@ -1,0 +1,53 @@
+/// A place in a database, as the REST interface addresses it.
+public struct DatabaseTarget: Sendable, Hashable, CustomStringConvertible {
+    /// The keys from the root down.
+    public let keys: [String]
+    /// The namespace; nil for the host's own.
+    public let instance: String?
+
+    /// Takes a path as a person writes it: runs of `/` count as one, those at the ends do not count.
+    public init(path: String, instance: String? = nil) {
+        keys = path.split(separator: "/").map(String.init)
+        self.instance = instance
+    }
+
+    private init(keys: [String], instance: String?) {
+        self.keys = keys
+        self.instance = instance
+    }
+
+    /// The place below this one.
+    public func appending(_ more: [String]) -> DatabaseTarget { DatabaseTarget(keys: keys + more, instance: instance) }
+
+    /// The path with its leading `/`.
+    public var description: String { "/" + keys.joined(separator: "/") }
+
+    /// What a request line says.
+    ///
+    /// - Parameter query: names and values, not encoded yet.
+    public func target(_ query: [(name: String, value: String)] = []) -> String {
+        let path = "/" + keys.map(PercentCoding.encoded).joined(separator: "/") + ".json"
+        let all = (instance.map { [(name: "ns", value: $0)] } ?? []) + query
+        guard !all.isEmpty else { return path }
+        return path + "?" + all.map { "\($0.name)=\(PercentCoding.encoded($0.value))" }.joined(separator: "&")
+    }
+}
+
+/// Percent-encoding for parts of an address (RFC 3986 section 2).
+public enum PercentCoding {
+    /// `text` with everything encoded but letters, digits, `-`, `.`, `_` and `~`.
+    public static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import JSON
+import Testing
+
+@testable import CommandClient
+
+/// The corpus of `Tests/Fuzz/Import`, and texts made of it by chance: the pieces of a text, put together again, are the text; how
+/// it was cut into pushes does not matter; what is no JSON is refused, and memory stays bounded.
+///
+/// A failure names its seed: `HEARTH_FUZZ_SEED=<seed> swift test --filter CommandClientTests.SplitterFuzzTests` runs it again.
+/// `HEARTH_FUZZ_ROUNDS` sets how many texts are made.
+@Suite struct SplitterFuzzTests {
+    private static let words = [
+        "{", "}", "[", "]", ",", ":", "\"", "null", "true", "-1.5e3", "\\u0041", "\"a\": ", "\".value\": ", "\".priority\": ", "{\".sv\": \"timestamp\"}",
+        "\n", " ", "\\", "\u{7f}", "ä", "\"0\":", "01", "[[[[", "{\"a\":{\"a\":{\"a\":", "}}}", "\"k\":\"v\",", "\"\"",
+    ]
+
+    private static func setting(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
+
+    @Test func everythingHolds() throws {
+        let corpus = try FuzzCorpus.texts()
+        #expect(corpus.count > 8)
+        let seed = Self.setting("HEARTH_FUZZ_SEED") ?? UInt64(time(nil))
+        var dice = FuzzDice(seed: seed)
+        for text in corpus {
+            for max in [1, 10, 1000] { check(text, max: max, &dice, "in the corpus") }
+            if text.count <= 200 {
+                for length in text.indices { check(Array(text[..<length]), max: 8, &dice, "a prefix") }
+            }
+        }
+        for _ in 0..<(Self.setting("HEARTH_FUZZ_ROUNDS") ?? 3000) {
+            let text = dice.mutated(corpus, words: Self.words)
+            guard check(text, max: dice.below(60) + 1, &dice, "HEARTH_FUZZ_SEED=\(seed)") else { return }
+        }
+    }
+
+    @discardableResult
+    private func check(_ text: [UInt8], max: Int, _ dice: inout FuzzDice, _ note: String) -> Bool {
+        guard let complaint = complaint(text, max: max, &dice) else { return true }
+        Issue.record("\(complaint); at most \(max) bytes; \(note); \(String(decoding: text, as: UTF8.self))")
+        return false
+    }
+
+    private struct Result {
+        var pieces: [JSONPiece] = []
+        var priorities: [JSONPiece] = []
+        var error: JSONSplitError?
+        var held = 0
+    }
+
+    private func split(_ text: [UInt8], max: Int, step: () -> Int) -> Result {
+        var result = Result()
+        var splitter = JSONSplitter(limits: JSONSplitLimits(valueBytesMax: max, depthMax: 8))
+        var start = 0
+        do throws(JSONSplitError) {
+            while start < text.count {
+                let end = min(start + step(), text.count)
+                splitter.append(text.span.extracting(start..<end))
+                start = end
+                while let piece = try splitter.next() { result.pieces.append(piece) }
+                result.held = Swift.max(result.held, splitter.heldBytes)
+            }
+            splitter.finish()
+            while let piece = try splitter.next() { result.pieces.append(piece) }
+        } catch {
+            result.error = error
+        }
+        result.priorities = splitter.priorities
+        return result
+    }
+
+    private func complaint(_ text: [UInt8], max: Int, _ dice: inout FuzzDice) -> String? {
+        let whole = split(text, max: max) { text.count }
+        var steps = dice
+        let cut = split(text, max: max) { steps.below(9) + 1 }
+        dice = steps
+        if whole.pieces != cut.pieces || whole.priorities != cut.priorities { return "cut differently, other pieces" }
+        if whole.error?.description != cut.error?.description { return "cut differently, \(whole.error as Any) and \(cut.error as Any)" }
+        let parsed = try? JSONValue(parsing: text)
+        if parsed == nil, whole.error == nil { return "taken, though no JSON" }
+        if let error = whole.error {
+            let lines = text.count { $0 == UInt8(ascii: "\n") } + 1
+            return error.line < 1 || error.line > lines || error.column < 1 ? "no such place: \(error)" : nil
+        }
+        guard let parsed else { return nil }
+        if FlatTree(parsed).isAmbiguous { return nil }
+        if FlatTree(parsed) != FlatTree(whole.pieces, priorities: whole.priorities) { return "the pieces are not the text" }
+        let isLong = whole.pieces.contains { piece in
+            piece.value.count > max && (piece.value.first == UInt8(ascii: "{") || piece.value.first == UInt8(ascii: "["))
+        }
+        return isLong ? "a piece is longer than allowed" : nil
+    }
+}
