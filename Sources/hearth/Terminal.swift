@@ -8,6 +8,39 @@ enum Terminal {
     /// Writes text and a newline to standard error.
     static func writeError(_ text: String) { writeAll(text + "\n", to: STDERR_FILENO) }
 
+    /// Whether a person can answer questions: both what is asked and what is answered are on a terminal.
+    static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
+    /// Whether what is written to standard error moves under somebody's eyes.
+    static var showsProgress: Bool { isatty(STDERR_FILENO) == 1 && !isDumb }
+
+    /// Whether standard output takes colours.
+    static var hasColour: Bool { isatty(STDOUT_FILENO) == 1 && !isDumb && getenv("NO_COLOR") == nil }
+
+    private static var isDumb: Bool { getenv("TERM").map { String(cString: $0) == "dumb" } ?? true }
+
+    /// How many characters fit on a line of standard error.
+    static var columns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// Replaces the line of progress.
+    static func showProgress(_ line: String) { writeAll("\r\u{1B}[K" + line, to: STDERR_FILENO) }
+
+    /// Takes the line of progress away, so that what follows stands at the beginning of a line.
+    static func endProgress() {
+        if showsProgress { writeAll("\r\u{1B}[K", to: STDERR_FILENO) }
+    }
+
+    /// Asks a question that is answered with yes or no.
+    static func confirms(_ question: String) -> Bool {
+        writeAll("\(question) [y/N] ", to: STDERR_FILENO)
+        let answer = readLine()?.lowercased() ?? ""
+        return answer == "y" || answer == "yes"
+    }
+
     /// The file of this program.
     static var executable: String {
         var room = [UInt8](repeating: 0, count: Int(PATH_MAX))

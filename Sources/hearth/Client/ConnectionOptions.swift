@@ -1,0 +1,71 @@
+import ArgumentParser
+import CommandClient
+import Glibc
+
+/// What every command takes that talks to a running host.
+struct ConnectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Where the host is. (default: HEARTH_URL, else http://127.0.0.1:5001)", valueName: "url"))
+    var url: String?
+
+    @Option(help: ArgumentHelp("The administrator's token. (default: HEARTH_TOKEN, else admin-token of the data directory)", valueName: "token"))
+    var token: String?
+
+    @Option(
+        name: .customLong("data-dir"),
+        help: ArgumentHelp("The host's data directory, where its admin-token is. (default: HEARTH_DATA, else .hearth)", valueName: "dir"))
+    var dataDirectory: String?
+
+    @Flag(help: "Print one JSON object: {\"status\": \"success\", \"result\": ...} or {\"status\": \"error\", \"error\": ...}.")
+    var json = false
+
+    /// - Throws: `ClientFailure` where the address is none.
+    func client() throws(ClientFailure) -> HostClient {
+        let url = try HostURL(parsing: url ?? Self.variable("HEARTH_URL") ?? "http://127.0.0.1:5001")
+        return HostClient(url, token: try foundToken(url))
+    }
+
+    private func foundToken(_ url: HostURL) throws(ClientFailure) -> String? {
+        if let given = token ?? Self.variable("HEARTH_TOKEN") {
+            // What a header cannot carry is a mistake of copying.
+            guard !given.isEmpty, given.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                throw ClientFailure(.invalidInput, "the token holds spaces or other characters that no token has; copy it again")
+            }
+            return given
+        }
+        let named = dataDirectory ?? Self.variable("HEARTH_DATA")
+        let file = "\(named ?? ".hearth")/admin-token"
+        if let read = Self.word(in: file) { return read }
+        if named != nil {
+            throw ClientFailure(
+                .invalidInput, "\(file) cannot be read (\(String(cString: strerror(errno)).lowercased())); name the host's data directory")
+        }
+        // A host in development mode takes this one, as the Firebase emulators do.
+        return url.isLoopback ? "owner" : nil
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+
+    private static func word(in file: String) -> String? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var room = [UInt8](repeating: 0, count: 1024)
+        let count = read(descriptor, &room, room.count)
+        let word = room.prefix(max(0, count)).filter { $0 > 32 && $0 < 127 }
+        return word.isEmpty ? nil : String(decoding: word, as: UTF8.self)
+    }
+}
+
+/// What every command takes that means a place in a database.
+struct DatabaseOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The database instance. (default: the project's own)", valueName: "name"))
+    var instance: String?
+
+    func target(_ path: String) -> DatabaseTarget { DatabaseTarget(path: path, instance: instance) }
+
+    /// The name of the instance for the addresses of the administration; `-` stands for the project's own.
+    var name: String { instance ?? "-" }
+}

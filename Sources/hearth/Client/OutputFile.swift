@@ -1,0 +1,72 @@
+import CommandClient
+import Glibc
+
+/// Where a command's result goes: a file that is there whole or not at all, or standard output.
+final class OutputFile {
+    private let name: String?
+    private let temporaryName: String
+    private var descriptor: Int32
+    private var lastByte: UInt8?
+    /// How many bytes were written.
+    private(set) var count = 0
+
+    /// - Parameter name: of the file, nil for standard output.
+    init(_ name: String?) throws(ClientFailure) {
+        self.name = name
+        guard let name else {
+            temporaryName = ""
+            descriptor = STDOUT_FILENO
+            return
+        }
+        var status = stat()
+        if stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            throw ClientFailure(.invalidInput, "\(name) is a folder; name a file for the output")
+        }
+        temporaryName = "\(name).\(getpid()).part"
+        descriptor = open(temporaryName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw ClientFailure(.invalidInput, "\(name) cannot be written: \(String(cString: strerror(errno)).lowercased())")
+        }
+    }
+
+    deinit {
+        guard name != nil, descriptor >= 0 else { return }
+        close(descriptor)
+        unlink(temporaryName)
+    }
+
+    /// Adds to it.
+    func write(_ bytes: Span<UInt8>) throws(ClientFailure) {
+        guard bytes.count > 0 else { return }
+        lastByte = bytes[bytes.count - 1]
+        count += bytes.count
+        let isWritten = bytes.withUnsafeBufferPointer { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while rest.count > 0 {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            }
+            return true
+        }
+        if !isWritten { throw failure() }
+    }
+
+    /// Adds to it.
+    func write(_ text: String) throws(ClientFailure) { try write(Array(text.utf8).span) }
+
+    /// Ends it with a newline where it has none, and gives the file its name.
+    func finish() throws(ClientFailure) {
+        if lastByte != UInt8(ascii: "\n") { try write("\n") }
+        guard let name else { return }
+        guard fsync(descriptor) == 0 || errno == EINVAL, rename(temporaryName, name) == 0 else { throw failure() }
+        close(descriptor)
+        descriptor = -1
+    }
+
+    private func failure() -> ClientFailure {
+        let reason = String(cString: strerror(errno)).lowercased()
+        return ClientFailure(.invalidInput, "\(name ?? "standard output") cannot be written: \(reason)")
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import CommandClient
+import JSON
+
+/// `hearth database:get`: reads a place.
+struct DatabaseGet: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "database:get", abstract: "Fetches and prints JSON data at a path.",
+        discussion: """
+            Examples:
+              hearth database:get /users/ada --pretty
+              hearth database:get / --shallow
+              hearth database:get /messages --order-by-key --limit-to-last 10
+              hearth database:get /users --order-by born --start-at 1900 --output users.json
+            """)
+
+    @Argument(help: "Where, from the root: /users/ada")
+    var path: String
+
+    @OptionGroup var query: QueryOptions
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write to instead of standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Indent the result.")
+    var pretty = false
+
+    @Flag(help: "Only the keys of the children, each with the value true.")
+    var shallow = false
+
+    @Flag(help: "With priorities, in the form that database:import reads.")
+    var export = false
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        var query = query.query
+        query.isPretty = pretty
+        query.isShallow = shallow
+        query.isExport = export
+        let file = try OutputFile(output)
+        let isWrapped = connection.json && output == nil
+        let progress = Progress("Reading", total: nil)
+        var isBegun = false
+        try client.download(HostRequest("GET", database.target(path).target(query.parameters))) { (bytes) throws(ClientFailure) in
+            if isWrapped, !isBegun { try file.write("{\"status\":\"success\",\"result\":") }
+            isBegun = true
+            try file.write(bytes)
+            if output != nil { progress.update(file.count) }
+        }
+        progress.end()
+        if isWrapped { try file.write("}") }
+        try file.finish()
+        guard let output else { return Outcome() }
+        return Outcome(
+            text: "\(ByteCount.text(file.count)) written to \(output)", json: .object(["file": .string(output), "bytes": .int(Int64(file.count))]))
+    }
+}
+
+/// Which children are wanted.
+struct QueryOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Order by a child of each child.", valueName: "path"))
+    var orderBy: String?
+
+    @Flag(help: "Order by key.")
+    var orderByKey = false
+
+    @Flag(help: "Order by value.")
+    var orderByValue = false
+
+    @Option(help: ArgumentHelp("At most the first so many.", valueName: "count"))
+    var limitToFirst: Int?
+
+    @Option(help: ArgumentHelp("At most the last so many.", valueName: "count"))
+    var limitToLast: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("From here on, in the order asked for.", valueName: "value"))
+    var startAt: String?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Up to here, in the order asked for.", valueName: "value"))
+    var endAt: String?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Exactly here, in the order asked for.", valueName: "value"))
+    var equalTo: String?
+
+    func validate() throws {
+        if [orderBy != nil, orderByKey, orderByValue].count(where: { $0 }) > 1 {
+            throw ValidationError("of --order-by, --order-by-key and --order-by-value there can be only one")
+        }
+        if limitToFirst != nil, limitToLast != nil { throw ValidationError("--limit-to-first and --limit-to-last exclude each other") }
+        if let count = limitToFirst ?? limitToLast, count < 1 { throw ValidationError("a limit is at least 1") }
+    }
+
+    var query: DatabaseQuery {
+        var query = DatabaseQuery()
+        query.order = orderBy.map { .child($0) } ?? (orderByKey ? .key : orderByValue ? .value : nil)
+        query.limitToFirst = limitToFirst
+        query.limitToLast = limitToLast
+        query.startAt = startAt
+        query.endAt = endAt
+        query.equalTo = equalTo
+        return query
+    }
+}

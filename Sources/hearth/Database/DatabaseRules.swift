@@ -1,0 +1,94 @@
+import ArgumentParser
+import Bytes
+import CommandClient
+import JSON
+
+/// `hearth database:rules`: the security rules of a database.
+struct DatabaseRules: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "database:rules", abstract: "Shows, uploads, tests and explains the security rules of a database.",
+        discussion: """
+            Examples:
+              hearth database:rules get
+              hearth database:rules set database.rules.json
+              hearth database:rules test --path /users/ada --operation read --auth '{"uid": "ada"}'
+              hearth database:rules explain --path /users/ada --operation write --data '{"born": "no"}'
+            """,
+        subcommands: [RulesGet.self, RulesSet.self, RulesTest.self, RulesExplain.self])
+}
+
+/// `hearth database:rules get`.
+struct RulesGet: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Prints the rules in force, as they were written.",
+        discussion: """
+            Examples:
+              hearth database:rules get --output database.rules.json
+              hearth database:rules get --strict
+            """)
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write to instead of standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "As strict JSON, without comments.")
+    var strict = false
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let query = strict || connection.json ? [(name: "format", value: "strict")] : []
+        let answer = try client.ask(HostRequest("GET", RulesPlace.target(database).target(query)))
+        guard output != nil || !connection.json else {
+            guard let rules = try? JSONValue(parsing: answer.body) else {
+                throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+            }
+            return Outcome(json: rules)
+        }
+        let file = try OutputFile(output)
+        try file.write(answer.body.span)
+        try file.finish()
+        guard let output else { return Outcome() }
+        return Outcome(text: "Rules written to \(output)", json: .object(["file": .string(output)]))
+    }
+}
+
+/// `hearth database:rules set`.
+struct RulesSet: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Puts rules in force, or says where they are wrong.",
+        discussion: """
+            When functions.json names a file of rules, a change of that file takes the place of what is set here.
+
+            Examples:
+              hearth database:rules set database.rules.json
+              hearth database:rules set database.rules.json --dry-run
+            """)
+
+    @Argument(help: ArgumentHelp("A file with rules; - for standard input.", valueName: "file"))
+    var file: String
+
+    @Flag(help: "Only check them.")
+    var dryRun = false
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let input = try InputData(data: nil, file: file)
+        let query = dryRun ? [(name: "dryRun", value: "true")] : []
+        let headers = [(name: "Content-Type", value: "application/json")]
+        let answer = try client.send(HostRequest("PUT", RulesPlace.target(database).target(query), headers: headers, body: input.body()))
+        guard answer.status < 400 else {
+            let failure = client.refusal(answer)
+            guard answer.status == 400, failure.message.first?.isNumber == true else { throw failure }
+            throw ClientFailure(failure.kind, "\(input.name):\(failure.message); the rules in force are as before")
+        }
+        let text = dryRun ? "\(input.name) is valid; the rules in force are as before" : "Rules of \(input.name) are in force"
+        return Outcome(text: text, json: .object(["valid": true, "inForce": .bool(!dryRun)]))
+    }
+}
+
+enum RulesPlace {
+    static func target(_ database: DatabaseOptions) -> DatabaseTarget { database.target("/.settings/rules") }
+}

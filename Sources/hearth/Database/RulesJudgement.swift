@@ -1,0 +1,163 @@
+import ArgumentParser
+import Bytes
+import CommandClient
+import JSON
+
+/// A request that rules are asked about, as arguments.
+struct JudgementOptions: ParsableArguments {
+    /// What is tried.
+    enum Operation: String, ExpressibleByArgument, CaseIterable {
+        case read, write, update
+    }
+
+    @Option(help: ArgumentHelp("Where, from the root: /users/ada", valueName: "path"))
+    var path: String
+
+    @Option(help: "What is tried: read, write (replace; null removes) or update (replace some keys).")
+    var operation: Operation
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Who tries: the auth variable, with uid and token; null is somebody who is signed out.", valueName: "json"))
+    var auth = "null"
+
+    @Option(name: .shortAndLong, parsing: .unconditional, help: ArgumentHelp("What is written.", valueName: "json"))
+    var data: String?
+
+    @Option(help: ArgumentHelp("A file of rules to ask instead of those in force.", valueName: "file"))
+    var rules: String?
+
+    @OptionGroup var query: QueryOptions
+
+    func validate() throws {
+        if operation == .read, data != nil { throw ValidationError("a read takes no --data") }
+        if operation == .update, data == nil { throw ValidationError("an update needs --data: an object with the keys to replace") }
+        if operation == .write, data == nil { throw ValidationError("a write needs --data: what is written, or null to remove") }
+    }
+
+    /// Asks the host.
+    func judge(_ client: HostClient, _ database: DatabaseOptions) throws(ClientFailure) -> Judgement {
+        var request: JSONObject = ["operation": .string(operation.rawValue), "path": .string("\(database.target(path))")]
+        request["auth"] = try Self.json(auth, "--auth")
+        if let data { request["data"] = try Self.json(data, "--data") }
+        let parameters = query.query.parameters
+        if !parameters.isEmpty {
+            request["query"] = .object(JSONObject(parameters.map { ($0.name, JSONValue.string($0.value)) }))
+        }
+        if let rules {
+            let input = try InputData(data: nil, file: rules)
+            var buffer = ByteBuffer()
+            var count = -1
+            while count != buffer.count {
+                count = buffer.count
+                try input.read(into: &buffer)
+            }
+            request["rules"] = .string(buffer.string())
+        }
+        let headers = [(name: "Content-Type", value: "application/json")]
+        let target = "/_/api/databases/\(PercentCoding.encoded(database.name))/rules:judge"
+        let answer = try client.ask(HostRequest("POST", target, headers: headers, body: .bytes(JSONValue.object(request).serialized())))
+        guard let json = try? JSONValue(parsing: answer.body), let judgement = Judgement(json) else {
+            throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+        }
+        return judgement
+    }
+
+    private static func json(_ text: String, _ option: String) throws(ClientFailure) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONValue(parsing: text)
+        } catch {
+            throw ClientFailure(.invalidInput, "what \(option) says is not JSON (\(error.message.dropLast()))")
+        }
+    }
+}
+
+/// What rules say of a request.
+struct Judgement {
+    let json: JSONValue
+    let isAllowed: Bool
+    let steps: [Step]
+
+    /// A rule that was asked.
+    struct Step {
+        let rule: String
+        let path: String
+        let result: String
+        let source: String
+        let place: String
+        let reason: String?
+    }
+
+    init?(_ json: JSONValue) {
+        guard let isAllowed = json["allowed"]?.bool, let steps = json["trace"]?.array else { return nil }
+        self.json = json
+        self.isAllowed = isAllowed
+        self.steps = steps.map { step in
+            Step(
+                rule: step["rule"]?.string ?? "", path: step["path"]?.string ?? "", result: step["result"]?.string ?? "",
+                source: step["source"]?.string ?? "", place: step["line"]?.int.map { "line \($0)" } ?? "", reason: step["reason"]?.string)
+        }
+    }
+
+    /// One line for the answer.
+    var verdict: String {
+        let word = isAllowed ? "Allowed" : "Denied"
+        guard Terminal.hasColour else { return word }
+        return isAllowed ? "\u{1B}[32m\(word)\u{1B}[0m" : "\u{1B}[31m\(word)\u{1B}[0m"
+    }
+
+    /// A line for each rule that was asked.
+    var explanation: String {
+        guard !steps.isEmpty else { return "No rule on the way to this path allows it, and what no rule allows is denied." }
+        let width = steps.map(\.path.count).max() ?? 0
+        let ruleWidth = steps.map(\.rule.count).max() ?? 0
+        let resultWidth = steps.map(\.result.count).max() ?? 0
+        return steps.map { step in
+            let padded = [(step.result, resultWidth), (step.rule, ruleWidth), (step.path, width)].map { text, width in
+                text + String(repeating: " ", count: width - text.count)
+            }
+            let reason = step.reason.map { "\n" + String(repeating: " ", count: resultWidth + 4) + $0 } ?? ""
+            return "  \(padded.joined(separator: "  "))  \(step.source)\(step.place.isEmpty ? "" : "  (\(step.place))")\(reason)"
+        }.joined(separator: "\n")
+    }
+}
+
+/// `hearth database:rules test`.
+struct RulesTest: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Says whether rules allow a read or a write, without doing it.",
+        discussion: """
+            Exit status 0 says that it is allowed, 1 that it is denied.
+
+            Examples:
+              hearth database:rules test --path /users/ada --operation read --auth '{"uid": "ada"}'
+              hearth database:rules test --path /users/ada/born --operation write --data 1815 --rules new.rules.json
+            """)
+
+    @OptionGroup var judgement: JudgementOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let result = try judgement.judge(client, database)
+        return Outcome(text: result.verdict, json: .object(["allowed": .bool(result.isAllowed)]), isSuccess: result.isAllowed)
+    }
+}
+
+/// `hearth database:rules explain`.
+struct RulesExplain: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain", abstract: "Shows which rule at which path allows or denies a read or a write, without doing it.",
+        discussion: """
+            Examples:
+              hearth database:rules explain --path /users/ada --operation read --auth '{"uid": "bob"}'
+              hearth database:rules explain --path /users/ada --operation update --data '{"born": "no"}' --auth '{"uid": "ada"}'
+            """)
+
+    @OptionGroup var judgement: JudgementOptions
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let result = try judgement.judge(client, database)
+        return Outcome(text: "\(result.verdict)\n\(result.explanation)", json: result.json)
+    }
+}

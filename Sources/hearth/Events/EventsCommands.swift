@@ -1,0 +1,127 @@
+import ArgumentParser
+import CommandClient
+import JSON
+
+/// `hearth events:list`: what functions have failed at for good.
+struct EventsList: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events:list", abstract: "Lists the events that no function has managed to handle, oldest first.",
+        discussion: """
+            Examples:
+              hearth events:list
+              hearth events:list --function makeUppercase --limit 20
+            """)
+
+    @Option(help: ArgumentHelp("Only those of one function.", valueName: "name"))
+    var function: String?
+
+    @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
+    var limit = 100
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit is at least 1") }
+    }
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let events = EventsClient(client: client, database: database)
+        var letters: [JSONValue] = []
+        var next: String?
+        repeat {
+            let page = try events.page(limit: min(limit - letters.count, 1000), after: next, function: function)
+            letters += page.letters
+            next = page.next
+        } while next != nil && letters.count < limit
+        return Outcome(
+            text: table(letters, hasMore: next != nil), json: .object(["deadLetters": .array(letters), "hasMore": .bool(next != nil)]))
+    }
+
+    private func table(_ letters: [JSONValue], hasMore: Bool) -> String {
+        guard !letters.isEmpty else { return "No dead letters." }
+        let rows = [["ID", "GIVEN UP", "FUNCTION", "PATH", "ATTEMPTS", "REASON"]] + letters.map { letter in
+            [
+                letter["id"]?.string ?? "", letter["givenUpAt"]?.string ?? "", letter["function"]?.string ?? "", letter["path"]?.string ?? "",
+                letter["attempts"]?.int.map(String.init) ?? "", letter["error"]?.string ?? letter["reason"]?.string ?? "",
+            ]
+        }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        var lines = rows.map { row in
+            row.indices.map { $0 == row.count - 1 ? row[$0] : row[$0] + String(repeating: " ", count: widths[$0] - row[$0].count) }
+                .joined(separator: "  ")
+        }
+        if hasMore { lines.append("There are more: say --limit \(limit * 10).") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// `hearth events:show`: everything that is known of one.
+struct EventsShow: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events:show", abstract: "Shows an event that was given up: what changed, who wrote, what the function said.",
+        discussion: """
+            Example:
+              hearth events:show 17
+            """)
+
+    @Argument(help: "What events:list shows as ID.")
+    var id: String
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let letter = try EventsClient(client: client, database: database).letter(id)
+        guard let object = letter.object else { return Outcome(json: letter) }
+        let width = object.keys.map(\.count).max() ?? 0
+        let lines = object.map { name, value in
+            name + String(repeating: " ", count: width - name.count) + "  " + (value.string ?? value.description)
+        }
+        return Outcome(text: lines.joined(separator: "\n"), json: letter)
+    }
+}
+
+/// `hearth events:replay`: tries again.
+struct EventsReplay: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events:replay", abstract: "Gives events that were given up to their functions once more.",
+        discussion: """
+            An event keeps its id, so that a function can tell that it has seen it.
+
+            Examples:
+              hearth events:replay 17
+              hearth events:replay --all --function makeUppercase
+            """)
+
+    @OptionGroup var selection: EventSelection
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let count = try EventsClient(client: client, database: database).act("replay", selection)
+        return Outcome(text: "\(count) \(count == 1 ? "event is" : "events are") on the way again", json: .object(["count": .int(Int64(count))]))
+    }
+}
+
+/// `hearth events:delete`: forgets them.
+struct EventsDelete: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events:delete", abstract: "Deletes events that were given up.",
+        discussion: """
+            Examples:
+              hearth events:delete 17 18
+              hearth events:delete --all --force
+            """)
+
+    @OptionGroup var selection: EventSelection
+    @OptionGroup var force: ForceOption
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        if selection.all { try force.confirm("delete all dead letters\(selection.function.map { " of \($0)" } ?? "") of \(client.url)") }
+        let count = try EventsClient(client: client, database: database).act("delete", selection)
+        return Outcome(text: "\(count) \(count == 1 ? "event" : "events") deleted", json: .object(["count": .int(Int64(count))]))
+    }
+}
