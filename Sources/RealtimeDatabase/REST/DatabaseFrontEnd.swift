@@ -12,6 +12,7 @@ public final class DatabaseFrontEnd {
     let streams: EventStreams
     private let requesters: RequesterReader
     private let hosts = NamespaceHosts()
+    private let bodies: BodyBudget
 
     /// A front end for `loop`, on which everything here is called.
     ///
@@ -20,6 +21,7 @@ public final class DatabaseFrontEnd {
         self.database = database
         self.loop = loop
         self.settings = settings
+        bodies = BodyBudget(bytesMax: settings.bodyBytesInFlightMax)
         streams = EventStreams(loop: loop, settings: settings)
         requesters = RequesterReader(adminToken: settings.adminToken, isDevelopment: settings.isDevelopment, checker: credentials)
     }
@@ -36,6 +38,10 @@ public final class DatabaseFrontEnd {
             let limit = database.limits.writeBytesMax
             if let length = exchange.contentLength, length > limit {
                 RESTAnswer.refuse(exchange, .writeTooLarge)
+                return .answered
+            }
+            guard bodies.admit(exchange) else {
+                RESTAnswer.refuse(exchange, RESTError(.serviceUnavailable, "Too much is being written at this moment; nothing was done, try again"))
                 return .answered
             }
             return .collect(limit: limit)
