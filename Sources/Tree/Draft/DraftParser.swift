@@ -23,7 +23,7 @@ struct DraftParser {
     private var leafCount = 0
     private var nesting = 0
     /// Whether a member was replaced by a later one of the same name, so that leaves must be counted again.
-    private var hasDuplicates = false
+    var hasDuplicates = false
 
     init(_ text: UnsafeBufferPointer<UInt8>, limits: DraftLimits) throws(NodeError) {
         guard let base = text.baseAddress, text.count > 0 else { throw NodeError(kind: .noData) }

@@ -4,15 +4,11 @@ struct VirtualMembers {
         case value, priority, serverValue
     }
 
-    private var value: Node?
+    fileprivate var value: Node?
     private var priority: Priority?
     private var isTimestampPriority = false
-    private var serverValue: ServerValue?
+    fileprivate var serverValue: ServerValue?
     private var hasPriority = false
-
-    mutating func set(value: Node) { self.value = value }
-
-    mutating func set(serverValue: ServerValue) { self.serverValue = serverValue }
 
     mutating func set(priority draft: Draft) throws(NodeError) {
         guard draft.isPriority else { throw NodeError(kind: .badPriority) }
@@ -51,8 +47,14 @@ extension DraftParser {
         switch name {
         case .value:
             // A second `.value` replaces the first, and what was found in it.
-            if !hasChildren { found.removeSubrange(foundBefore...) }
-            members.set(value: try value(depth: depth))
+            if let replaced = members.value {
+                guard !hasChildren || replaced.isEmpty else { throw NodeError(kind: .mixedValue) }
+                if !hasChildren { found.removeSubrange(foundBefore...) }
+                hasDuplicates = true
+            }
+            let value = try value(depth: depth)
+            guard !hasChildren || value.isEmpty else { throw NodeError(kind: .mixedValue) }
+            members.value = value
         case .priority:
             let isList = peek() == UInt8(ascii: "[")
             let draft = try aside(depth: depth)
@@ -63,7 +65,7 @@ extension DraftParser {
             guard draft.isResolved, draft.node.priority == nil, let value = ServerValue(draft.node) else {
                 throw NodeError(kind: .badServerValue)
             }
-            members.set(serverValue: value)
+            members.serverValue = value
         }
     }
 }

@@ -1,11 +1,41 @@
+import Bytes
 public import JSON
 
 extension Node {
-    /// Takes a value in either form: arrays, `.value` and `.priority` are understood. Server values are refused.
+    /// Takes a value in either form: arrays, `.value` and `.priority` are understood. Server values are refused, as are numbers that
+    /// are not finite.
     public init(json: JSONValue) throws(NodeError) {
-        let draft = try Draft(parsing: json.serialized().span)
+        var text = ByteBuffer()
+        try Self.write(json, to: &text)
+        let draft = try Draft(parsing: text.bytes)
         guard draft.isResolved else { throw NodeError(kind: .badServerValue) }
         self = draft.node
+    }
+
+    /// Writes the value with its leaves as this room has them: JSON's own text of `-0` has no sign.
+    private static func write(_ json: JSONValue, to text: inout ByteBuffer) throws(NodeError) {
+        switch json {
+        case .null: text.append("null")
+        case .array(let elements):
+            text.append(UInt8(ascii: "["))
+            for index in elements.indices {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                try write(elements[index], to: &text)
+            }
+            text.append(UInt8(ascii: "]"))
+        case .object(let members):
+            text.append(UInt8(ascii: "{"))
+            for index in members.indices {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                text.append(jsonString: members[index].key)
+                text.append(UInt8(ascii: ":"))
+                try write(members[index].value, to: &text)
+            }
+            text.append(UInt8(ascii: "}"))
+        default:
+            guard let leaf = Leaf(json) else { throw NodeError(kind: .malformed) }
+            leaf.write(to: &text)
+        }
     }
 
     /// The value without priorities, dense whole numbers as arrays (spec database 1.2).
