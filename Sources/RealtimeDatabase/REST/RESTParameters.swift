@@ -60,7 +60,7 @@ struct RESTParameters: Equatable {
         } else if name.equalsIgnoringCase(lowercase: "x-http-method-override") {
             methodOverride = try Self.decoded(name, value)
         } else if name.equals("print") {
-            print = try Self.print(value)
+            print = try Self.printing(value)
         } else if name.equals("shallow") {
             isShallow = try Self.flag(name, value)
         } else {
@@ -111,7 +111,7 @@ struct RESTParameters: Equatable {
         throw RESTError.badRequest("\(name.string()) must be true or false")
     }
 
-    private static func print(_ value: Span<UInt8>) throws(RESTError) -> Print {
+    private static func printing(_ value: Span<UInt8>) throws(RESTError) -> Print {
         if value.equals("pretty") { return .pretty }
         if value.equals("silent") { return .silent }
         throw RESTError.badRequest("print must be pretty or silent")
