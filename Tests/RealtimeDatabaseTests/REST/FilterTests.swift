@@ -19,7 +19,8 @@ struct FilterTests {
     @Test func bounds() throws {
         let order = Query.Order.child(Path(["h"]))
         #expect(try query("orderBy=\"h\"&startAt=2&endAt=9") == Query(order: order, start: .startAt(.number(2)), end: .endAt(.number(9))))
-        #expect(try query("orderBy=\"h\"&startAfter=\"x\"&endBefore=true") == Query(order: order, start: .startAfter(.string("x")), end: .endBefore(.true)))
+        #expect(try query("orderBy=\"h\"&startAfter=\"x\"&endBefore=true")
+            == Query(order: order, start: .startAfter(.string("x")), end: .endBefore(.true)))
         #expect(try query("orderBy=\"h\"&equalTo=null") == Query(order: order, start: .startAt(.null), end: .endAt(.null)))
         #expect(try query("orderBy=\"h\"&equalTo=-1.5e1") == Query(order: order, start: .startAt(.number(-15)), end: .endAt(.number(-15))))
     }

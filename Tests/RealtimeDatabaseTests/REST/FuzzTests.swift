@@ -107,8 +107,8 @@ struct RESTFuzzTests {
     }
 
     private static let pieces = [
-        "&", "=", "%", "%2", "%22", "\"", ",", "orderBy=", "\"$key\"", "startAt=", "equalTo=", "limitToFirst=", "null", "-0", "1e400", "/", ".priority",
-        "%2F", "%00", "+", "é", "[", "]", "{}", "\\u0000", "timeout=", "9999999999999999999",
+        "&", "=", "%", "%2", "%22", "\"", ",", "orderBy=", "\"$key\"", "startAt=", "equalTo=", "limitToFirst=", "null", "-0", "1e400", "/",
+        ".priority", "%2F", "%00", "+", "é", "[", "]", "{}", "\\u0000", "timeout=", "9999999999999999999",
     ].map { Array($0.utf8) }
 
     private static func changed(_ corpus: [[UInt8]], _ random: inout Chance) -> [UInt8] {
