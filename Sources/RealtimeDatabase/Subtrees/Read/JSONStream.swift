@@ -1,0 +1,85 @@
+public import Bytes
+public import Tree
+
+/// The JSON of a node, made piece by piece as somebody has room for it.
+///
+/// Keeps no more in memory than the path that it has come to. All pieces must be of one snapshot.
+public final class JSONStream {
+    private let reader: TreeReader
+    private var pieces: [KeyRange]
+    private var walk: RowWalk
+    private var builder: JSONBuilder
+    /// How many of the ranges are written, and how far the next one is.
+    private var done = 0
+    private var position: [UInt8] = []
+    private var isFinished = false
+    private let isAlwaysThere: Bool
+
+    /// The whole node at `key`.
+    public convenience init(_ reader: TreeReader, at key: PathKey, form: JSONForm, isPretty: Bool = false) {
+        let range = KeyRange(lower: key.bytes, upper: key.subtreeEnd)
+        self.init(reader, at: key, ranges: [range], isAlwaysThere: false, form: form, isPretty: isPretty)
+    }
+
+    /// - Parameters:
+    ///   - ranges: the rows that count, in order.
+    ///   - isAlwaysThere: whether the node is an empty object when there are none.
+    init(_ reader: TreeReader, at key: PathKey, ranges: [KeyRange], isAlwaysThere: Bool, form: JSONForm, isPretty: Bool) {
+        self.reader = reader
+        pieces = ranges
+        walk = RowWalk(at: key.bytes, wantsPriorities: form == .export && reader.state.hasPriorities)
+        builder = JSONBuilder(reader, form: form, isPretty: isPretty)
+        self.isAlwaysThere = isAlwaysThere
+    }
+
+    /// The children that a query takes of the node at `key`.
+    public convenience init(
+        _ reader: TreeReader, query: Query, at key: PathKey, form: JSONForm, isPretty: Bool = false, bytesMax: Int = .max
+    ) throws(ReadError) {
+        let selection = try reader.select(query, at: key, bytesMax: bytesMax)
+        self.init(
+            reader, at: key, ranges: selection.ranges, isAlwaysThere: selection.isThere, form: form, isPretty: isPretty)
+        do throws(StoreError) {
+            builder.topIsArray = form == .value ? try reader.isArray(selection, of: key) : false
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Appends the next piece: at least `atLeast` bytes, by one value more at most, or all that is left. Whether there is more.
+    public func next(into buffer: inout ByteBuffer, atLeast: Int) throws(ReadError) -> Bool {
+        guard !isFinished else { return false }
+        swap(&buffer, &builder.buffer)
+        defer { swap(&buffer, &builder.buffer) }
+        builder.pause = builder.buffer.count.addingClamped(max(atLeast, 1))
+        do throws(StoreError) {
+            if isAlwaysThere { walk.begin(&builder) }
+            while done < pieces.count, try advance() {}
+        } catch {
+            throw .store(error)
+        }
+        guard done == pieces.count else { return true }
+        walk.finish(&builder)
+        if builder.isEmpty { builder.buffer.append("null") }
+        isFinished = true
+        return false
+    }
+
+    /// Goes on in the range that is under way; whether there is room for more.
+    private func advance() throws(StoreError) -> Bool {
+        let range = pieces[done]
+        var isPaused = false
+        try reader.scan(.tree, from: position.isEmpty ? range.lower : position, to: range.upper) { row, value in
+            walk.row(row, value, &builder)
+            guard builder.isSatisfied else { return .next }
+            isPaused = true
+            position = row.array() + [0]
+            return .stop
+        }
+        if let failure = builder.failure { throw failure }
+        if isPaused { return false }
+        done += 1
+        position = []
+        return true
+    }
+}

@@ -1,0 +1,101 @@
+public import Tree
+
+/// The tree as the rows of a store have it, at the store's current state.
+///
+/// What is asked for is found by seeks; a subtree is one range of rows. Nothing else is read. Cheap to make and to hand on; of
+/// the thread of its store.
+public struct TreeReader {
+    let store: any ReadableStore
+    let state: TreeState
+
+    init(_ store: any ReadableStore, state: TreeState) {
+        self.store = store
+        self.state = state
+    }
+
+    /// Reads what there is to know about the rows of a snapshot.
+    ///
+    /// - Parameter previous: a reader of an earlier snapshot of the same namespace; what has not changed since is not read again.
+    public init(snapshot store: any ReadableStore, previous: TreeReader? = nil) throws(StoreError) {
+        self.store = store
+        if let previous, try TreeState.version(in: store) == previous.state.version {
+            state = previous.state
+        } else {
+            state = try TreeState(store)
+        }
+    }
+
+    // MARK: One node
+
+    /// The value of the leaf at `key`; nil when there is none, or children.
+    public func leaf(at key: PathKey) throws(StoreError) -> Leaf? { try get(key.bytes) { Leaf(json: $0) } ?? nil }
+
+    /// The priority of the node at `key`.
+    public func priority(at key: PathKey) throws(StoreError) -> Priority? {
+        guard state.hasPriorities else { return nil }
+        return try get(key.priorityRow) { Priority(json: $0) } ?? nil
+    }
+
+    /// Whether there is a leaf or children at `key`.
+    public func exists(at key: PathKey) throws(StoreError) -> Bool {
+        try hasRows(from: key.bytes, to: key.subtreeEnd)
+    }
+
+    /// Whether there are children at `key`.
+    public func hasChildren(at key: PathKey) throws(StoreError) -> Bool {
+        try hasRows(from: key.firstChild, to: key.subtreeEnd)
+    }
+
+    /// What the node at `key` is sorted by.
+    func indexValue(at key: PathKey) throws(StoreError) -> IndexValue {
+        var value = IndexValue.null
+        try scan(.tree, from: key.bytes, to: key.subtreeEnd) { row, text in
+            if row.count == key.bytes.count {
+                if let leaf = Leaf(json: text) { value = IndexValue(leaf) }
+            } else {
+                value = .object
+            }
+            return .stop
+        }
+        return value
+    }
+
+    // MARK: Live rows
+
+    /// The value of a row of the tree.
+    func get<R>(_ key: [UInt8], _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? {
+        state.deadRows.covers(key) ? nil : try store.get(key, in: .tree, body)
+    }
+
+    func hasRows(from lower: [UInt8], to upper: [UInt8]) throws(StoreError) -> Bool {
+        var isFound = false
+        try scan(.tree, from: lower, to: upper) { _, _ in
+            isFound = true
+            return .stop
+        }
+        return isFound
+    }
+
+    /// `ReadableStore.scan` without what is dead: a dead range costs one seek.
+    func scan(
+        _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool = false,
+        _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> ScanStep
+    ) throws(StoreError) {
+        let dead = state.dead(in: space)
+        if dead.isEmpty { return try store.scan(space, from: lower, to: upper, reversed: reversed, body) }
+        try store.scan(space, from: lower, to: upper, reversed: reversed) { key, value in
+            guard let index = dead.index(covering: key) else { return body(key, value) }
+            let range = dead.ranges[index]
+            return .seek(reversed ? range.lower : range.upper)
+        }
+    }
+}
+
+extension PathKey {
+    /// Where the rows of the children begin, after the node's own.
+    var firstChild: [UInt8] {
+        var row = priorityRow
+        row[row.count - 1] += 1
+        return row
+    }
+}

@@ -1,0 +1,35 @@
+import Tree
+
+/// What is at a place before it is written.
+struct Found {
+    enum Kind {
+        case nothing
+        case leaf
+        case children
+    }
+
+    var kind = Kind.nothing
+    var priority: Priority?
+}
+
+extension TreeWriter {
+    /// Looks at the first rows of a place: two at most.
+    func find(_ place: PlaceKey) throws(StoreError) -> Found {
+        var found = Found()
+        let count = place.bytes.count
+        try reader.scan(.tree, from: place.bytes, to: place.bytes + [0xFF]) { row, value in
+            if row.count == count {
+                found.kind = .leaf
+                return .next
+            }
+            if row.count == count + 1, row[count] == PathKey.priorityMark {
+                found.priority = Priority(json: value)
+                if found.kind == .nothing { found.kind = .children }
+            } else {
+                found.kind = .children
+            }
+            return .stop
+        }
+        return found
+    }
+}

@@ -1,0 +1,82 @@
+import Bytes
+public import Rules
+import Tree
+
+extension TreeWriter {
+    /// Keeps the indexes that are declared from now on, and no others.
+    ///
+    /// A new one is kept at once for what is written, and made for what is there by `buildIndexes`; until then, queries look at
+    /// all children. What an old one has left is swept.
+    public func declareIndexes(_ declarations: [IndexDeclaration]) throws(StoreError) {
+        let wanted = Set(declarations.map(\.normalized))
+        let known = Set(state.indexes.indexes.map(\.declaration))
+        let old = state.indexes.indexes.filter { !wanted.contains($0.declaration) }
+        let new = wanted.subtracting(known).sorted { $0.record.lexicographicallyPrecedes($1.record) }
+        guard !old.isEmpty || !new.isEmpty else { return }
+        for index in old {
+            state.indexes.remove(index.id)
+            try store.delete(StateKey.index(index.id).bytes, in: .meta)
+            try declareDead(IndexEntry.all(index.id), in: .index)
+        }
+        for declaration in new {
+            state.indexes.lastID += 1
+            let index = TreeIndex(id: state.indexes.lastID, declaration: declaration)
+            state.indexes.add(index)
+            try store.put(StateKey.index(index.id).bytes, index.record.span, in: .meta)
+        }
+        try store.put(StateKey.indexCount.bytes, StateKey.bytes(UInt64(state.indexes.lastID)).span, in: .meta)
+        state.indexes.group()
+        try didChangeState()
+    }
+
+    /// Makes entries of new indexes for what was there before them: looks at about `budget` children. Whether there are more.
+    public func buildIndexes(budget: Int) throws(StoreError) -> Bool {
+        guard let index = state.indexes.indexes.first(where: { !$0.isReady }) else { return false }
+        let (children, cursor) = try childrenToBuild(index, budget: max(budget, 1))
+        for child in children {
+            let value = try reader.indexValue(at: PathKey(bytes: child.key + index.path))
+            try putEntry(index.id, child.key, parentCount: child.parentCount, value)
+        }
+        state.indexes.setCursor(cursor, of: index.id)
+        state.indexes.group()
+        var built = index
+        built.cursor = cursor
+        try store.put(StateKey.index(index.id).bytes, built.record.span, in: .meta)
+        if cursor == nil { try didChangeState() }
+        return state.indexes.indexes.contains { !$0.isReady }
+    }
+
+    /// The next children of nodes that the index is for; and the row from which to go on, nil when there are no more.
+    ///
+    /// Jumps over what the pattern does not match.
+    private func childrenToBuild(
+        _ index: TreeIndex, budget: Int
+    ) throws(StoreError) -> (children: [(key: [UInt8], parentCount: Int)], cursor: [UInt8]?) {
+        guard let group = state.indexes.groups.first(where: { $0.pattern == index.declaration.pattern }) else { return ([], nil) }
+        var children: [(key: [UInt8], parentCount: Int)] = []
+        var left = budget
+        var next: [UInt8]?
+        try reader.scan(.tree, from: index.cursor ?? [], to: []) { row, _ in
+            if left == 0 {
+                next = row.array()
+                return .stop
+            }
+            left -= 1
+            var start = 0
+            for segment in group.segments {
+                guard let end = PathKey.segmentEnd(row, from: start) else { return .next }
+                if !segment.isEmpty {
+                    let order = ByteOrder.compare(row.extracting(start..<end), segment.span)
+                    if order < 0 { return .seek(row.extracting(first: start).array() + segment) }
+                    if order > 0 { return start == 0 ? .stop : .seek(row.extracting(first: start).array() + [0xFF]) }
+                }
+                start = end
+            }
+            guard let end = PathKey.segmentEnd(row, from: start) else { return .next }
+            let child = row.extracting(first: end).array()
+            children.append((child, start))
+            return .seek(child + [0xFF])
+        }
+        return (children, next)
+    }
+}
