@@ -10,7 +10,7 @@ private struct Message: Decodable {
 private let context = """
     {"event":{"id":"e1","type":"google.firebase.database.ref.v1.created","source":"//firebasedatabase.googleapis.com/x",\
     "subject":"refs/messages/m1","time":"2026-11-21T16:04:05.123Z","instance":"demo-default-rtdb","ref":"messages/m1",\
-    "location":"us-central1","params":{"id":"m1"},"authType":"app_user","authId":"u1"}}
+    "location":"us-central1","params":{"id":"m1"},"authType":"app_user","authId":"u1","attempt":2}}
     """
 
 extension SDK {
@@ -64,7 +64,7 @@ extension SDK {
             let function = OnValueCreated("f", ref: "messages/{id}") { event in
                 #expect(event.id == "e1" && event.time == "2026-11-21T16:04:05.123Z" && event.params == ["id": "m1"])
                 #expect(event.instance == "demo-default-rtdb" && event.location == "us-central1" && event.deadline == nil)
-                #expect(event.authType == .appUser && event.authID == "u1")
+                #expect(event.authType == .appUser && event.authID == "u1" && event.attempt == 2)
                 #expect(event.ref.path == "/messages/m1" && event.ref.database.instanceName == "demo-default-rtdb")
                 #expect(event.data.ref == event.ref && event.data.childSnapshot(forPath: "text").value == "hi")
                 await Task.yield()

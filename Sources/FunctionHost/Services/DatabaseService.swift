@@ -1,6 +1,7 @@
 import Bytes
 import EventLoop
 import Glibc
+import JSON
 import RealtimeDatabase
 import Tree
 
@@ -131,11 +132,6 @@ final class DatabaseService: Service {
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
-}
-
-extension ServiceCall {
-    /// The events that led to the call.
-    fileprivate var chain: EventChain { EventChain() }
 }
 
 /// Gathers a value that comes in pieces; how many there may be at most is the read's own limit.

@@ -20,6 +20,8 @@ public struct DatabaseEvent<Data> {
     public let authType: AuthType
     /// The id of the user who wrote; of an administrator the account's name, where it has one.
     public let authID: String?
+    /// 1 when the function sees the event for the first time, more when it comes again.
+    public let attempt: Int
     /// Whether the values were too large for the host to keep: `data` is a snapshot of nothing then, and `ref` shows what is
     /// there now. A function that asks for values of a type fails instead.
     public let isTruncated: Bool
@@ -50,6 +52,7 @@ public struct DatabaseEvent<Data> {
         self.location = head.location
         self.authType = AuthType(rawValue: head.authType) ?? .unknown
         self.authID = head.authID
+        self.attempt = head.attempt
         self.isTruncated = head.isTruncated
         self.invocation = invocation
     }

@@ -24,6 +24,7 @@ struct EventHead {
     var location: String { text("location") ?? "" }
     var authType: String { text("authType") ?? "" }
     var authID: String? { text("authId") }
+    var attempt: Int { members["attempt"]?.int ?? 1 }
 
     var ref: DatabaseReference {
         let all = instance.isEmpty ? database : database.instance(instance)
