@@ -45,12 +45,13 @@ struct DatabaseServicePayload {
     init(_ text: [UInt8]) throws(DatabaseServiceRefusal) {
         self.text = text
         var members = Members()
+        let kind: JSONKind
         do throws(JSONError) {
-            let facts = try JSONScan.members(of: text.span) { name, range, _ in members.take(name, range) }
-            guard facts.kind == .object else { throw DatabaseServiceRefusal.invalid("the payload is not an object") }
+            kind = try JSONScan.members(of: text.span) { name, range, _ in members.take(name, range) }.kind
         } catch {
             throw .invalid("the payload is not JSON: \(error)")
         }
+        guard kind == .object else { throw .invalid("the payload is not an object") }
         if let unknown = members.unknown { throw .invalid("the payload has a member \"\(unknown)\", which no method knows") }
         self.members = members
         path = try place()
