@@ -1,0 +1,40 @@
+import CRE2
+
+/// A pattern that RE2 has compiled: it is searched for in time linear in the text, whatever the pattern.
+///
+/// What RE2 compiles never changes after, and its matching takes care of the threads that share it.
+// The pointer is to an object that may be used by many threads at once, and is freed when nobody has it any more.
+final class RegularExpression: @unchecked Sendable {
+    struct Refusal: Error {
+        var reason: String
+    }
+
+    private static let memoryMaxBytes: Int64 = 1 << 20
+
+    private let pattern: OpaquePointer
+    /// How many instructions the pattern became.
+    let size: Int
+
+    init(_ source: [UInt8], ignoresCase: Bool) throws(Refusal) {
+        var message = [CChar](repeating: 0, count: 200)
+        let compiled = source.withUnsafeBytes { source in
+            re2_pattern_compile(
+                source.baseAddress?.assumingMemoryBound(to: CChar.self), source.count, ignoresCase, Self.memoryMaxBytes, &message, message.count)
+        }
+        guard let compiled else {
+            throw Refusal(reason: String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        }
+        pattern = compiled
+        size = Int(re2_pattern_size(compiled))
+    }
+
+    deinit { re2_pattern_free(pattern) }
+
+    /// Whether the pattern is anywhere in `text`.
+    func matches(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { text in
+            UnsafeRawBufferPointer(text).withMemoryRebound(to: CChar.self) { re2_pattern_matches(pattern, $0.baseAddress, $0.count) }
+        }
+    }
+}

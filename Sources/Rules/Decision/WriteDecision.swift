@@ -1,0 +1,89 @@
+import Tree
+
+/// Judges one written path (spec database 5.6).
+struct WriteDecision: ~Copyable {
+    let rules: RuleSet
+    let path: Path
+    let value: Node
+    var evaluator: Evaluator
+    var recorder: TraceRecorder?
+    private var isValid = true
+
+    init(rules: RuleSet, path: Path, value: Node, evaluator: consuming Evaluator, explains: Bool) {
+        self.rules = rules
+        self.path = path
+        self.value = value
+        self.evaluator = evaluator
+        recorder = explains ? TraceRecorder(rules: rules, operation: .write, path: path) : nil
+    }
+
+    mutating func isAllowed() -> Bool {
+        guard rules.grants(\.write, path, &evaluator, &recorder, written: value) else { return false }
+        validate()
+        return isValid
+    }
+
+    /// Whether there is any point in going on: a denial is certain, and nobody wants to know all its reasons.
+    private var isDecided: Bool {
+        if evaluator.isOverBudget { return true }
+        guard let recorder else { return !isValid }
+        return recorder.isFull && !isValid
+    }
+
+    private mutating func validate() {
+        var node = 0
+        for depth in 0...path.count {
+            let rule = rules.nodes[node].validate
+            if rule != RuleNode.none, isThere(depth) {
+                check(rule, depth: depth, written: depth == path.count ? value : nil)
+                if isDecided { return }
+            }
+            guard depth < path.count else { break }
+            guard let child = rules.nodes[node].child(path.segments[depth]) else { return }
+            node = child
+        }
+        validate(below: node, value)
+    }
+
+    /// Whether the node `depth` levels down the path will be there: surely, when something is written below it.
+    private func isThere(_ depth: Int) -> Bool {
+        if !value.isEmpty { return true }
+        guard depth < path.count else { return false }
+        return evaluator.new.exists(at: PathKey(bytes: Array(evaluator.base.bytes[..<evaluator.levelEnds[depth]])))
+    }
+
+    private mutating func check(_ rule: Int, depth: Int, written: Node?) {
+        let isTrue = evaluator.holds(rules.rules[rule].root, depth: depth, written: written)
+        recorder?.record(rule, isTrue: isTrue, &evaluator)
+        if !isTrue { isValid = false }
+    }
+
+    /// Checks what is written below a node. Children without rules are passed over.
+    private mutating func validate(below index: Int, _ value: Node) {
+        guard rules.nodes[index].hasValidateBelow, case .children(let children) = value.content else { return }
+        if rules.nodes[index].wildcard == RuleNode.none {
+            for (number, literal) in rules.nodes[index].literals.enumerated() {
+                let child = value.child(literal)
+                if !child.isEmpty { validate(literal, child, rules.nodes[index].literalNodes[number]) }
+                if isDecided { return }
+            }
+        } else {
+            for child in children {
+                evaluator.stepsLeft -= 1
+                if let rule = rules.nodes[index].child(child.key) { validate(child.key, child.node, rule) }
+                if isDecided { return }
+            }
+        }
+    }
+
+    private mutating func validate(_ key: String, _ value: Node, _ node: Int) {
+        guard rules.nodes[node].validate != RuleNode.none || rules.nodes[node].hasValidateBelow else { return }
+        evaluator.enter(key)
+        defer { evaluator.leave() }
+        if rules.nodes[node].validate != RuleNode.none {
+            check(rules.nodes[node].validate, depth: evaluator.names.count, written: value)
+            if isDecided { return }
+        }
+        validate(below: node, value)
+    }
+}

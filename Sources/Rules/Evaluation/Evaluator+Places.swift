@@ -1,0 +1,165 @@
+import Tree
+
+/// Snapshots: a place in the tree before or after the write.
+///
+/// A snapshot is never kept, so its key is built on a stack and gone once it has been asked something.
+extension Evaluator {
+    struct Place {
+        var isNew: Bool
+        /// Where its key begins among `places`; it ends where they end.
+        var start: Int
+        /// How many levels it is below a key that cannot be.
+        var nowhere: Int
+    }
+
+    private mutating func place(_ index: Int32) throws(Fault) -> Place {
+        let op = program.ops[Int(index)]
+        switch op.code {
+        case .place: return fixed(op)
+        case .child:
+            var place = try place(op.a)
+            descend(try string(op.b), &place)
+            try take(1 + (places.bytes.count - place.start) / RuleBudget.textBytesPerStep, at: index)
+            return place
+        case .parent:
+            var place = try place(op.a)
+            try ascend(&place, index)
+            return place
+        default: return try condition(op.a) ? place(op.b) : place(op.c)
+        }
+    }
+
+    @inline(__always)
+    private mutating func fixed(_ op: Op) -> Place {
+        var place = Place(isNew: op.a == Op.Base.newData.rawValue, start: places.bytes.count, nowhere: 0)
+        if op.a != Op.Base.root.rawValue { places.bytes.append(contentsOf: base.bytes[..<levelEnds[depth - Int(op.b)]]) }
+        if op.c >= 0 {
+            let path = program.paths[Int(op.c)]
+            places.bytes.append(contentsOf: path.key.bytes)
+            place.nowhere = path.nowhere
+        }
+        return place
+    }
+
+    private mutating func descend(_ text: String, _ place: inout Place) {
+        var text = text
+        text.withUTF8 { bytes in
+            PathText.forEachSegment(bytes) { segment, isKey in
+                if place.nowhere > 0 || !isKey {
+                    place.nowhere += 1
+                } else {
+                    places.append(Span(_unsafeElements: segment))
+                }
+            }
+        }
+    }
+
+    private mutating func ascend(_ place: inout Place, _ index: Int32) throws(Fault) {
+        if place.nowhere > 0 {
+            place.nowhere -= 1
+            return
+        }
+        guard places.bytes.count > place.start else { throw Fault(reason: .noParent, op: index) }
+        var last = place.start
+        var next = place.start
+        while let end = PathKey.segmentEnd(places.bytes.span, from: next) {
+            last = next
+            next = end
+        }
+        forget(from: last)
+    }
+
+    @inline(__always)
+    private mutating func forget(from start: Int) { places.bytes.removeLast(places.bytes.count - start) }
+
+    // MARK: Asking
+
+    /// The new value at the place `index` when it is that of the rule's own node or below it by literal names, and known.
+    @inline(__always)
+    private func known(_ index: Int32) -> Node? {
+        guard let written else { return nil }
+        let op = program.ops[Int(index)]
+        guard op.code == .place, op.a == Op.Base.newData.rawValue, op.b == 0 else { return nil }
+        guard op.c >= 0 else { return written }
+        let path = program.paths[Int(op.c)]
+        guard path.nowhere == 0 else { return .empty }
+        var node = written
+        for segment in path.segments { node = node.child(segment) }
+        return node
+    }
+
+    /// Calls `body` with the key of a place and the tree it is in; nil for a place where nothing can be.
+    @inline(__always)
+    private mutating func ask<R>(_ place: Place, _ index: Int32, _ body: (any RuleData, PathKey) -> R?) throws(Fault) -> R? {
+        try take(RuleBudget.readSteps, at: index)
+        defer { forget(from: place.start) }
+        if place.nowhere > 0 { return nil }
+        if place.start == 0 { return place.isNew ? body(new, places) : body(old, places) }
+        // An argument of `child()` that looks at the data while the receiver waits.
+        let key = PathKey(bytes: Array(places.bytes[place.start...]))
+        return place.isNew ? body(new, key) : body(old, key)
+    }
+
+    mutating func leaf(_ index: Int32) throws(Fault) -> Leaf? {
+        if let node = known(index) { return node.leaf }
+        return try ask(try place(index), index) { $0.leaf(at: $1) }
+    }
+
+    mutating func exists(_ index: Int32) throws(Fault) -> Bool {
+        if let node = known(index) { return !node.isEmpty }
+        return try ask(try place(index), index) { $0.exists(at: $1) } ?? false
+    }
+
+    mutating func hasChildren(_ index: Int32) throws(Fault) -> Bool {
+        if let node = known(index) {
+            if case .children = node.content { return true }
+            return false
+        }
+        return try ask(try place(index), index) { $0.hasChildren(at: $1) } ?? false
+    }
+
+    mutating func priority(_ index: Int32) throws(Fault) -> Priority? {
+        if let node = known(index) { return node.priority }
+        return try ask(try place(index), index) { $0.priority(at: $1) }
+    }
+
+    mutating func storedValue(_ index: Int32) throws(Fault) -> RuleValue {
+        if let node = known(index) {
+            switch node.content {
+            case .empty: return .null
+            case .leaf(let leaf): return RuleValue(leaf)
+            case .children: return .object
+            }
+        }
+        let value: RuleValue? = try ask(try place(index), index) { data, key in
+            if let leaf = data.leaf(at: key) { return RuleValue(leaf) }
+            return data.hasChildren(at: key) ? .object : nil
+        }
+        return value ?? .null
+    }
+
+    /// Whether something is at every place that `list`, a range of the operands, names below the receiver.
+    mutating func hasChildren(_ receiver: Int32, named list: Range<Int32>) throws(Fault) -> Bool {
+        let parent = try place(receiver)
+        let end = places.bytes.count
+        for position in list {
+            let index = program.operands[Int(position)]
+            var place = parent
+            descend(try string(index), &place)
+            try take(RuleBudget.readSteps + (places.bytes.count - place.start) / RuleBudget.textBytesPerStep, at: index)
+            let isThere = place.nowhere == 0 && isAnything(at: place)
+            forget(from: end)
+            guard isThere else {
+                forget(from: parent.start)
+                return false
+            }
+        }
+        forget(from: parent.start)
+        return true
+    }
+
+    private func isAnything(at place: Place) -> Bool {
+        let key = place.start == 0 ? places : PathKey(bytes: Array(places.bytes[place.start...]))
+        return place.isNew ? new.exists(at: key) : old.exists(at: key)
+    }
+}
