@@ -1,3 +1,36 @@
+internal import JSON
+
+/// What children can be compared with: texts, numbers, booleans, and `JSONValue`s that are one of these. Nil is nothing at all.
+public protocol DatabaseQueryValue {
+    /// The value as the database compares it.
+    var queryValue: JSONValue { get }
+}
+
+extension String: DatabaseQueryValue {
+    /// As a JSON string.
+    public var queryValue: JSONValue { .string(self) }
+}
+
+extension Int: DatabaseQueryValue {
+    /// As a JSON number.
+    public var queryValue: JSONValue { JSONValue(self) }
+}
+
+extension Double: DatabaseQueryValue {
+    /// As a JSON number.
+    public var queryValue: JSONValue { .double(self) }
+}
+
+extension Bool: DatabaseQueryValue {
+    /// As JSON's true or false.
+    public var queryValue: JSONValue { .bool(self) }
+}
+
+extension JSONValue: DatabaseQueryValue {
+    /// Itself.
+    public var queryValue: JSONValue { self }
+}
+
 // How a query is put together. Without an order children come by priority, which is by key where nothing has one.
 extension DatabaseQueryable {
     /// Ordered by the value at `path` of each child; a child without it comes first. Needs an index on `path`.
@@ -17,32 +50,32 @@ extension DatabaseQueryable {
     /// From the children that have this value on, the first of those included. Ordered by key, the value is a key.
     ///
     /// - Parameter childKey: of those with this value, where to begin.
-    public func queryStarting(atValue value: JSONValue, childKey: String? = nil) -> DatabaseQuery {
-        starting(DatabaseQuery.Bound(value: value, key: childKey, isInclusive: true))
+    public func queryStarting(atValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
+        starting(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: true))
     }
 
     /// From behind the children that have this value, or behind the one of them that has this key.
-    public func queryStarting(afterValue value: JSONValue, childKey: String? = nil) -> DatabaseQuery {
-        starting(DatabaseQuery.Bound(value: value, key: childKey, isInclusive: false))
+    public func queryStarting(afterValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
+        starting(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: false))
     }
 
     /// Up to the children that have this value, the last of those included.
     ///
     /// - Parameter childKey: of those with this value, where to end.
-    public func queryEnding(atValue value: JSONValue, childKey: String? = nil) -> DatabaseQuery {
-        ending(DatabaseQuery.Bound(value: value, key: childKey, isInclusive: true))
+    public func queryEnding(atValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
+        ending(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: true))
     }
 
     /// Up to the last one before the children that have this value, or before the one of them that has this key.
-    public func queryEnding(beforeValue value: JSONValue, childKey: String? = nil) -> DatabaseQuery {
-        ending(DatabaseQuery.Bound(value: value, key: childKey, isInclusive: false))
+    public func queryEnding(beforeValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
+        ending(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: false))
     }
 
     /// The children that have this value: nil for those that have none.
     ///
     /// - Parameter childKey: the one of them that has this key.
-    public func queryEqual(toValue value: JSONValue, childKey: String? = nil) -> DatabaseQuery {
-        let bound = DatabaseQuery.Bound(value: value, key: childKey, isInclusive: true)
+    public func queryEqual(toValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
+        let bound = DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: true)
         return starting(bound).ending(bound)
     }
 
