@@ -39,6 +39,28 @@ extension Outbox {
         return page
     }
 
+    /// Some events of a function that were asked for by their sequences.
+    public struct Fetched: Sendable {
+        /// Those that are there and can be read.
+        public var events: [OutboxEvent] = []
+        /// How many of the sequences were looked at.
+        public var readCount = 0
+    }
+
+    /// The events of `function` with these sequences, from the first on: no more than `bytesMax` unless it is one.
+    public func events(of function: String, _ sequences: [UInt64], bytesMax: Int) throws(StoreError) -> Fetched {
+        var fetched = Fetched()
+        var bytes = 0
+        for sequence in sequences {
+            guard bytes < bytesMax else { break }
+            fetched.readCount += 1
+            guard let event = try event(EventKey(function: function, sequence: sequence)) else { continue }
+            bytes += event.payload.count
+            fetched.events.append(event)
+        }
+        return fetched
+    }
+
     /// One event, as far as it is there and can be read.
     public func event(_ key: EventKey) throws(StoreError) -> OutboxEvent? {
         let found = try store.get(key.bytes, in: .outbox) { [namespace] in try? OutboxEvent(row: $0, key: key, namespace: namespace) }

@@ -3,7 +3,8 @@ public struct PatternError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
     public var message: String
 
-    init(_ message: String) { self.message = message }
+    /// - Parameter message: one sentence.
+    public init(_ message: String) { self.message = message }
 
     public var description: String { message }
 }

@@ -1,0 +1,50 @@
+import Configuration
+import RealtimeDatabase
+
+/// A registered function that runs because of events.
+final class EventFunction: EventTarget {
+    private let function: RegisteredFunction
+
+    init(_ function: RegisteredFunction) { self.function = function }
+
+    var isRetried: Bool { function.options.retry }
+    var generation: Int { function.generation }
+    var attemptsMax: Int { max(1, function.options.concurrency * function.options.maxInstances) }
+
+    func attempt(_ event: OutboxEvent, completion: @escaping (AttemptResult) -> Void) {
+        let loop = function.pool.loop
+        let invocation = EventInvocation(function: function, event: event) { result in
+            // A pool that refuses does so at once.
+            loop.endOfTurn { completion(result) }
+        }
+        invocation.begin()
+    }
+}
+
+extension EventTrigger {
+    /// The trigger of the function `name`; nil for events of another service than the database.
+    ///
+    /// - Throws: why its patterns cannot be used.
+    func declaration(of name: String) throws(PatternError) -> TriggerDeclaration? {
+        guard let kind = TriggerKind(eventType: eventType) else { return nil }
+        if let resource = filters["resource"] {
+            let (instance, path) = try Self.parse(resource: resource)
+            return try TriggerDeclaration(
+                function: name, kind: kind, pattern: PathPattern(parsing: path), instance: InstancePattern(parsing: instance))
+        }
+        guard let ref = pathPatterns["ref"] ?? filters["ref"] else { throw PatternError("the trigger names no \"ref\"") }
+        let instance = filters["instance"] ?? pathPatterns["instance"]
+        return try TriggerDeclaration(
+            function: name, kind: kind, pattern: PathPattern(parsing: ref),
+            instance: instance.map { text throws(PatternError) in try InstancePattern(parsing: text) } ?? .any)
+    }
+
+    /// The first generation's `projects/_/instances/NAME/refs/PATH`.
+    private static func parse(resource: String) throws(PatternError) -> (instance: String, path: String) {
+        let parts = resource.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
+        guard parts.count >= 5, parts[0] == "projects", parts[2] == "instances", parts[4] == "refs" else {
+            throw PatternError("expected a resource \"projects/_/instances/NAME/refs/PATH\", found \"\(resource)\"")
+        }
+        return (String(parts[3]), parts.count > 5 ? String(parts[5]) : "")
+    }
+}

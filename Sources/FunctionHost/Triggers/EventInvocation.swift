@@ -1,0 +1,54 @@
+import Bytes
+import RealtimeDatabase
+import WorkerProtocol
+
+/// One attempt of a function at an event.
+final class EventInvocation: Invocation {
+    private let event: OutboxEvent
+    private var completion: ((AttemptResult) -> Void)?
+
+    /// - Parameter completion: called once.
+    init(function: RegisteredFunction, event: OutboxEvent, completion: @escaping (AttemptResult) -> Void) {
+        self.event = event
+        self.completion = completion
+        super.init(function: function)
+    }
+
+    /// The events that led to what the function writes now.
+    var chain: EventChain { event.chainOfEffects }
+
+    func begin() {
+        deadlineMilliseconds = function.pool.loop.nowMilliseconds + function.timeoutMilliseconds
+        start(payload: event.payload.span)
+    }
+
+    override func writeContext(into buffer: inout ByteBuffer) {
+        EventContext(event, generation: function.generation, region: function.region).write(to: &buffer)
+    }
+
+    override func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
+        switch kind {
+        case .result: finish(.succeeded)
+        case .error:
+            let error = CallableError(functionError: body)
+            finish(.failed("\(error.code.name): \(error.message)"))
+        case .response, .end: finish(.failed("it answered an event as if it were an HTTP request"))
+        }
+    }
+
+    override func didFail(_ failure: InvocationFailure) {
+        switch failure {
+        case .queueFull, .waitedTooLong: finish(.refused(afterMilliseconds: 0))
+        case .cannotStart(let seconds): finish(.refused(afterMilliseconds: UInt64(seconds) * 1000))
+        case .deadlineExceeded: finish(.failed(failure.message))
+        case .workerEnded: finish(.interrupted("the worker ended before the function had answered"))
+        case .shuttingDown: finish(.stopped)
+        }
+    }
+
+    private func finish(_ result: AttemptResult) {
+        let completion = completion
+        self.completion = nil
+        completion?(result)
+    }
+}

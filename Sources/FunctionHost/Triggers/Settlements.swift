@@ -1,0 +1,100 @@
+import EventLoop
+import Logging
+import RealtimeDatabase
+
+/// What became of an event.
+enum Settlement: Sendable {
+    /// The function has done its work.
+    case done(EventKey)
+    /// It is tried again.
+    case postponed(EventKey, DeliveryProgress)
+    /// It was given up.
+    case buried(EventKey, DeliveryProgress, DeadLetter.Reason, time: Int64)
+}
+
+/// Gathers what became of a namespace's events, and makes it durable in few transactions. Belongs to the home loop.
+///
+/// What is lost with the host is delivered once more.
+final class Settlements {
+    private let outbox: any OutboxAccess
+    private let loop: EventLoop
+    private let settings: DeliverySettings
+    private let log: Logger
+    private var gathered: [Settlement] = []
+    private var flushing = 0
+    private var isFailing = false
+    private var waiters: [() -> Void] = []
+    private lazy var timer = Timer(loop: loop) { [unowned self] in flush() }
+
+    private static let countMax = 256
+
+    init(_ outbox: any OutboxAccess, loop: EventLoop, settings: DeliverySettings, log: Logger) {
+        self.outbox = outbox
+        self.loop = loop
+        self.settings = settings
+        self.log = log
+    }
+
+    func add(_ settlement: Settlement) {
+        gathered.append(settlement)
+        guard !isFailing else { return }
+        if gathered.count >= Self.countMax { return flush() }
+        if gathered.count == 1 { timer.start(afterMilliseconds: settings.settleMilliseconds) }
+    }
+
+    /// Sends off what there is.
+    func flush() {
+        guard !gathered.isEmpty else { return }
+        let batch = gathered
+        gathered = []
+        flushing += 1
+        let reference = LoopBound(self, loop: loop)
+        outbox.withOutbox(on: loop) { outbox throws(StoreError) in
+            for settlement in batch { try outbox.settle(settlement) }
+        } completion: { result in
+            reference.value.didFlush(batch, result)
+        }
+    }
+
+    private func didFlush(_ batch: [Settlement], _ result: Result<Void, StoreError>) {
+        flushing -= 1
+        switch result {
+        case .success:
+            isFailing = false
+        case .failure(let error):
+            if !isFailing {
+                log.error(
+                    "delivered events cannot be noted, trying again", metadata: ["namespace": "\(outbox.name)", "reason": "\(error)"])
+            }
+            isFailing = true
+            gathered = batch + gathered
+            timer.start(afterMilliseconds: settings.storeRetryMilliseconds)
+            // Who waits for it waits for one try only.
+            return answerWaiters()
+        }
+        if gathered.isEmpty, flushing == 0 { answerWaiters() }
+    }
+
+    private func answerWaiters() {
+        let waiters = waiters
+        self.waiters = []
+        for waiter in waiters { waiter() }
+    }
+
+    /// Calls `completion` once everything so far is durable, or cannot be made so now.
+    func finish(completion: @escaping () -> Void) {
+        guard !gathered.isEmpty || flushing > 0 else { return completion() }
+        waiters.append(completion)
+        flush()
+    }
+}
+
+extension Outbox {
+    fileprivate func settle(_ settlement: Settlement) throws(StoreError) {
+        switch settlement {
+        case .done(let key): try acknowledge(key)
+        case .postponed(let key, let progress): try postpone(key, progress)
+        case .buried(let key, let progress, let reason, let time): try bury(key, progress, reason: reason, now: time)
+        }
+    }
+}

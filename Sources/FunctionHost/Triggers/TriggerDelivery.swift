@@ -1,0 +1,79 @@
+import EventLoop
+import Logging
+import RealtimeDatabase
+
+/// Runs functions because of events: takes what databases announce, and brings each event to its function at least once.
+///
+/// Events of one function at one path are delivered in the order of their writes, the others side by side. An event stays in
+/// its database's outbox until its function has succeeded, or it is a dead letter. Belongs to the home loop.
+final class TriggerDelivery {
+    let loop: EventLoop
+    let settings: DeliverySettings
+    let log: Logger
+    private let outbox: (String) -> (any OutboxAccess)?
+    private var targets: [String: any EventTarget] = [:]
+    /// Whether a function that is not among ``targets`` is gone for good; until then its events wait.
+    private var areTargetsComplete = false
+    private var namespaces: [String: NamespaceDelivery] = [:]
+    private(set) var isStopped = false
+
+    enum Target {
+        case found(any EventTarget)
+        case missing
+        /// Functions are still being loaded, or some could not be.
+        case unknown
+    }
+
+    /// - Parameter outbox: the outbox of a namespace by its name.
+    init(loop: EventLoop, settings: DeliverySettings, log: Logger, outbox: @escaping (String) -> (any OutboxAccess)?) {
+        self.loop = loop
+        self.settings = settings
+        self.log = log
+        self.outbox = outbox
+    }
+
+    /// From now on these functions are run.
+    ///
+    /// - Parameter isComplete: whether these are all. If a plugin could not be loaded, the events of its functions wait for it.
+    func publish(_ targets: [String: any EventTarget], isComplete: Bool) {
+        self.targets = targets
+        areTargetsComplete = isComplete
+        for namespace in namespaces.values { namespace.functionsDidChange() }
+    }
+
+    /// A database has events.
+    func receive(_ announcement: EventAnnouncement) {
+        guard !isStopped else { return }
+        if let known = namespaces[announcement.namespace] { return known.receive(announcement) }
+        guard let outbox = outbox(announcement.namespace) else { return }
+        let namespace = NamespaceDelivery(outbox, delivery: self)
+        namespaces[announcement.namespace] = namespace
+        namespace.receive(announcement)
+    }
+
+    func target(_ function: String) -> Target {
+        if isStopped { return .unknown }
+        if let target = targets[function] { return .found(target) }
+        return areTargetsComplete ? .missing : .unknown
+    }
+
+    // MARK: Stopping
+
+    /// Starts nothing more. Attempts that run may end.
+    func stop() {
+        isStopped = true
+        for namespace in namespaces.values { namespace.stop() }
+    }
+
+    /// Calls `completion` once what is known of events is durable, as far as that can be.
+    func finish(completion: @escaping () -> Void) {
+        var left = namespaces.count
+        guard left > 0 else { return completion() }
+        for namespace in namespaces.values {
+            namespace.settlements.finish {
+                left -= 1
+                if left == 0 { completion() }
+            }
+        }
+    }
+}
