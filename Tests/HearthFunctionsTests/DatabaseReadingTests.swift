@@ -7,6 +7,10 @@ private struct Message: Codable, Equatable {
     var likes: Int?
 }
 
+private func textOrRefusal(_ place: DatabaseReference) async -> String {
+    do throws(DatabaseError) { return try await place.getData(as: Message.self).text } catch { return error.description }
+}
+
 extension SDK {
     @Suite struct DatabaseReading {
         private func read<T: Sendable & Encodable>(
@@ -36,11 +40,11 @@ extension SDK {
             }
             #expect(nothing.answer == .result(#""not-found at /a: There is no value.""#))
             let other = try read(#"{"value":{"text":5}}"#) { _ in
-                do throws(DatabaseError) { return try await database.reference("a").getData(as: Message.self).text } catch { return error.description }
+                return await textOrRefusal(database.reference("a"))
             }
             #expect(other.answer?.body.hasPrefix(#""type-mismatch at /a: The value.text: "#) == true)
             let missing = try read(#"{"value":{}}"#) { _ in
-                do throws(DatabaseError) { return try await database.reference("a").getData(as: Message.self).text } catch { return error.description }
+                return await textOrRefusal(database.reference("a"))
             }
             #expect(missing.answer == .result(#""type-mismatch at /a: The value.text is missing.""#))
         }

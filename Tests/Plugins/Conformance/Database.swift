@@ -35,7 +35,9 @@ private func perform(_ step: JSONValue, at place: DatabaseReference) async throw
         try await child.setValue(value)
         return .string(child.key ?? "")
     case "get": return seen(try await query(step, at: place).getData())
-    case "getTyped": return .array(try await query(step, at: place).getData(as: [String: Message].self).values.map(\.text).sorted().map { .string($0) })
+    case "getTyped":
+        let messages = try await query(step, at: place).getData(as: [String: Message].self)
+        return .array(messages.values.map(\.text).sorted().map { .string($0) })
     case "increment": try await place.setValue(ServerValue.increment(value.int ?? 1))
     case "stamp": try await place.setValue(Stamped(text: "now"))
     case "transaction":
@@ -53,6 +55,10 @@ private func perform(_ step: JSONValue, at place: DatabaseReference) async throw
             }
             try await group.waitForAll()
         }
+    case "bulk":
+        // So many MiB in pieces of one.
+        let piece = String(repeating: "x", count: 1 << 20)
+        try await place.setValue([String](repeating: piece, count: value.int ?? 1))
     case "raw": return try await services.call("database", step["method"]?.string ?? "", value)
     default: throw HttpsError(.invalidArgument, "no such step")
     }

@@ -27,6 +27,10 @@ import HearthFunctions
     OnValueWritten("countForEver", ref: "/loop/{id}") { (event: DatabaseEvent<Change<Int?>>) in
         try await event.ref.setValue((event.data.after ?? 0) + 1)
     }
+    OnValueCreated("failFirst", ref: "/flaky/{id}", retry: true) { event in
+        try await event.ref.root.child("flakes/\(event.params["id"] ?? "")").setValue(["attempt": JSONValue(event.attempt), "id": .string(event.id)])
+        if event.attempt < 3 { throw HttpsError(.unavailable, "not yet") }
+    }
     OnValueCreated("countAsUser", ref: "/counted/{id}") { event in
         let user = event.ref.database.acting(asUser: event.authID ?? "")
         try await user.reference("own/\(event.authID ?? "")/counted").setValue(ServerValue.increment(1))
