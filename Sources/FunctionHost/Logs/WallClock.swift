@@ -11,6 +11,19 @@ struct WallClock: Sendable {
         return WallClock(seconds: time.tv_sec, milliseconds: time.tv_nsec / 1_000_000)
     }
 
+    private init(seconds: time_t, milliseconds: Int) {
+        self.seconds = seconds
+        self.milliseconds = milliseconds
+    }
+
+    /// A moment from 1970 on.
+    init(unixMilliseconds: Int64) {
+        self.init(seconds: time_t(unixMilliseconds / 1000), milliseconds: Int(unixMilliseconds % 1000))
+    }
+
+    /// Milliseconds since 1970.
+    var unixMilliseconds: Int64 { Int64(seconds) * 1000 + Int64(milliseconds) }
+
     /// Seconds since 1970.
     static var unixSeconds: Int64 { Int64(now().seconds) }
 

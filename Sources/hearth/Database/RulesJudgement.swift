@@ -40,7 +40,7 @@ struct JudgementOptions: ParsableArguments {
         if let data { request["data"] = try Self.json(data, "--data") }
         let parameters = query.query.parameters
         if !parameters.isEmpty {
-            request["query"] = .object(JSONObject(parameters.map { ($0.name, JSONValue.string($0.value)) }))
+            request["query"] = .object(JSONObject(parameters.map { ($0.name, (try? JSONValue(parsing: $0.value)) ?? .string($0.value)) }))
         }
         if let rules {
             let input = try InputData(data: nil, file: rules)
@@ -74,49 +74,32 @@ struct JudgementOptions: ParsableArguments {
 struct Judgement {
     let json: JSONValue
     let isAllowed: Bool
-    let steps: [Step]
-
-    /// A rule that was asked.
-    struct Step {
-        let rule: String
-        let path: String
-        let result: String
-        let source: String
-        let place: String
-        let reason: String?
-    }
 
     init?(_ json: JSONValue) {
-        guard let isAllowed = json["allowed"]?.bool, let steps = json["trace"]?.array else { return nil }
+        guard let isAllowed = json["allowed"]?.bool else { return nil }
         self.json = json
         self.isAllowed = isAllowed
-        self.steps = steps.map { step in
-            Step(
-                rule: step["rule"]?.string ?? "", path: step["path"]?.string ?? "", result: step["result"]?.string ?? "",
-                source: step["source"]?.string ?? "", place: step["line"]?.int.map { "line \($0)" } ?? "", reason: step["reason"]?.string)
-        }
     }
 
-    /// One line for the answer.
-    var verdict: String {
-        let word = isAllowed ? "Allowed" : "Denied"
-        guard Terminal.hasColour else { return word }
-        return isAllowed ? "\u{1B}[32m\(word)\u{1B}[0m" : "\u{1B}[31m\(word)\u{1B}[0m"
-    }
+    /// One word for the answer.
+    var verdict: String { Self.coloured(isAllowed ? "Allowed" : "Denied", isGood: isAllowed) }
 
-    /// A line for each rule that was asked.
+    /// A sentence, and three lines for each rule that was asked: what it says and where it stands, its text, and why.
     var explanation: String {
-        guard !steps.isEmpty else { return "No rule on the way to this path allows it, and what no rule allows is denied." }
-        let width = steps.map(\.path.count).max() ?? 0
-        let ruleWidth = steps.map(\.rule.count).max() ?? 0
-        let resultWidth = steps.map(\.result.count).max() ?? 0
-        return steps.map { step in
-            let padded = [(step.result, resultWidth), (step.rule, ruleWidth), (step.path, width)].map { text, width in
-                text + String(repeating: " ", count: width - text.count)
-            }
-            let reason = step.reason.map { "\n" + String(repeating: " ", count: resultWidth + 4) + $0 } ?? ""
-            return "  \(padded.joined(separator: "  "))  \(step.source)\(step.place.isEmpty ? "" : "  (\(step.place))")\(reason)"
-        }.joined(separator: "\n")
+        var lines = [json["sentence"]?.string].compactMap { $0 }
+        for rule in json["rules"]?.array ?? [] {
+            let outcome = rule["outcome"]?.string ?? ""
+            let place = rule["line"]?.int.map { " at line \($0)" } ?? ""
+            lines.append("")
+            lines.append("  \(Self.coloured(outcome, isGood: outcome == "true"))  \(rule["rule"]?.string ?? "")\(place), asked for \(rule["path"]?.string ?? "")")
+            if let expression = rule["expression"]?.string { lines.append("    \(expression)") }
+            if let reason = rule["reason"]?.string { lines.append("    \(reason)") }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func coloured(_ word: String, isGood: Bool) -> String {
+        Terminal.hasColour ? "\u{1B}[\(isGood ? 32 : 31)m\(word)\u{1B}[0m" : word
     }
 }
 
@@ -158,6 +141,6 @@ struct RulesExplain: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let result = try judgement.judge(client, database)
-        return Outcome(text: "\(result.verdict)\n\(result.explanation)", json: result.json)
+        return Outcome(text: [result.verdict, result.explanation].joined(separator: "\n"), json: result.json)
     }
 }

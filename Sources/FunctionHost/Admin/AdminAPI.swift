@@ -1,0 +1,110 @@
+import Bytes
+import EventLoop
+import HTTP
+import JSON
+import RealtimeDatabase
+
+/// The administration of one loop: everything below `/_/api` (docs/admin-api.md). Only for whoever has the admin token, or in
+/// development says `owner`, as the Firebase emulators take it.
+final class AdminAPI {
+    let loop: EventLoop
+    let database: RealtimeDatabase
+    private let project: String
+    private let isDevelopment: Bool
+    private let adminToken: [UInt8]
+
+    /// The longest body: rules, and a request to judge by them.
+    private static let bodyBytesMax = 16 << 20
+
+    init(loop: EventLoop, project: String, isDevelopment: Bool, adminToken: [UInt8], database: RealtimeDatabase) {
+        self.loop = loop
+        self.project = project
+        self.isDevelopment = isDevelopment
+        self.adminToken = adminToken
+        self.database = database
+    }
+
+    /// Whether a request is one to the administration.
+    func claims(_ exchange: HTTPExchange) -> Bool {
+        let path = exchange.path
+        let count = "/_/api".utf8.count
+        guard path.count >= count, path.extracting(first: count).equals("/_/api") else { return false }
+        return path.count == count || path[count] == UInt8(ascii: "/")
+    }
+
+    /// What becomes of the body of a request that is claimed: a stranger's is not even read.
+    func head(_ exchange: HTTPExchange) -> BodyPlan {
+        guard isAdministrator(exchange) else {
+            AdminAnswer.refuse(exchange, .unauthenticated)
+            return .answered
+        }
+        return .collect(limit: Self.bodyBytesMax)
+    }
+
+    /// Answers a request that is claimed.
+    func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
+        guard isAdministrator(exchange) else { return AdminAnswer.refuse(exchange, .unauthenticated) }
+        do throws(AdminError) {
+            let call = try AdminCall(exchange, body)
+            try route(call)
+        } catch {
+            AdminAnswer.refuse(exchange, error)
+        }
+    }
+
+    private func isAdministrator(_ exchange: HTTPExchange) -> Bool {
+        guard let header = exchange.header("authorization"), header.count > 7,
+            header.extracting(first: 7).equalsIgnoringCase(lowercase: "bearer ")
+        else { return false }
+        let token = header.extracting(7..<header.count)
+        if isDevelopment, token.equals("owner") { return true }
+        let expected = adminToken
+        return PeerRules.isEqualInConstantTime(token, expected.span)
+    }
+
+    // MARK: Routes
+
+    private func route(_ call: AdminCall) throws(AdminError) {
+        switch call.segments.first {
+        case nil: try host(call)
+        case "databases": try databases(call)
+        default: throw .noSuchResource
+        }
+    }
+
+    /// What this host is.
+    private func host(_ call: AdminCall) throws(AdminError) {
+        try call.allow(.get)
+        call.answer(["project": .string(project), "mode": isDevelopment ? "development" : "production"])
+    }
+
+    /// `databases`, `databases/NAME/...`.
+    private func databases(_ call: AdminCall) throws(AdminError) {
+        guard call.segments.count > 1 else { return try listDatabases(call) }
+        switch (call.segments.count, call.segments.dropFirst(2).first, call.verb) {
+        case (3, "rules", "judge"): try RulesJudgement(call, try namespace(call)).answer(on: loop)
+        case (3, "dead-letters", _), (4, "dead-letters", _): try DeadLetterAdministration(namespace: try namespace(call), loop: loop).handle(call)
+        default: throw .noSuchResource
+        }
+    }
+
+    private func listDatabases(_ call: AdminCall) throws(AdminError) {
+        try call.allow(.get)
+        do throws(DatabaseError) {
+            let names = try database.names()
+            call.answer(["databases": .array(names.map { ["name": .string($0), "isDefault": .bool($0 == database.defaultNamespace)] })])
+        } catch {
+            throw AdminError(error)
+        }
+    }
+
+    /// The namespace that the path names; `-` is the project's own.
+    private func namespace(_ call: AdminCall) throws(AdminError) -> Namespace {
+        let name = call.segments[1] == "-" ? database.defaultNamespace : call.segments[1].lowercased()
+        do throws(DatabaseError) {
+            return try database.namespace(name, createsIfAbsent: false)
+        } catch {
+            throw AdminError(error)
+        }
+    }
+}

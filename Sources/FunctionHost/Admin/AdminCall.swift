@@ -1,0 +1,88 @@
+import Bytes
+import HTTP
+import JSON
+
+/// A request to the administration, taken apart.
+final class AdminCall {
+    let exchange: HTTPExchange
+    /// The path behind `/_/api`, decoded; the last one without its verb.
+    let segments: [String]
+    /// What follows the last `:` of the path, as in `dead-letters:replay`; nil where there is none.
+    let verb: String?
+    /// The parameters of the query, decoded.
+    let parameters: [String: String]
+    /// The body; null where there is none.
+    let body: JSONValue
+
+    init(_ exchange: HTTPExchange, _ body: Span<UInt8>) throws(AdminError) {
+        self.exchange = exchange
+        // Cut first, decoded after: an encoded colon or slash is part of a name.
+        var raw = exchange.path.string().split(separator: "/").dropFirst(2).map(String.init)
+        if let last = raw.last, let colon = last.lastIndex(of: ":") {
+            raw[raw.count - 1] = String(last[..<colon])
+            verb = String(last[last.index(after: colon)...])
+        } else {
+            verb = nil
+        }
+        var segments: [String] = []
+        for text in raw { segments.append(try Self.decoded(text)) }
+        self.segments = segments
+        var parameters: [String: String] = [:]
+        for pair in exchange.query.string().split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            parameters[try Self.decoded(String(parts[0]))] = parts.count == 2 ? try Self.decoded(String(parts[1])) : ""
+        }
+        self.parameters = parameters
+        self.body = try Self.parsed(body)
+    }
+
+    private static func parsed(_ body: Span<UInt8>) throws(AdminError) -> JSONValue {
+        if body.count == 0 { return .null }
+        do throws(JSONError) {
+            return try JSONValue(parsing: body)
+        } catch {
+            let (line, column) = error.location(in: body)
+            throw AdminError(.invalidArgument, "the body is not JSON (\(line):\(column): \(error.message.dropLast()))")
+        }
+    }
+
+    private static func decoded(_ text: String) throws(AdminError) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                throw AdminError(.invalidArgument, "the address holds a % that is not followed by two hexadecimal digits")
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Throws: `AdminError` unless the method is one of these.
+    func allow(_ methods: HTTPMethod...) throws(AdminError) {
+        guard methods.contains(exchange.method) else {
+            throw AdminError(.unimplemented, "\(exchange.method) is not used here; use \(methods.map(\.description).joined(separator: " or "))", status: .methodNotAllowed)
+        }
+    }
+
+    /// A whole number of the query.
+    func number(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(AdminError) -> Int {
+        guard let text = parameters[name] else { return standard }
+        guard let value = Int(text), range.contains(value) else {
+            throw AdminError(.invalidArgument, "\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    /// Answers with 200.
+    func answer(_ value: JSONValue) { AdminAnswer.send(exchange, .ok, value) }
+
+    /// Refuses.
+    func refuse(_ error: AdminError) { AdminAnswer.refuse(exchange, error) }
+}

@@ -1,0 +1,131 @@
+import Bytes
+import EventLoop
+import HTTP
+import JSON
+import RealtimeDatabase
+import Rules
+import Tree
+
+/// `databases/NAME/rules:judge`: what rules say of a read or a write, without doing it.
+struct RulesJudgement {
+    private let call: AdminCall
+    private let namespace: Namespace
+    private let request: Namespace.JudgedRequest
+    private let rules: RuleSet?
+
+    init(_ call: AdminCall, _ namespace: Namespace) throws(AdminError) {
+        try call.allow(.post)
+        self.call = call
+        self.namespace = namespace
+        guard let text = call.body["path"]?.string else { throw AdminError(.invalidArgument, "path is a string, for example /users/ada") }
+        let path = try Self.path(text)
+        let principal = Principal.user(auth: call.body["auth"].flatMap { $0.isNull ? nil : $0 })
+        switch call.body["operation"]?.string {
+        case "read":
+            let query = try JudgedQuery.read(call.body["query"])
+            var read = ReadRequest(path, query.map { .query($0) } ?? .value, principal: principal)
+            read.explains = true
+            request = .read(read)
+        case "write":
+            let body = (call.body["data"] ?? .null).serialized()
+            request = .write(Self.write(.set(path, try Self.draft(body, at: path)), principal))
+        case "update":
+            let body = (call.body["data"] ?? .null).serialized()
+            request = .write(Self.write(.update(base: path, try Self.update(body, at: path)), principal))
+        default: throw AdminError(.invalidArgument, "operation is read, write or update")
+        }
+        rules = try call.body["rules"].map { (value) throws(AdminError) in try Self.rules(value) }
+    }
+
+    private static func write(_ operation: WriteRequest.Operation, _ principal: Principal) -> WriteRequest {
+        var request = WriteRequest(operation, principal: principal, origin: .unauthenticated)
+        request.explains = true
+        return request
+    }
+
+    private static func path(_ text: String) throws(AdminError) -> Path {
+        do throws(PathError) { return try Path(parsing: text) } catch { throw AdminError(.invalidArgument, error.message) }
+    }
+
+    private static func draft(_ body: [UInt8], at path: Path) throws(AdminError) -> Draft {
+        do throws(NodeError) {
+            return try Draft(parsing: body.span, limits: DraftLimits(depthAbove: path.count))
+        } catch {
+            throw AdminError(.invalidArgument, error.message)
+        }
+    }
+
+    private static func update(_ body: [UInt8], at path: Path) throws(AdminError) -> UpdateDraft {
+        do throws(NodeError) {
+            return try UpdateDraft(parsing: body.span, limits: DraftLimits(depthAbove: path.count))
+        } catch {
+            throw AdminError(.invalidArgument, error.message)
+        }
+    }
+
+    private static func rules(_ value: JSONValue) throws(AdminError) -> RuleSet {
+        // As text they may have comments.
+        let source = value.string.map { Array($0.utf8) } ?? value.serialized()
+        do throws(RulesError) { return try RuleSet(parsing: source) } catch { throw AdminError(.invalidArgument, "the rules are not valid: \(error)") }
+    }
+
+    /// Answers with the trace.
+    func answer(on loop: EventLoop) {
+        namespace.judge(request, by: rules, on: loop) { [call] result in
+            switch result {
+            case .success(let verdict): call.answer(verdict.trace?.json ?? ["allowed": .bool(verdict.isAllowed), "rules": []])
+            case .failure(let error): call.refuse(AdminError(error))
+            }
+        }
+    }
+}
+
+/// A query as an object of JSON: `{"orderBy": "born", "startAt": 1900, "limitToFirst": 10}`.
+enum JudgedQuery {
+    /// - Returns: nil where there is none.
+    static func read(_ value: JSONValue?) throws(AdminError) -> Query? {
+        guard let value, !value.isNull else { return nil }
+        guard let object = value.object else { throw AdminError(.invalidArgument, "query is an object, for example {\"orderBy\": \"$key\"}") }
+        var query = Query()
+        for (name, member) in object {
+            switch name {
+            case "orderBy": query.order = try order(member)
+            case "startAt": query.start = .startAt(try bound(name, member))
+            case "endAt": query.end = .endAt(try bound(name, member))
+            case "equalTo":
+                query.start = .startAt(try bound(name, member))
+                query.end = .endAt(try bound(name, member))
+            case "limitToFirst", "limitToLast":
+                guard let count = member.int, count > 0 else { throw AdminError(.invalidArgument, "\(name) is a number from 1 on") }
+                query.limit = count
+                query.anchorsLast = name == "limitToLast"
+            default: throw AdminError(.invalidArgument, "\(name) is not part of a query; orderBy, startAt, endAt, equalTo, limitToFirst and limitToLast are")
+            }
+        }
+        return query
+    }
+
+    private static func order(_ value: JSONValue) throws(AdminError) -> Query.Order {
+        switch value.string {
+        case "$key": return .key
+        case "$value": return .value
+        case "$priority": return .priority
+        default:
+            guard let text = value.string, let path = try? Path(parsing: text), !path.isRoot else {
+                throw AdminError(.invalidArgument, "orderBy is $key, $value, $priority or a path below each child")
+            }
+            return .child(path)
+        }
+    }
+
+    private static func bound(_ name: String, _ value: JSONValue) throws(AdminError) -> IndexValue {
+        switch value {
+        case .null: return .null
+        case .bool(let value): return value ? .true : .false
+        case .string(let text): return .string(text)
+        default:
+            guard let number = value.double else { throw AdminError(.invalidArgument, "\(name) is a string, a number, a boolean or null") }
+            return .number(number)
+        }
+    }
+}
