@@ -1,6 +1,5 @@
 import Bytes
 import EventLoop
-import Glibc
 import JSON
 import RealtimeDatabase
 import Tree
@@ -17,10 +16,12 @@ final class DatabaseService: Service {
     private let readBytesMax: Int
     private var pushID = PushID()
 
-    /// The largest payload. It is read on the dispatcher's loop, which every call of a function waits for.
+    /// The largest payload.
     static let payloadBytesMax = 16 << 20
     /// The largest value that is read, unless the database allows less.
-    static let readBytesMax = 32 << 20
+    private static let readBytesMax = 32 << 20
+    /// A payload up to here is read at once. Every call of a function waits for the loop, which a longer one would hold up.
+    private static let shortPayloadBytes = 128 << 10
 
     init(database: RealtimeDatabase, loop: EventLoop) {
         self.database = database
@@ -28,121 +29,81 @@ final class DatabaseService: Service {
         readBytesMax = min(Self.readBytesMax, database.limits.readBytesMax)
     }
 
-    /// What a function asks for.
-    private enum Method: String, CaseIterable {
-        case get, set, setPriority, update, push, remove, transaction
+    func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
+        guard call.payload.count <= Self.payloadBytesMax else { return completion(DatabaseServiceRefusal.payloadTooLarge.answer) }
+        let key = DatabaseServiceRequest.needsKey(call) ? pushID.next(now: EventTime.now().milliseconds) : ""
+        guard call.payload.count > Self.shortPayloadBytes else { return perform(Self.request(call, key), completion) }
+        let own = LoopBound((service: self, completion: completion), loop: loop)
+        Task { [loop] in
+            let request = try await loop.offload { Self.request(call, key) }
+            loop.post { own.value.service.perform(request, own.value.completion) }
+        }
     }
 
-    func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
+    private static func request(_ call: ServiceCall, _ key: String) -> Result<DatabaseServiceRequest, DatabaseServiceRefusal> {
+        Result { () throws(DatabaseServiceRefusal) in try DatabaseServiceRequest(call, key: key) }
+    }
+
+    private func perform(_ request: Result<DatabaseServiceRequest, DatabaseServiceRefusal>, _ completion: @escaping (ServiceAnswer) -> Void) {
         do throws(DatabaseServiceRefusal) {
-            guard let method = Method(rawValue: call.method) else { throw .unknownMethod(call.method, Method.allCases.map(\.rawValue)) }
-            guard call.payload.count <= Self.payloadBytesMax else { throw .payloadTooLarge }
-            let payload = try DatabaseServicePayload(call.payload)
-            switch method {
-            case .get: try get(payload, completion)
-            case .set: try write(.set(payload.path, payload.draft()), payload, call, completion)
-            case .setPriority: try write(.setPriority(payload.path, payload.priorityDraft()), payload, call, completion)
-            case .update: try write(.update(base: payload.path, payload.updateDraft()), payload, call, completion)
-            case .remove: try write(.set(payload.path, Draft(.empty)), payload, call, completion)
-            case .push: try push(payload, call, completion)
-            case .transaction: try transaction(payload, call, completion)
+            let request = try request.get()
+            switch request.action {
+            case .read(let read): try perform(read, request, completion)
+            case .write(let write, let answer): try perform(write, answer, request, completion)
             }
         } catch {
             completion(error.answer)
         }
     }
 
-    // MARK: Reading
-
-    private func get(
-        _ payload: DatabaseServicePayload, _ completion: @escaping (ServiceAnswer) -> Void
+    private func perform(
+        _ read: ReadRequest, _ request: DatabaseServiceRequest, _ completion: @escaping (ServiceAnswer) -> Void
     ) throws(DatabaseServiceRefusal) {
-        var request = ReadRequest(payload.path, try payload.query().map { .query($0) } ?? .value, principal: payload.principal)
-        request.form = try payload.form()
-        request.wantsETag = try payload.wantsETag()
-        request.bytesMax = readBytesMax
-        try namespace(payload, createsIfAbsent: false).read(request, on: loop) { [loop] outcome in
+        var read = read
+        read.bytesMax = readBytesMax
+        try namespace(request, createsIfAbsent: false).read(read, on: loop) { [loop] outcome in
             switch outcome {
             case .value(let json, let etag, _): completion(.value(json, etag: etag))
-            case .stream(let stream): ValueCollector(stream, loop, completion).next()
+            case .stream(let stream): ValueCollector(stream, request.path, loop, completion).next()
             case .notModified(let etag): completion(.value([], etag: etag))
-            case .refused(let error): completion(DatabaseServiceRefusal(error, at: payload.path).answer)
+            case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
             }
         }
     }
 
-    // MARK: Writing
-
-    private func write(
-        _ operation: WriteRequest.Operation, _ payload: DatabaseServicePayload, _ call: ServiceCall,
+    private func perform(
+        _ write: WriteRequest, _ answer: DatabaseServiceRequest.Answer, _ request: DatabaseServiceRequest,
         _ completion: @escaping (ServiceAnswer) -> Void
     ) throws(DatabaseServiceRefusal) {
-        try write(request(operation, payload, call), payload, completion) { _ in .null }
-    }
-
-    private func push(
-        _ payload: DatabaseServicePayload, _ call: ServiceCall, _ completion: @escaping (ServiceAnswer) -> Void
-    ) throws(DatabaseServiceRefusal) {
-        let key = pushID.next(now: Self.now)
-        let place = try payload.child(key)
-        let write = request(.set(place.path, try place.draft()), place, call)
-        try self.write(write, place, completion) { _ in .success(["name": .string(key)]) }
-    }
-
-    private func transaction(
-        _ payload: DatabaseServicePayload, _ call: ServiceCall, _ completion: @escaping (ServiceAnswer) -> Void
-    ) throws(DatabaseServiceRefusal) {
-        var write = request(.set(payload.path, try payload.draft()), payload, call)
-        write.ifMatch = try payload.etag()
-        write.wantsValue = true
-        try self.write(write, payload, completion) { receipt in
-            .outcome(isCommitted: true, value: receipt.value?.serialized() ?? [])
-        }
-    }
-
-    private func request(
-        _ operation: WriteRequest.Operation, _ payload: DatabaseServicePayload, _ call: ServiceCall
-    ) -> WriteRequest {
-        WriteRequest(operation, principal: payload.principal, origin: payload.origin, chain: call.chain)
-    }
-
-    private func write(
-        _ request: WriteRequest, _ payload: DatabaseServicePayload, _ completion: @escaping (ServiceAnswer) -> Void,
-        answer: @escaping (WriteReceipt) -> ServiceAnswer
-    ) throws(DatabaseServiceRefusal) {
-        try namespace(payload, createsIfAbsent: true).write(request, on: loop) { outcome in
+        try namespace(request, createsIfAbsent: true).write(write, on: loop) { outcome in
             switch outcome {
-            case .committed(let receipt): completion(answer(receipt))
+            case .committed(let receipt): completion(.committed(receipt, answer))
             case .conflict(let value, let etag): completion(.outcome(isCommitted: false, value: value, etag: etag))
-            case .refused(let error): completion(DatabaseServiceRefusal(error, at: payload.path).answer)
+            case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
             }
         }
     }
 
-    private func namespace(_ payload: DatabaseServicePayload, createsIfAbsent: Bool) throws(DatabaseServiceRefusal) -> Namespace {
+    private func namespace(_ request: DatabaseServiceRequest, createsIfAbsent: Bool) throws(DatabaseServiceRefusal) -> Namespace {
         do throws(DatabaseError) {
-            return try database.namespace(payload.instance ?? database.defaultNamespace, createsIfAbsent: createsIfAbsent)
+            return try database.namespace(request.instance ?? database.defaultNamespace, createsIfAbsent: createsIfAbsent)
         } catch {
-            throw DatabaseServiceRefusal(error, at: payload.path)
+            throw DatabaseServiceRefusal(error, at: request.path)
         }
-    }
-
-    private static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
 
-/// Gathers a value that comes in pieces; how many there may be at most is the read's own limit.
+/// Gathers a value that comes in pieces; how many bytes there may be is the read's own limit.
 private final class ValueCollector {
     private let stream: ValueStream
+    private let path: Path
     private let loop: EventLoop
     private let completion: (ServiceAnswer) -> Void
     private var json: [UInt8]
 
-    init(_ stream: ValueStream, _ loop: EventLoop, _ completion: @escaping (ServiceAnswer) -> Void) {
+    init(_ stream: ValueStream, _ path: Path, _ loop: EventLoop, _ completion: @escaping (ServiceAnswer) -> Void) {
         self.stream = stream
+        self.path = path
         self.loop = loop
         self.completion = completion
         json = stream.first
@@ -157,15 +118,21 @@ private final class ValueCollector {
             case .last(let rest):
                 json += rest
                 completion(.value(json, etag: stream.etag))
-            case .failed(let error): completion(DatabaseServiceRefusal(error, at: .root).answer)
+            case .failed(let error): completion(DatabaseServiceRefusal(error, at: path).answer)
             }
         }
     }
 }
 
 extension ServiceAnswer {
-    /// The answer of a method that returns nothing.
-    fileprivate static let null = ServiceAnswer(succeeded: true, body: Array("null".utf8))
+    /// What a write answers once it is durable.
+    fileprivate static func committed(_ receipt: WriteReceipt, _ answer: DatabaseServiceRequest.Answer) -> ServiceAnswer {
+        switch answer {
+        case .nothing: ServiceAnswer(succeeded: true, body: Array("null".utf8))
+        case .key(let key): .success(["name": .string(key)])
+        case .outcome: .outcome(isCommitted: true, value: receipt.value?.serialized() ?? [])
+        }
+    }
 
     /// `{"value": ..., "etag": ...}`
     fileprivate static func value(_ json: [UInt8], etag: String?) -> ServiceAnswer { answer("{\"value\":", json, etag) }

@@ -67,12 +67,10 @@ struct DatabaseServicePayload {
         }
     }
 
-    /// The same for a child of the place.
-    func child(_ key: String) throws(DatabaseServiceRefusal) -> DatabaseServicePayload {
+    /// Makes it about a child of the place.
+    mutating func descend(to key: String) throws(DatabaseServiceRefusal) {
         guard path.count < Path.depthMax else { throw .invalid(PathError(kind: .tooDeep).message, at: path) }
-        var child = self
-        child.path = path.appending(key)
-        return child
+        path = path.appending(key)
     }
 
     private func place() throws(DatabaseServiceRefusal) -> Path {
