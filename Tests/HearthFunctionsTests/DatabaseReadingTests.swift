@@ -101,7 +101,7 @@ extension SDK {
 
         @Test func valuesAreThoseThatClientsShow() throws {
             for (exported, plain) in [
-                ("null", "null"), ("5", "5"), (#"{".value":5,".priority":1}"#, "5"), (#"{"0":"a","1":"b"}"#, #"["a","b"]"#),
+                ("null", "null"), ("{}", "null"), ("5", "5"), (#"{".value":5,".priority":1}"#, "5"), (#"{"0":"a","1":"b"}"#, #"["a","b"]"#),
                 (#"{"0":"a","2":"c"}"#, #"["a",null,"c"]"#), (#"{"1":"b"}"#, #"[null,"b"]"#), (#"{"2":"c"}"#, #"{"2":"c"}"#),
                 (#"{"01":"a"}"#, #"{"01":"a"}"#), (#"{"x":{"0":1,".priority":"p"},"y":1}"#, #"{"x":[1],"y":1}"#),
             ] {

@@ -5,8 +5,9 @@ struct PlainValue {
     let hasPriorities: Bool
 
     init(exported: JSONValue) {
-        guard case .object(let members) = exported else {
-            value = exported
+        guard case .object(let members) = exported, !members.isEmpty else {
+            // A query that selects none of the children is answered with an empty object.
+            value = exported.object == nil ? exported : .null
             hasPriorities = false
             return
         }
