@@ -40,7 +40,10 @@ import Testing
         #expect(head.header("x-b") == nil)
     }
 
-    @Test(arguments: ["\r\n", "220 mail.example ESMTP\r\n\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "HTTP/1.1 99 x\r\n\r\n"])
+    @Test(arguments: [
+        "\r\n", "220 mail.example ESMTP\r\n\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 99 x\r\n\r\n",
+    ])
     func whatIsNoHead(text: String) {
         #expect(throws: ClientFailure.self) { try Self.head(text) }
     }
@@ -72,7 +75,8 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 1000])
     func bodiesEndWhereTheyShould(step: Int) throws {
-        let chunked = try #require(try Self.body("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\nX: y\r\n\r\nHT", step: step))
+        let text = "3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\nX: y\r\n\r\nHT"
+        let chunked = try #require(try Self.body("Transfer-Encoding: chunked\r\n", text, step: step))
         #expect(chunked == ("abc0123456789", 2))
         #expect(try #require(try Self.body("Content-Length: 5\r\n", "abcdeHT", step: step)) == ("abcde", 2))
         #expect(try #require(try Self.body("Content-Length: 0\r\n", "HT", step: step)) == ("", 2))

@@ -5,7 +5,9 @@ import Testing
 
 @Suite struct JSONSplitterTests {
     /// The pieces of a text that is given in pushes of `step` bytes, as `path=value`.
-    static func pieces(_ text: String, max: Int, step: Int = 7, depthMax: Int = 32) throws(JSONSplitError) -> (values: [String], priorities: [String]) {
+    static func pieces(
+        _ text: String, max: Int, step: Int = 7, depthMax: Int = 32
+    ) throws(JSONSplitError) -> (values: [String], priorities: [String]) {
         let bytes = Array(text.utf8)
         var splitter = JSONSplitter(limits: JSONSplitLimits(valueBytesMax: max, depthMax: depthMax))
         var found: [JSONPiece] = []
@@ -54,7 +56,8 @@ import Testing
     }
 
     @Test func prioritiesOfSplitObjectsWait() throws {
-        let text = #"{".priority": "r", "a": {".priority": 3, "b": {".value": 1, ".priority": 2}, "c": 1}, "d": {".value": "01234567890123456789012345678901234567890", ".priority": 4}}"#
+        let text = #"{".priority": "r", "a": {".priority": 3, "b": {".value": 1, ".priority": 2}, "c": 1}, "#
+            + #""d": {".value": "01234567890123456789012345678901234567890", ".priority": 4}}"#
         let (values, priorities) = try Self.pieces(text, max: 40)
         #expect(values == [#"a/b={".value": 1, ".priority": 2}"#, "a/c=1", #"d="01234567890123456789012345678901234567890""#])
         #expect(priorities == [#"="r""#, "a=3", "d=4"])

@@ -190,8 +190,9 @@ def test_a_question_on_a_terminal(answer, status, left, hearth):
 # -- arguments, addresses, tokens
 
 @pytest.mark.parametrize('arguments', [
-    ['database:get'], ['database:get', '/a', '--nonsense'], ['database:get', '/a', '--limit-to-first', '0'], ['database:get', '/a', '--limit-to-first', 'x'],
-    ['database:get', '/a', '--order-by-key', '--order-by-value'], ['database:set', '/a', 'file', '--data', '1'], ['database:import', '/', '--concurrency', '0'],
+    ['database:get'], ['database:get', '/a', '--nonsense'], ['database:get', '/a', '--limit-to-first', '0'],
+    ['database:get', '/a', '--limit-to-first', 'x'], ['database:get', '/a', '--order-by-key', '--order-by-value'],
+    ['database:set', '/a', 'file', '--data', '1'], ['database:import', '/', '--concurrency', '0'],
     ['database:rules', 'test', '--path', '/a', '--operation', 'write'], ['database:rules', 'test', '--path', '/a', '--operation', 'eat'],
     ['events:replay'], ['events:replay', '1', '--all'], ['database:rules', 'nonsense'],
 ])
@@ -315,8 +316,8 @@ def test_the_page(launch, tmp_path):
     for commands, shown in blocks:
         if 'export PATH' in commands:
             continue
-        done = subprocess.run(['bash', '-e', '-o', 'pipefail'], input=commands, capture_output=True, text=True, cwd=folder, env=environment, timeout=60,
-                              check=False)
+        done = subprocess.run(['bash', '-e', '-o', 'pipefail'], input=commands, capture_output=True, text=True, cwd=folder, env=environment,
+                              timeout=60, check=False)
         assert done.returncode == 0, (commands, done.stdout, done.stderr)
         if shown:
             assert done.stdout.strip() == shown.strip(), commands

@@ -89,7 +89,8 @@ def test_a_place_with_data_is_refused(hearth):
 
 
 @pytest.mark.parametrize('text, place', [
-    ('{"a": 1,\n "b": tru}', '2:7'), ('{"a": 1} {}', '1:10'), ('{"a": {"b.c": 1}}', '1:8'), ('{"a": [1, 2}', '1:12'), ('', '1:1'), ('{"a": "\\x"}', '1:'),
+    ('{"a": 1,\n "b": tru}', '2:7'), ('{"a": 1} {}', '1:10'), ('{"a": {"b.c": 1}}', '1:8'), ('{"a": [1, 2}', '1:12'), ('', '1:1'),
+    ('{"a": "\\x"}', '1:'),
 ])
 def test_a_file_that_is_wrong_changes_nothing(text, place, hearth):
     (hearth.folder / 'wrong.json').write_text(text)

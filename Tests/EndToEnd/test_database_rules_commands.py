@@ -79,7 +79,8 @@ ADA = ['--auth', '{"uid": "ada"}']
     (['--path', '/users/ada/born', '--operation', 'write', '--data', 'null', *ADA], True),
     (['--path', '/users/ada', '--operation', 'update', '--data', '{"born": 1815, "name": "Ada"}', *ADA], True),
     (['--path', '/users', '--operation', 'update', '--data', '{"ada/born": 1815, "bob/born": 1900}', *ADA], False),
-    (['--path', '/scores', '--operation', 'read'], False), (['--path', '/scores', '--operation', 'read', '--order-by-key', '--limit-to-first', '5'], True),
+    (['--path', '/scores', '--operation', 'read'], False),
+    (['--path', '/scores', '--operation', 'read', '--order-by-key', '--limit-to-first', '5'], True),
     (['--path', '/scores', '--operation', 'read', '--order-by-key', '--limit-to-first', '11'], False),
 ])
 def test_what_would_be_allowed(arguments, is_allowed, hearth, host):

@@ -67,7 +67,8 @@ final class AdminCall {
     /// - Throws: `AdminError` unless the method is one of these.
     func allow(_ methods: HTTPMethod...) throws(AdminError) {
         guard methods.contains(exchange.method) else {
-            throw AdminError(.unimplemented, "\(exchange.method) is not used here; use \(methods.map(\.description).joined(separator: " or "))", status: .methodNotAllowed)
+            let names = methods.map(\.description).joined(separator: " or ")
+            throw AdminError(.unimplemented, "\(exchange.method) is not used here; use \(names)", status: .methodNotAllowed)
         }
     }
 

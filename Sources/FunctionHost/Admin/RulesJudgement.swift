@@ -66,7 +66,11 @@ struct RulesJudgement {
     private static func rules(_ value: JSONValue) throws(AdminError) -> RuleSet {
         // As text they may have comments.
         let source = value.string.map { Array($0.utf8) } ?? value.serialized()
-        do throws(RulesError) { return try RuleSet(parsing: source) } catch { throw AdminError(.invalidArgument, "the rules are not valid: \(error)") }
+        do throws(RulesError) {
+            return try RuleSet(parsing: source)
+        } catch {
+            throw AdminError(.invalidArgument, "the rules are not valid: \(error)")
+        }
     }
 
     /// Answers with the trace.
@@ -99,7 +103,9 @@ enum JudgedQuery {
                 guard let count = member.int, count > 0 else { throw AdminError(.invalidArgument, "\(name) is a number from 1 on") }
                 query.limit = count
                 query.anchorsLast = name == "limitToLast"
-            default: throw AdminError(.invalidArgument, "\(name) is not part of a query; orderBy, startAt, endAt, equalTo, limitToFirst and limitToLast are")
+            default:
+                throw AdminError(
+                    .invalidArgument, "\(name) is not part of a query; orderBy, startAt, endAt, equalTo, limitToFirst and limitToLast are")
             }
         }
         return query

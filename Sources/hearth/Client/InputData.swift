@@ -24,7 +24,8 @@ final class InputData {
             do throws(JSONError) {
                 _ = try JSONScan.validate(Array(data.utf8))
             } catch {
-                throw ClientFailure(.invalidInput, "what --data says is not JSON (\(error.message.dropLast())); text needs quotes of its own: --data '\"text\"'")
+                throw ClientFailure(
+                    .invalidInput, "what --data says is not JSON (\(error.message.dropLast())); text needs quotes of its own: --data '\"text\"'")
             }
             name = "--data"
             inline = Array(data.utf8)

@@ -20,7 +20,9 @@ struct WriteOptions: ParsableArguments {
     /// Sends the data.
     ///
     /// - Returns: the host's answer.
-    func send(_ method: String, _ target: DatabaseTarget, _ input: InputData, _ client: HostClient, echo: Bool = false) throws(ClientFailure) -> HostAnswer {
+    func send(
+        _ method: String, _ target: DatabaseTarget, _ input: InputData, _ client: HostClient, echo: Bool = false
+    ) throws(ClientFailure) -> HostAnswer {
         var query: [(name: String, value: String)] = echo ? [] : [("print", "silent")]
         query.append(("writeSizeLimit", "unlimited"))
         if disableTriggers { query.append(("disableTriggers", "true")) }

@@ -16,7 +16,9 @@ struct JudgementOptions: ParsableArguments {
     @Option(help: "What is tried: read, write (replace; null removes) or update (replace some keys).")
     var operation: Operation
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Who tries: the auth variable, with uid and token; null is somebody who is signed out.", valueName: "json"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Who tries: the auth variable, with uid and token; null is somebody who is signed out.", valueName: "json"))
     var auth = "null"
 
     @Option(name: .shortAndLong, parsing: .unconditional, help: ArgumentHelp("What is written.", valueName: "json"))
@@ -91,7 +93,8 @@ struct Judgement {
             let outcome = rule["outcome"]?.string ?? ""
             let place = rule["line"]?.int.map { " at line \($0)" } ?? ""
             lines.append("")
-            lines.append("  \(Self.coloured(outcome, isGood: outcome == "true"))  \(rule["rule"]?.string ?? "")\(place), asked for \(rule["path"]?.string ?? "")")
+            let word = Self.coloured(outcome, isGood: outcome == "true")
+            lines.append("  \(word)  \(rule["rule"]?.string ?? "")\(place), asked for \(rule["path"]?.string ?? "")")
             if let expression = rule["expression"]?.string { lines.append("    \(expression)") }
             if let reason = rule["reason"]?.string { lines.append("    \(reason)") }
         }
