@@ -23,6 +23,8 @@ final class DatabaseService: Service {
     /// A payload up to here is read at once. Every call of a function waits for the loop, which a longer one would hold up.
     private static let shortPayloadBytes = 128 << 10
 
+    private typealias Request = Result<DatabaseServiceRequest, DatabaseServiceRefusal>
+
     init(database: RealtimeDatabase, loop: EventLoop) {
         self.database = database
         self.loop = loop
@@ -32,19 +34,22 @@ final class DatabaseService: Service {
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
         guard call.payload.count <= Self.payloadBytesMax else { return completion(DatabaseServiceRefusal.payloadTooLarge.answer) }
         let key = DatabaseServiceRequest.needsKey(call) ? pushID.next(now: EventTime.now().milliseconds) : ""
-        guard call.payload.count > Self.shortPayloadBytes else { return perform(Self.request(call, key), completion) }
-        let own = LoopBound((service: self, completion: completion), loop: loop)
-        Task { [loop] in
-            let request = try await loop.offload { Self.request(call, key) }
-            loop.post { own.value.service.perform(request, own.value.completion) }
+        guard call.payload.count > Self.shortPayloadBytes else { return perform(DatabaseServiceRequest.result(of: call, key), completion) }
+        let service = LoopBound(self, loop: loop)
+        let answer = LoopBound(completion, loop: loop)
+        let loop = loop
+        Task {
+            let request: Request
+            do {
+                request = try await loop.offload { DatabaseServiceRequest.result(of: call, key) }
+            } catch {
+                request = .failure(.unavailable("\(error)"))
+            }
+            loop.post { service.value.perform(request, answer.value) }
         }
     }
 
-    private static func request(_ call: ServiceCall, _ key: String) -> Result<DatabaseServiceRequest, DatabaseServiceRefusal> {
-        Result { () throws(DatabaseServiceRefusal) in try DatabaseServiceRequest(call, key: key) }
-    }
-
-    private func perform(_ request: Result<DatabaseServiceRequest, DatabaseServiceRefusal>, _ completion: @escaping (ServiceAnswer) -> Void) {
+    private func perform(_ request: Request, _ completion: @escaping (ServiceAnswer) -> Void) {
         do throws(DatabaseServiceRefusal) {
             let request = try request.get()
             switch request.action {

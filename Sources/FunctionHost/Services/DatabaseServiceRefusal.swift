@@ -38,6 +38,10 @@ struct DatabaseServiceRefusal: Error {
         return DatabaseServiceRefusal(reason: .unknownMethod, message: "database has no method \"\(name)\"; it has \(all)", path: "/")
     }
 
+    static func unavailable(_ message: String) -> DatabaseServiceRefusal {
+        DatabaseServiceRefusal(reason: .unavailable, message: message, path: "/")
+    }
+
     static let payloadTooLarge = DatabaseServiceRefusal(
         reason: .tooLarge, message: "the payload has more than \(DatabaseService.payloadBytesMax >> 20) MiB", path: "/")
 

@@ -61,6 +61,11 @@ struct DatabaseServiceRequest: Sendable {
         }
     }
 
+    /// The request, or why there is none.
+    static func result(of call: ServiceCall, _ key: String) -> Result<DatabaseServiceRequest, DatabaseServiceRefusal> {
+        Result { () throws(DatabaseServiceRefusal) in try DatabaseServiceRequest(call, key: key) }
+    }
+
     private static func read(_ payload: DatabaseServicePayload) throws(DatabaseServiceRefusal) -> ReadRequest {
         var read = ReadRequest(payload.path, try payload.query().map { .query($0) } ?? .value, principal: payload.principal)
         read.form = try payload.form()
