@@ -46,11 +46,14 @@ extension SDK {
             let functions = Functions {
                 OnValueCreated("slow", ref: "a", timeoutSeconds: 541) { _ in }
                 OnValueCreated("nowhere", ref: "a", instance: "") { _ in }
+                OnValueWritten("certain", ref: "a") { (_: DatabaseEvent<Change<Message>>) in }
+                OnValueWritten("uncertain", ref: "a") { (_: DatabaseEvent<Change<JSONValue>>) in }
             }
             #expect(
                 functions.problems == [
                     #"Function "slow": timeoutSeconds is 541, but a function that runs on events has at most 540."#,
                     #"Function "nowhere": its instance is empty; "*" stands for every database."#,
+                    #"Function "certain": its values are Message, but either side of a write may be missing: use Message?."#,
                 ])
         }
 

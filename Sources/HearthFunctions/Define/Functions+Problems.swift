@@ -27,6 +27,7 @@ extension FunctionDefinition {
             }
         }
         if case .database(let trigger) = trigger {
+            if let problem = trigger.problem { found.append(problem) }
             if trigger.instance.isEmpty { found.append("its instance is empty; \"*\" stands for every database") }
             if let timeout = options.timeoutSeconds, timeout > 540 {
                 found.append("timeoutSeconds is \(timeout), but a function that runs on events has at most 540")

@@ -11,6 +11,8 @@ struct DatabaseTrigger: Sendable {
     let instance: String
     /// Whether a failed event is tried again.
     let retry: Bool
+    /// What is wrong with the type of the values; nil when nothing is.
+    var problem: String?
 
     /// As the manifest has it: a plain name is a filter, anything with a wildcard a pattern (spec functions 8.2).
     var manifest: JSONValue {

@@ -71,7 +71,10 @@ public struct OnValueWritten: FunctionsContent {
             region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
             minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
             ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, omit: omit)
-        let trigger = DatabaseTrigger(kind: .written, ref: ref, instance: instance, retry: retry)
+        var trigger = DatabaseTrigger(kind: .written, ref: ref, instance: instance, retry: retry)
+        if !(Value.self is any ExpressibleByNilLiteral.Type) {
+            trigger.problem = "its values are \(Value.self), but either side of a write may be missing: use \(Value.self)?"
+        }
         definitions = [FunctionDefinition(name, options, trigger, reading: EventPayload.change, handler)]
     }
 }
