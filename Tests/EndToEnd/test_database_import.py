@@ -1,8 +1,11 @@
 """hearth database:import and database:export: any size, any place, whatever happens on the way."""
 
+import contextlib
 import json
+import os
 import random
 import resource
+import stat
 import subprocess
 
 import pytest
@@ -213,6 +216,16 @@ def test_an_export_is_of_one_moment(hearth):
         writer.wait()
 
 
+def open_files(pid):
+    """The sizes of the regular files that a process has open."""
+    with contextlib.suppress(FileNotFoundError):
+        for name in os.listdir(f'/proc/{pid}/fd'):
+            with contextlib.suppress(FileNotFoundError):
+                found = os.stat(f'/proc/{pid}/fd/{name}')
+                if stat.S_ISREG(found.st_mode):
+                    yield found.st_size
+
+
 def test_an_export_that_fails_leaves_the_old_one(hearth, launch, tmp_path):
     host = launch([], mode='production')
     other = Commands(host, tmp_path / 'other')
@@ -220,7 +233,7 @@ def test_an_export_that_fails_leaves_the_old_one(hearth, launch, tmp_path):
     (other.folder / 'in.json').write_text(lines(300_000))
     other.succeeds('database:import', '/a', 'in.json')
     with other.start('database:export', '--output', 'out.json') as process:
-        until(lambda: any(path.name.endswith('.part') and path.stat().st_size for path in other.folder.iterdir()), 'the export has begun')
+        until(lambda: process.poll() is not None or any(size > 0 for size in open_files(process.pid)), 'the export has begun')
         host.kill()
         process.wait(60)
         if process.returncode == 0:

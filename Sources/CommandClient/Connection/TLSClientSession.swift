@@ -65,6 +65,14 @@ final class TLSClientSession {
         return count > 0 ? Int(count) : failure(count)
     }
 
+    /// Whether there is something to read, or the end. The socket must not block.
+    var hasInput: Bool {
+        ERR_clear_error()
+        var byte: UInt8 = 0
+        let count = SSL_peek(handle, &byte, 1)
+        return count > 0 || SSL_get_error(handle, count) != SSL_ERROR_WANT_READ
+    }
+
     private func failure(_ count: Int32) -> Int {
         let system = errno
         switch SSL_get_error(handle, count) {

@@ -69,7 +69,13 @@ final class Wire {
     /// Whether the other side has sent something, or closed.
     var hasInput: Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, 0) > 0
+        let isReadable = poll(&entry, 1, 0) > 0
+        guard let session else { return isReadable }
+        // What can be read may be TLS's own, such as tickets for a later session.
+        let flags = fcntl(descriptor, F_GETFL)
+        _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
+        defer { _ = fcntl(descriptor, F_SETFL, flags) }
+        return session.hasInput
     }
 
     /// Sends all of it.

@@ -6,6 +6,8 @@ final class OutputFile {
     private let name: String?
     private let temporaryName: String
     private var descriptor: Int32
+    /// Whether the file has no name yet, so that nothing is left of it however this program ends.
+    private let isNameless: Bool
     private var lastByte: UInt8?
     /// How many bytes were written.
     private(set) var count = 0
@@ -16,6 +18,7 @@ final class OutputFile {
         guard let name else {
             temporaryName = ""
             descriptor = STDOUT_FILENO
+            isNameless = true
             return
         }
         var status = stat()
@@ -23,7 +26,11 @@ final class OutputFile {
             throw ClientFailure(.invalidInput, "\(name) is a folder; name a file for the output")
         }
         temporaryName = "\(name).\(getpid()).part"
-        descriptor = open(temporaryName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        let folder = name.lastIndex(of: "/").map { $0 == name.startIndex ? "/" : String(name[..<$0]) } ?? "."
+        let nameless = open(folder, Self.namelessFile | O_WRONLY | O_CLOEXEC, 0o666)
+        isNameless = nameless >= 0
+        // Not every file system has nameless files.
+        descriptor = isNameless ? nameless : open(temporaryName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             throw ClientFailure(.invalidInput, "\(name) cannot be written: \(String(cString: strerror(errno)).lowercased())")
         }
@@ -32,8 +39,11 @@ final class OutputFile {
     deinit {
         guard name != nil, descriptor >= 0 else { return }
         close(descriptor)
-        unlink(temporaryName)
+        if !isNameless { unlink(temporaryName) }
     }
+
+    /// `O_TMPFILE`, which is written in a way that Swift does not take over.
+    private static let namelessFile = O_DIRECTORY | 0o20000000
 
     /// Adds to it.
     func write(_ bytes: Span<UInt8>) throws(ClientFailure) {
@@ -60,7 +70,10 @@ final class OutputFile {
     func finish() throws(ClientFailure) {
         if lastByte != UInt8(ascii: "\n") { try write("\n") }
         guard let name else { return }
-        guard fsync(descriptor) == 0 || errno == EINVAL, rename(temporaryName, name) == 0 else { throw failure() }
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure() }
+        // A name can only be given that is not taken; taking a name over needs another one first.
+        if isNameless { linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, temporaryName, AT_SYMLINK_FOLLOW) }
+        guard rename(temporaryName, name) == 0 else { throw failure() }
         close(descriptor)
         descriptor = -1
     }

@@ -126,6 +126,8 @@ struct DatabaseImport: HostCommand {
 
     private func explained(_ failure: ImportFailure, _ input: InputData, _ target: DatabaseTarget) -> ClientFailure {
         var text = failure.reason.message
+        // The place of a mistake in what cannot be checked beforehand.
+        if failure.reason.kind == .invalidInput, text.first?.isNumber == true { text = "\(input.name):\(text)" }
         if let source = failure.source, case .refused(400) = failure.reason.kind {
             text += " (bytes \(source.lowerBound) to \(source.upperBound) of \(input.name))"
         }
