@@ -28,6 +28,11 @@ extension SDK {
                         OnCall("removes") { (_: CallableRequest<JSONValue>) in
                             try await database.reference("n").runTransaction { (_: JSONValue?) -> JSONValue? in nil }
                         }
+                        OnCall("takesAnything") { (_: CallableRequest<JSONValue>) in
+                            try await database.reference("n").runTransaction { (value: JSONValue?) -> TransactionResult<JSONValue> in
+                                value == nil ? .success(withValue: "new") : .abort
+                            }.value
+                        }
                         OnCall("givesUp") { (_: CallableRequest<JSONValue>) in
                             do {
                                 try await database.reference("n").runTransaction { (count: Int?) in (count ?? 0) + 1 }
@@ -61,6 +66,12 @@ extension SDK {
             host.serviceAnswers = [(true, #"{"value":null,"etag":"null_etag"}"#)]
             #expect(host.call("throws") == .result("\"stopped\""))
             #expect(host.serviceCalls.count == 4)
+        }
+
+        @Test func nothingIsNilForAnyType() throws {
+            let host = try host()
+            host.serviceAnswers = [(true, #"{"value":null,"etag":"null_etag"}"#), (true, #"{"committed":true,"value":"new"}"#)]
+            #expect(host.call("takesAnything") == .result("\"new\""))
         }
 
         @Test func nilRemoves() throws {
