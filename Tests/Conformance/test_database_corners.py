@@ -40,6 +40,20 @@ def test_head_has_the_length_of_the_answer(database):
     assert (answer.status, answer.body, answer.header('Content-Length')) == (200, b'', '12')
 
 
+def test_long_values(database):
+    value = {f'k{number:04}': 'x' * 100 for number in range(2500)}
+    for half in (0, 1):
+        database.ask('PATCH', '/long.json', dict(list(value.items())[half::2]))
+    assert database.get('/long.json') == value
+    assert database.get('/long.json', query={'format': 'export'}) == value
+    script = database.send('GET', '/long.json', query={'callback': 'f'}).text
+    assert script.startswith('f({') and script.endswith('});') and json.loads(script[2:-2]) == value
+    answer = database.send('HEAD', '/long.json')
+    assert (answer.status, answer.body) == (200, b'')
+    assert database.send('GET', '/long.json', query={'print': 'silent'}).status == 204
+    assert database.get('/long/k0001.json') == 'x' * 100
+
+
 def test_pretty(database):
     value = {'a': {'b': [1, 'x'], 'c': True}, 'd': 'é'}
     pretty = '{\n  "a" : {\n    "b" : [ 1, "x" ],\n    "c" : true\n  },\n  "d" : "é"\n}'

@@ -31,6 +31,9 @@ public final class DatabaseFrontEnd {
     /// Whether a request is one to the database: its path ends in `.json`.
     public func claims(_ exchange: HTTPExchange) -> Bool { RESTTarget.claims(exchange.path) }
 
+    /// Whether a request says in its query which database it is for.
+    public func isNamed(in exchange: HTTPExchange) -> Bool { (try? RESTParameters(exchange.query))?.namespace != nil }
+
     /// What becomes of the body of a request that is claimed.
     public func head(_ exchange: HTTPExchange) -> BodyPlan {
         switch exchange.method {

@@ -59,11 +59,17 @@ extension RESTCall {
         case .notModified(let etag): answerNotModified(etag: etag)
         case .refused(let error): refuse(RESTError(error))
         case .stream(let rest):
-            guard parameters.print != .silent, exchange.method != .head else {
+            if parameters.print == .silent {
                 rest.cancel()
-                return answer(json: "null")
+                answer(json: "null")
+            } else if exchange.method == .head {
+                // How long it is would be known at its end only.
+                rest.cancel()
+                exchange.startResponse(.ok) { writeFields(to: $0, etag: rest.etag) }
+                exchange.end()
+            } else {
+                LongAnswer(self, rest).begin()
             }
-            LongAnswer(self, rest).begin()
         }
     }
 
