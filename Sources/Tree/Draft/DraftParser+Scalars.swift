@@ -64,7 +64,7 @@ extension DraftParser {
     }
 
     private func validated(_ bytes: UnsafeBufferPointer<UInt8>) throws(NodeError) -> String {
-        guard let string = String(validating: bytes, as: UTF8.self) else { throw NodeError(kind: .malformed) }
+        guard let string = UTF8Text.string(bytes) else { throw NodeError(kind: .malformed) }
         return string
     }
 

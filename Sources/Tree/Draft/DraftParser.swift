@@ -22,6 +22,8 @@ struct DraftParser {
     private var leafBytes = 0
     private var leafCount = 0
     private var nesting = 0
+    /// How many members an object gets room for at first: most have no more, and growing copies them.
+    private static let membersExpected = 4
     /// Whether a member was replaced by a later one of the same name, so that leaves must be counted again.
     var hasDuplicates = false
 
@@ -133,6 +135,7 @@ struct DraftParser {
         try enter(UInt8(ascii: "{"))
         guard peek() != UInt8(ascii: "}") else { return try closeEmpty() }
         var children: [Node.Child] = []
+        var hasEmpty = false
         var virtual: VirtualMembers?
         let before = found.count
         repeat {
@@ -143,6 +146,8 @@ struct DraftParser {
                 let first = found.count
                 let node = try value(depth: depth + 1)
                 if found.count > first { own(from: first, key, children.count) }
+                if node.isEmpty { hasEmpty = true }
+                if children.isEmpty { children.reserveCapacity(Self.membersExpected) }
                 children.append(Node.Child(key: key, node: node))
             case .virtual(let name):
                 var members = virtual ?? VirtualMembers()
@@ -154,7 +159,7 @@ struct DraftParser {
         } while try goesOn(until: UInt8(ascii: "}"))
         let sorted = ChildOrder.sorted(children)
         if sorted.count < children.count { forgetReplaced(among: children, foundBefore: before) }
-        guard let virtual else { return Node(sorted: sorted) }
+        guard let virtual else { return hasEmpty ? Node(sorted: sorted) : Node(full: sorted, priority: nil) }
         return try virtual.node(children: sorted, hasChildren: !children.isEmpty, parser: &self)
     }
 

@@ -51,7 +51,7 @@ extension Leaf {
             guard text.count >= 2, text[text.count - 1] == UInt8(ascii: "\"") else { return nil }
             let inner = UnsafeBufferPointer(rebasing: text[1..<text.count - 1])
             for byte in inner where byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") || byte < 0x20 { return nil }
-            return String(validating: inner, as: UTF8.self).map { .string($0) }
+            return UTF8Text.string(inner).map { .string($0) }
         case UInt8(ascii: "t"): return text.elementsEqual("true".utf8) ? .boolean(true) : nil
         case UInt8(ascii: "f"): return text.elementsEqual("false".utf8) ? .boolean(false) : nil
         default: return ShortInteger.value(text).map { .integer($0) }

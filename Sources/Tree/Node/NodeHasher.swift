@@ -12,7 +12,8 @@ public struct NodeHasher: ~Copyable {
         let text: Range<Int>
     }
 
-    private var sha = Insecure.SHA1()
+    /// Nil until something is hashed, and while it is being added to: one owner, so that adding does not copy it.
+    private var sha: Insecure.SHA1?
     /// What has not been hashed yet.
     private var pending = ByteBuffer()
     private var rankedText = ByteBuffer()
@@ -46,8 +47,8 @@ public struct NodeHasher: ~Copyable {
     /// The hash of the node; nil when it has no children.
     public consuming func finish() -> NodeHash? {
         guard !isEmpty else { return nil }
-        flush()
-        var sha = sha
+        var sha = sha.take() ?? Insecure.SHA1()
+        pending.withUnsafeBytes { sha.update(bufferPointer: $0) }
         if !ranked.isEmpty {
             ranked.sort { ($0.priority, $0.place) < ($1.priority, $1.place) }
             rankedText.withUnsafeBytes { text in
@@ -65,10 +66,10 @@ public struct NodeHasher: ~Copyable {
     }
 
     private mutating func flush() {
-        var sha = sha
+        var sha = sha.take() ?? Insecure.SHA1()
         pending.withUnsafeBytes { sha.update(bufferPointer: $0) }
-        self.sha = sha
         pending.clear()
+        self.sha = sha
     }
 }
 

@@ -74,17 +74,16 @@ struct PathText {
             }
             if segments.isEmpty { segments.reserveCapacity(separators(from: index, to: end) + 1) }
             let start = index
-            var isASCII = true
             while index < end, text[index] != UInt8(ascii: "/") {
                 guard !KeyCharacters.isForbidden(text[index]) else { throw PathError(kind: .invalidToken) }
-                if text[index] >= 0x80 { isASCII = false }
                 index += 1
             }
             guard index - start <= Path.keyBytesMax else { throw PathError(kind: .keyTooLong) }
             guard segments.count < Path.depthMax else { throw PathError(kind: .tooDeep) }
-            let key = UnsafeBufferPointer(rebasing: text[start..<index])
-            guard isASCII || UTF8Text.isValid(key) else { throw PathError(kind: .invalidToken) }
-            segments.append(String(decoding: key, as: UTF8.self))
+            guard let key = UTF8Text.string(UnsafeBufferPointer(rebasing: text[start..<index])) else {
+                throw PathError(kind: .invalidToken)
+            }
+            segments.append(key)
         }
         return Path(segments)
     }

@@ -27,8 +27,3 @@ enum PercentEncoding {
         }
     }
 }
-
-/// Whether bytes are well-formed UTF-8.
-enum UTF8Text {
-    static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool { String(validating: bytes, as: UTF8.self) != nil }
-}
