@@ -26,7 +26,7 @@ struct EventContext {
         buffer.append(",\"subject\":")
         buffer.append(jsonString: "refs/\(ref)")
         buffer.append(",\"time\":")
-        buffer.append(jsonString: EventTime(milliseconds: event.time).rfc3339)
+        buffer.append(jsonString: WallClock(unixMilliseconds: event.time).rfc3339)
         buffer.append(",\"instance\":")
         buffer.append(jsonString: event.namespace)
         buffer.append(",\"ref\":")

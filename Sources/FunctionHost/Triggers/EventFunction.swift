@@ -1,4 +1,5 @@
 import Configuration
+import EventLoop
 import RealtimeDatabase
 
 /// A registered function that runs because of events.
@@ -25,25 +26,25 @@ extension EventTrigger {
     /// The trigger of the function `name`; nil for events of another service than the database.
     ///
     /// - Throws: why its patterns cannot be used.
-    func declaration(of name: String) throws(PatternError) -> TriggerDeclaration? {
+    func declaration(of name: String) throws(RealtimeDatabase.PatternError) -> TriggerDeclaration? {
         guard let kind = TriggerKind(eventType: eventType) else { return nil }
         if let resource = filters["resource"] {
             let (instance, path) = try Self.parse(resource: resource)
             return try TriggerDeclaration(
                 function: name, kind: kind, pattern: PathPattern(parsing: path), instance: InstancePattern(parsing: instance))
         }
-        guard let ref = pathPatterns["ref"] ?? filters["ref"] else { throw PatternError("the trigger names no \"ref\"") }
+        guard let ref = pathPatterns["ref"] ?? filters["ref"] else { throw RealtimeDatabase.PatternError("the trigger names no \"ref\"") }
         let instance = filters["instance"] ?? pathPatterns["instance"]
         return try TriggerDeclaration(
             function: name, kind: kind, pattern: PathPattern(parsing: ref),
-            instance: instance.map { text throws(PatternError) in try InstancePattern(parsing: text) } ?? .any)
+            instance: instance.map { text throws(RealtimeDatabase.PatternError) in try InstancePattern(parsing: text) } ?? .any)
     }
 
     /// The first generation's `projects/_/instances/NAME/refs/PATH`.
-    private static func parse(resource: String) throws(PatternError) -> (instance: String, path: String) {
+    private static func parse(resource: String) throws(RealtimeDatabase.PatternError) -> (instance: String, path: String) {
         let parts = resource.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
         guard parts.count >= 5, parts[0] == "projects", parts[2] == "instances", parts[4] == "refs" else {
-            throw PatternError("expected a resource \"projects/_/instances/NAME/refs/PATH\", found \"\(resource)\"")
+            throw RealtimeDatabase.PatternError("expected a resource \"projects/_/instances/NAME/refs/PATH\", found \"\(resource)\"")
         }
         return (String(parts[3]), parts.count > 5 ? String(parts[5]) : "")
     }

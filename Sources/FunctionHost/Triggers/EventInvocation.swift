@@ -1,4 +1,5 @@
 import Bytes
+import EventLoop
 import RealtimeDatabase
 import WorkerProtocol
 
@@ -15,7 +16,7 @@ final class EventInvocation: Invocation {
     }
 
     /// The events that led to what the function writes now.
-    var chain: EventChain { event.chainOfEffects }
+    override var chain: EventChain { event.chainOfEffects }
 
     func begin() {
         deadlineMilliseconds = function.pool.loop.nowMilliseconds + function.timeoutMilliseconds

@@ -120,7 +120,7 @@ final class NamespaceDelivery {
 
     private func start(_ lane: EventLane, _ queue: FunctionQueue, _ target: any EventTarget) {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
-        let now = EventTime.now().milliseconds
+        let now = WallClock.now().unixMilliseconds
         guard event.progress.notBefore <= now else {
             return queue.wait(lane, milliseconds: UInt64(event.progress.notBefore - now))
         }
@@ -173,7 +173,7 @@ final class NamespaceDelivery {
     ) {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
         var progress = progress
-        progress.notBefore = EventTime.now().milliseconds + delay
+        progress.notBefore = WallClock.now().unixMilliseconds + delay
         if target.isRetried, progress.notBefore - progress.since > settings.retries.ageMilliseconds(generation: target.generation) {
             return giveUp(lane, queue, .expired, progress)
         }
@@ -196,7 +196,7 @@ final class NamespaceDelivery {
         } else {
             log.error("an event was given up; it is a dead letter now", metadata: metadata)
         }
-        settlements.add(.buried(event.key, progress, reason, time: EventTime.now().milliseconds))
+        settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds))
         queue.removeNext(lane)
     }
 

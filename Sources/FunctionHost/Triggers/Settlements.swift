@@ -60,6 +60,8 @@ final class Settlements {
         flushing -= 1
         switch result {
         case .success:
+            // What came while it failed has no timer yet.
+            if isFailing, !gathered.isEmpty { timer.start(afterMilliseconds: settings.settleMilliseconds) }
             isFailing = false
         case .failure(let error):
             if !isFailing {

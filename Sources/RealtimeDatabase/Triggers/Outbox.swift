@@ -105,6 +105,7 @@ public final class Outbox {
             try store.deleteRange(first, EventKey(function: function, sequence: .max).bytes, in: .outbox, limit: nil)
         }
         while let last = announcement.events.last, last.sequence >= mark { announcement.events.removeLast() }
+        announcement.count -= Int(nextSequence - mark)
         // The transaction may end without a commit, for want of anything else in it.
         reserved = nextSequence
     }

@@ -26,7 +26,8 @@ struct TriggerWalk {
 
     init(trie: TriggerTrie, old: TreeReader, limits: TriggerLimits) {
         self.trie = trie
-        self.old = OldTree(reader: old, bytesMax: limits.eventBytesMax)
+        // Rows take up to 3.5 times what JSON does: seven bytes for "1," in an array.
+        self.old = OldTree(reader: old, bytesMax: limits.eventBytesMax.multipliedReportingOverflow(by: 4).partialValue)
         self.limits = limits
     }
 
