@@ -1,0 +1,45 @@
+import Configuration
+import RealtimeDatabase
+
+/// The functions that run because of events, as databases and the delivery want them.
+struct EventFunctions {
+    /// Which writes raise events.
+    let table: TriggerTable
+    /// By name, what the events are given to.
+    let targets: [String: any EventTarget]
+    /// A sentence for each function whose patterns cannot be used; it never runs.
+    let problems: [String]
+
+    /// Functions of other triggers are left out.
+    init(_ functions: [RegisteredFunction]) {
+        var declarations: [TriggerDeclaration] = []
+        var targets: [String: any EventTarget] = [:]
+        var problems: [String] = []
+        for function in functions {
+            guard case .event(let trigger) = function.trigger else { continue }
+            do throws(PatternError) {
+                guard let declaration = try trigger.declaration(of: function.name) else {
+                    problems.append("\(function.name): this host has no events of type \"\(trigger.eventType)\"")
+                    continue
+                }
+                declarations.append(declaration)
+                targets[function.name] = EventFunction(function)
+            } catch {
+                problems.append("\(function.name): \(error)")
+            }
+        }
+        table = TriggerTable(declarations)
+        self.targets = targets
+        self.problems = problems
+    }
+}
+
+extension DeliverySettings {
+    init(_ settings: TriggerSettings) {
+        self.init()
+        chainDepthMax = settings.chainDepth
+        retries.firstMilliseconds = Int64(settings.retryMinSeconds * 1000)
+        retries.mostMilliseconds = Int64(settings.retryMaxSeconds * 1000)
+        retries.ageMilliseconds = settings.retryAgeSeconds.map { Int64($0 * 1000) }
+    }
+}
