@@ -6,8 +6,6 @@ import JSON
 struct FlatTree: Equatable {
     private var leaves: [String: JSONValue] = [:]
     private var priorities: [String: JSONValue] = [:]
-    /// Whether a name occurs twice: which of the two counts depends on the order in which they arrive.
-    private(set) var isAmbiguous = false
 
     init(_ value: JSONValue) { add(value, at: "") }
 
@@ -45,6 +43,30 @@ struct FlatTree: Equatable {
     }
 }
 
+/// Looks for objects that have two members of one name, in a text that is JSON.
+enum NameCheck {
+    static func hasNameTwice(_ text: [UInt8]) -> Bool {
+        var open: [Set<String>] = []
+        var index = 0
+        while index < text.count {
+            switch text[index] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): open.append([])
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): open.removeLast()
+            case UInt8(ascii: "\""):
+                let start = index
+                index += 1
+                while text[index] != UInt8(ascii: "\"") { index += text[index] == UInt8(ascii: "\\") ? 2 : 1 }
+                guard let top = open.indices.last, let name = (try? JSONValue(parsing: Array(text[start...index])))?.string else { break }
+                let rest = text[(index + 1)...].first { $0 != 32 && $0 != 9 && $0 != 10 && $0 != 13 }
+                if rest == UInt8(ascii: ":"), !open[top].insert(name).inserted { return true }
+            default: break
+            }
+            index += 1
+        }
+        return false
+    }
+}
+
 /// The texts in `Tests/Fuzz/Import/corpus`.
 enum FuzzCorpus {
     static func texts() throws -> [[UInt8]] {
@@ -58,7 +80,8 @@ enum FuzzCorpus {
             guard !name.hasPrefix("."), let file = fopen("\(path)/\(name)", "r") else { continue }
             defer { fclose(file) }
             var room = [UInt8](repeating: 0, count: 1 << 16)
-            texts.append((name, Array(room.prefix(fread(&room, 1, room.count, file)))))
+            let count = fread(&room, 1, room.count, file)
+            texts.append((name, Array(room.prefix(count))))
         }
         return texts.sorted { $0.name < $1.name }.map(\.text)
     }

@@ -20,6 +20,7 @@ import Testing
     @Test func everythingHolds() throws {
         let corpus = try FuzzCorpus.texts()
         #expect(corpus.count > 8)
+        #expect(corpus.contains(Array(#"null"#.utf8)))
         let seed = Self.setting("HEARTH_FUZZ_SEED") ?? UInt64(time(nil))
         var dice = FuzzDice(seed: seed)
         for text in corpus {
@@ -72,8 +73,9 @@ import Testing
         var steps = dice
         let cut = split(text, max: max) { steps.below(9) + 1 }
         dice = steps
-        if whole.pieces != cut.pieces || whole.priorities != cut.priorities { return "cut differently, other pieces" }
-        if whole.error?.description != cut.error?.description { return "cut differently, \(whole.error as Any) and \(cut.error as Any)" }
+        // What leaves before a mistake is met depends on how much of the text was there.
+        if (whole.error == nil) != (cut.error == nil) { return "cut differently, \(whole.error as Any) and \(cut.error as Any)" }
+        if whole.error == nil, whole.pieces != cut.pieces || whole.priorities != cut.priorities { return "cut differently, other pieces" }
         let parsed = try? JSONValue(parsing: text)
         if parsed == nil, whole.error == nil { return "taken, though no JSON" }
         if let error = whole.error {
@@ -81,7 +83,8 @@ import Testing
             return error.line < 1 || error.line > lines || error.column < 1 ? "no such place: \(error)" : nil
         }
         guard let parsed else { return nil }
-        if FlatTree(parsed).isAmbiguous { return nil }
+        // Which of two members of one name counts depends on the order in which they arrive.
+        if NameCheck.hasNameTwice(text) { return nil }
         if FlatTree(parsed) != FlatTree(whole.pieces, priorities: whole.priorities) { return "the pieces are not the text" }
         let isLong = whole.pieces.contains { piece in
             piece.value.count > max && (piece.value.first == UInt8(ascii: "{") || piece.value.first == UInt8(ascii: "["))
