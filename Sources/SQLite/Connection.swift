@@ -1,5 +1,11 @@
 import CSQLite
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// An open database file. It and its statements belong to one thread at a time.
 public final class Connection {
     /// What a connection may do with the file.
@@ -16,6 +22,7 @@ public final class Connection {
     let handle: OpaquePointer
     /// Where the hook writes, which outlives the last commit but not the connection.
     private let logFrames: UnsafeMutablePointer<Int>
+    private var isClosed = false
     private var cache: [String: [Statement]] = [:]
 
     public init(_ path: String, access: Access = .readWrite) throws(SQLiteError) {
@@ -23,6 +30,7 @@ public final class Connection {
         let mode = access == .readWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         var handle: OpaquePointer?
         // The compiler keeps connections on their threads, so SQLite's own mutexes would only cost time.
+        errno = 0
         let code = sqlite3_open_v2(path, &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard code == SQLITE_OK, let handle else {
             let error = SQLiteError(code, connection: handle, operation: "open \(path)")
@@ -48,9 +56,16 @@ public final class Connection {
     }
 
     deinit {
+        close()
+        logFrames.deallocate()
+    }
+
+    /// Closes the file, when the last statement is gone at the latest. The connection cannot be used afterwards.
+    public func close() {
+        guard !isClosed else { return }
+        isClosed = true
         cache.removeAll()
         sqlite3_close_v2(handle)
-        logFrames.deallocate()
     }
 
     /// Counting all memory takes a mutex of the whole process for each allocation.
@@ -63,6 +78,7 @@ public final class Connection {
 
     /// Runs each statement of `sql`; rows are not looked at.
     public func execute(_ sql: String) throws(SQLiteError) {
+        errno = 0
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code, connection: handle, operation: sql) }
     }
@@ -159,6 +175,7 @@ public final class Connection {
         }
         var log: Int32 = 0
         var moved: Int32 = 0
+        errno = 0
         let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, &log, &moved)
         guard code == SQLITE_OK else { throw SQLiteError(code, connection: handle, operation: "checkpoint") }
         return Checkpoint(logPages: max(Int(log), 0), movedPages: max(Int(moved), 0))

@@ -1,5 +1,10 @@
 import CSQLite
+
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// What SQLite answered when something failed.
 public struct SQLiteError: Error, Sendable, Hashable {
@@ -45,9 +50,13 @@ public struct SQLiteError: Error, Sendable, Hashable {
         self.operation = operation
     }
 
-    /// The error that `connection` has just met.
+    /// The error that `connection` has just met, in a call before which `errno` was 0.
+    ///
+    /// SQLite's own note of `errno` may be of an older failure: failing commits do not make one.
     @inline(never)
     init(_ code: Int32, connection: OpaquePointer?, operation: String) {
+        let system = errno
+        let isSystem = code & 0xFF == SQLITE_IOERR || code & 0xFF == SQLITE_CANTOPEN
         guard let connection else {
             self.init(extendedCode: code, message: String(cString: sqlite3_errstr(code)), operation: operation)
             return
@@ -56,10 +65,8 @@ public struct SQLiteError: Error, Sendable, Hashable {
         // A misuse, for one, is answered without being noted in the connection.
         let isNoted = extended & 0xFF == code & 0xFF
         let message = isNoted ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
-        // SQLite keeps the number of the last failed call, which may be of another failure, except after these two.
-        let isSystem = code & 0xFF == SQLITE_IOERR || code & 0xFF == SQLITE_CANTOPEN
         self.init(
-            extendedCode: isNoted ? extended : code, systemError: isSystem ? sqlite3_system_errno(connection) : 0,
+            extendedCode: isNoted ? extended : code, systemError: isSystem ? system : 0,
             message: message.map { String(cString: $0) } ?? "", operation: operation)
     }
 

@@ -1,5 +1,11 @@
 import CSQLite
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// A compiled SQL text: bind its parameters, step through its rows, reset it for the next use.
 ///
 /// Belongs to the thread of its connection. Parameters and columns are counted as in SQLite: parameters from 1, columns
@@ -12,6 +18,7 @@ public final class Statement {
 
     init(_ connection: OpaquePointer, _ sql: String) throws(SQLiteError) {
         var handle: OpaquePointer?
+        errno = 0
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code, connection: connection, operation: sql) }
         guard let handle else { throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "no statement", operation: sql) }
@@ -80,6 +87,7 @@ public final class Statement {
     /// Goes to the next row; false when there is none. After an error the statement is reset.
     @inline(__always)
     public func step() throws(SQLiteError) -> Bool {
+        errno = 0
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }

@@ -95,13 +95,11 @@ public enum CheckpointOccasion: Sendable {
 
 /// What `OrderedStore.checkpoint` found and did.
 public struct CheckpointReport: Sendable, Hashable {
-    /// Whether anything was moved into the database file.
-    public var hasMoved = false
     /// What the log of changes takes.
     public var logBytes = 0
     /// That part of the log which is not in the database file yet.
     public var pendingBytes = 0
-    /// Whether a snapshot has been open for so long that the log grows beyond its limit. A reason for a line in the host's log.
+    /// Whether a snapshot that does not end makes the log grow without bound. A reason for a line in the host's log.
     public var isHeldBack = false
 
     public init() {}

@@ -38,7 +38,7 @@ enum SQLiteSchema {
                 """
                 PRAGMA synchronous = FULL;
                 PRAGMA secure_delete = FAST;
-                PRAGMA journal_size_limit = \(settings.logBytesKept);
+                PRAGMA journal_size_limit = \(settings.logPagesMax * settings.pageSizeBytes);
                 """)
             try prepare(connection, cacheBytes: settings.writerCacheBytes)
             if let pages = settings.pageCountMax { try connection.execute("PRAGMA max_page_count = \(pages)") }

@@ -8,11 +8,9 @@ public struct SQLiteSettings: Sendable {
     public var readerCacheBytes = 8 << 20
     /// The part of the file that each reader sees through a mapping instead of copying pages.
     public var readerMappedBytes = 64 << 20
-    /// A checkpoint is due when so many bytes wait in the log.
-    public var checkpointBytes = 4 << 20
-    /// What the log keeps on the disk after it has grown beyond it.
-    public var logBytesKept = 16 << 20
-    /// From here on a log that cannot be moved, because of a snapshot, is reported.
+    /// The pages that a checkpoint waits for at most, and what the log keeps on the disk after it has grown beyond it.
+    var logPagesMax = 4096
+    /// From here on a log that a snapshot keeps from beginning anew is reported.
     public var logBytesHeldBack = 64 << 20
     /// A full disk for tests.
     var pageCountMax: Int?

@@ -72,14 +72,18 @@ public final class SQLiteStorage: StorageEngine {
     }
 
     private func claim(_ namespace: String) throws(StoreError) -> WriterClaim {
-        try writers.withLock { writers throws(StoreError) in
-            if writers.lock == nil { writers.lock = try DirectoryLock(directory) }
+        let lock = try writers.withLock { writers throws(StoreError) in
+            let lock = if let lock = writers.lock { lock } else { try DirectoryLock(directory) }
+            writers.lock = lock
             guard writers.names.insert(namespace).inserted else {
                 throw StoreError(.busy, "the namespace \(namespace) has a writer already")
             }
+            return lock
         }
         return WriterClaim { [weak self] in
             self?.release(namespace)
+            // The folder stays locked for as long as somebody writes, also when the storage is gone.
+            withExtendedLifetime(lock) {}
         }
     }
 

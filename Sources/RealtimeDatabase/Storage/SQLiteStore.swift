@@ -11,8 +11,19 @@ public class SQLiteStore: ReadableStore {
         + SQLiteSchema.pools("SELECT key, value FROM {} WHERE key >= ?1 ORDER BY key DESC")
         + SQLiteSchema.pools("SELECT key, value FROM {} WHERE key >= ?1 AND key < ?2 ORDER BY key DESC")
 
-    init(_ connection: Connection) {
+    /// Given back when the connection is closed, and not before.
+    private let claim: WriterClaim?
+
+    init(_ connection: Connection, _ claim: WriterClaim? = nil) {
         self.connection = connection
+        self.claim = claim
+    }
+
+    deinit {
+        gets = []
+        scans = []
+        // Without statements it ends here.
+        connection.close()
     }
 
     public final func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? {

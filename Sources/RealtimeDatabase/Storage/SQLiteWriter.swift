@@ -2,8 +2,7 @@ import SQLite
 
 /// The connection that writes and checkpoints, the only one of its file that does.
 public final class SQLiteWriter: SQLiteStore, OrderedStore {
-    private let settings: SQLiteSettings
-    private let claim: WriterClaim
+    private(set) var upkeep: LogUpkeep
     private var puts = SQLiteSchema.pools("INSERT INTO {}(key, value) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
     private var deletes = SQLiteSchema.pools("DELETE FROM {} WHERE key = ?1")
     private var rangeDeletes = SQLiteSchema.pools("DELETE FROM {} WHERE key >= ?1 AND key < ?2")
@@ -11,19 +10,14 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
     private var bounds = SQLiteSchema.pools("SELECT key FROM {} WHERE key >= ?1 ORDER BY key LIMIT 1 OFFSET ?2")
     private let beginning: Statement
     private let committing: Statement
-    /// Pages of the log that are in the database file, too.
-    private var movedPages = 0
-    /// After a checkpoint that a snapshot was in the way of: so many pages must wait before it is tried again.
-    private var retryPages = 0
 
     init(path: String, settings: SQLiteSettings, claim: WriterClaim) throws(StoreError) {
-        self.settings = settings
-        self.claim = claim
         let connection = try SQLiteSchema.openWriter(path, settings: settings)
         do {
             beginning = try connection.prepare("BEGIN IMMEDIATE")
             committing = try connection.prepare("COMMIT")
-            super.init(connection)
+            upkeep = LogUpkeep(connection, settings: settings)
+            super.init(connection, claim)
         } catch {
             throw StoreError(error)
         }
@@ -47,8 +41,7 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
         } catch {
             throw undo(error)
         }
-        // The log began at its front again, which happens only when all of it had been moved.
-        if connection.logPages < before { movedPages = 0 }
+        upkeep.committed(before: before)
     }
 
     public func rollback() {
@@ -150,27 +143,9 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
 
 extension SQLiteWriter {
     public func checkpoint(_ occasion: CheckpointOccasion) throws(StoreError) -> CheckpointReport {
-        let due = occasion == .idle ? 1 : max(settings.checkpointBytes / settings.pageSizeBytes, retryPages)
-        guard connection.logPages - movedPages >= due, !connection.isInTransaction else { return report(hasMoved: false) }
-        do {
-            let before = movedPages
-            let result = try connection.checkpoint()
-            movedPages = result.movedPages
-            // To find out that a snapshot is in the way takes time that grows with the log: it is tried at its double next.
-            retryPages = result.movedPages < result.logPages ? 2 * (result.logPages - result.movedPages) : 0
-            return report(hasMoved: movedPages != before)
-        } catch {
-            throw StoreError(error)
-        }
-    }
-
-    private func report(hasMoved: Bool) -> CheckpointReport {
-        var report = CheckpointReport()
-        report.hasMoved = hasMoved
-        report.logBytes = connection.logPages * settings.pageSizeBytes
-        report.pendingBytes = max(connection.logPages - movedPages, 0) * settings.pageSizeBytes
-        report.isHeldBack = report.logBytes > settings.logBytesHeldBack && retryPages > 0
-        return report
+        guard !connection.isInTransaction else { throw StoreError(.other, "\(connection.path): a checkpoint inside of a transaction") }
+        try upkeep.run(occasion)
+        return upkeep.report
     }
 
     /// The database file and its log.

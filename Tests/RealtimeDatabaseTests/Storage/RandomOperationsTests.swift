@@ -5,15 +5,15 @@ import Testing
 /// The same operations on both engines and on a model. A failure names its seed.
 @Suite("Stores under random operations")
 struct RandomOperationsTests {
-    @Test("engines do what the model does", arguments: UInt64(1)...24)
+    @Test("engines do what the model does", arguments: UInt64(1)...12)
     func agrees(seed: UInt64) throws {
         try TemporaryFolder.with { folder in
             var small = SQLiteSettings()
             // So that checkpoints and evictions happen with few rows, too.
-            small.checkpointBytes = 64 << 10
+            small.logPagesMax = 8
             small.writerCacheBytes = 64 << 10
             var run = try RandomRun(seed: seed, engines: [SQLiteStorage(directory: folder, settings: small), MemoryStorage()])
-            for _ in 0..<60 { try run.transaction() }
+            for _ in 0..<40 { try run.transaction() }
             try run.reopen()
             try run.compareAll()
         }
