@@ -81,6 +81,9 @@ import Testing
         ("{\"a\":\n[\"\t\"]}", "2:3: a control character in a string must be escaped"),
         ("{\"a\": {\".value\": 1, \"b\": 2}}", "1:21: \".value\" cannot stand beside other members"),
         ("{\"a\": {\".value\": {}}}", "1:18: \".value\" must be a string, a number or a boolean"),
+        ("{\"a\": {\".priority\": true, \"b\": 1}}", "1:21: a priority must be a string or a number"),
+        ("{\"a\": {\".priority\": [1]}}", "1:21: a priority must be a string or a number"),
+        ("{\"a\": {\".priority\": {\"b\": 1}}}", "1:22: a priority must be a string or a number"),
         ("[[[[1]]]]", "1:5: more than 3 keys lead to this value"),
     ])
     func mistakesHaveTheirPlace(text: String, message: String) {

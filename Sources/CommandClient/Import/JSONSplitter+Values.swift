@@ -9,6 +9,7 @@ extension JSONSplitter {
         let name = content(range, isPlain: isPlain)
         let member = try member(name)
         let top = stack.count - 1
+        if top > 0, stack[top - 1].member == .priority, member != .serverValue { throw error(Self.priorityRule) }
         stack[top].member = member
         if member == .value { stack[top].hasValue = true }
         if member == .ordinary { stack[top].hasOthers = true }
@@ -48,6 +49,8 @@ extension JSONSplitter {
 
     // MARK: Values
 
+    private static let priorityRule = "a priority must be a string or a number"
+
     mutating func value(_ first: UInt8) throws(JSONSplitError) -> Step {
         switch first {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -61,6 +64,9 @@ extension JSONSplitter {
             return try leaf(range, isNull: false)
         default:
             guard let range = try scanWord() else { return .starved }
+            if let frame = stack.last, frame.member == .priority, first == UInt8(ascii: "t") || first == UInt8(ascii: "f") {
+                throw error(Self.priorityRule)
+            }
             return try leaf(range, isNull: first == UInt8(ascii: "n"))
         }
     }
@@ -81,6 +87,7 @@ extension JSONSplitter {
         // Two more than keys, for `{".sv": {"increment": 1}}`.
         guard stack.count < limits.depthMax + 2 else { throw error("more than \(limits.depthMax) keys lead to this value") }
         if let frame = stack.last, frame.member == .value { throw error("\".value\" must be a string, a number or a boolean") }
+        if let frame = stack.last, frame.member == .priority, !isObject { throw error(Self.priorityRule) }
         try begin()
         let isRoot = stack.isEmpty
         if isRoot { anchor = nil }
