@@ -191,7 +191,7 @@ final class NamespaceDelivery {
         if reason == .chainTooLong {
             metadata["chain"] = "\(event.chainOfEffects)"
             log.error(
-                "\(event.chain.depth) events caused each other in a row, more than triggers.chainDepth allows; the last one is a dead letter",
+                "events caused each other more often in a row than database.triggers.chainDepth allows; the last one is a dead letter",
                 metadata: metadata)
         } else {
             log.error("an event was given up; it is a dead letter now", metadata: metadata)

@@ -14,10 +14,10 @@ public struct InstancePattern: Sendable, Hashable {
     /// Reads a pattern of one segment.
     ///
     /// - Throws: why it can match no namespace.
-    public init(parsing text: String) throws(PatternError) {
-        guard !text.isEmpty, !text.contains("/") else { throw PatternError("\"\(text)\" is no namespace: write its name, or \"*\" for all") }
+    public init(parsing text: String) throws(PathPatternError) {
+        guard !text.isEmpty, !text.contains("/") else { throw PathPatternError("\"\(text)\" is no namespace: write its name, or \"*\" for all") }
         let segment = try PathPattern.segment(text[...])
-        guard segment.shape != .many else { throw PatternError("\"**\" stands for segments of a path: write \"*\" for all namespaces") }
+        guard segment.shape != .many else { throw PathPatternError("\"**\" stands for segments of a path: write \"*\" for all namespaces") }
         self.init(segment)
     }
 

@@ -14,9 +14,9 @@ public struct TriggerDeclaration: Sendable {
     /// A function that runs for changes of `kind` where `pattern` matches.
     ///
     /// - Throws: a name that both patterns use.
-    public init(function: String, kind: TriggerKind, pattern: PathPattern, instance: InstancePattern = .any) throws(PatternError) {
+    public init(function: String, kind: TriggerKind, pattern: PathPattern, instance: InstancePattern = .any) throws(PathPatternError) {
         if let name = instance.captureName, pattern.captures.contains(name) {
-            throw PatternError("the name \"\(name)\" stands in the path's pattern and in the instance's")
+            throw PathPatternError("the name \"\(name)\" stands in the path's pattern and in the instance's")
         }
         self.function = function
         self.kind = kind

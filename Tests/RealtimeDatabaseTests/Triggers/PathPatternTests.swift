@@ -57,17 +57,20 @@ struct PathPatternTests {
     @Test(
         "what can match nothing, or in more than one way, is refused with a sentence",
         arguments: [
-            ("foo/{}", "a capture needs a name"), ("foo/{=a}", "a capture needs a name"), ("foo/{a}-{b}", "braces must hold a whole segment"),
-            ("foo/{b}x", "braces must hold a whole segment"), ("foo/x{b}", "braces must hold a whole segment"),
-            ("foo/{b", "braces must hold a whole segment"), ("foo/b}", "braces must hold a whole segment"), ("}{", "braces must hold a whole segment"),
-            ("{", "braces must hold a whole segment"), ("{a}/{a}", "the name \"a\" stands twice"), ("{a}/b/{a=*c}", "the name \"a\" stands twice"),
-            ("**/a/**", "a pattern can have one \"**\" only"), ("a/**/{x}", "must be followed by something"), ("**/*", "must be followed by something"),
-            ("a/{x=**}/{y=*}/*", "must be followed by something"), ("a**", "must stand for whole segments"), ("{x=a**}", "must stand for whole segments"),
-            ("a.b", "matches no key"), ("a/$x", "matches no key"), ("{x=a#*}", "matches no key"), ("{x=}", "matches no key"),
-            ("[0]", "matches no key"), (Array(repeating: "a", count: 33).joined(separator: "/"), "no path has more than 32"),
+            ("foo/{}", "a capture needs a name"), ("foo/{=a}", "a capture needs a name"),
+            ("foo/{a}-{b}", "braces must hold a whole segment"), ("foo/{b}x", "braces must hold a whole segment"),
+            ("foo/x{b}", "braces must hold a whole segment"), ("foo/{b", "braces must hold a whole segment"),
+            ("foo/b}", "braces must hold a whole segment"), ("}{", "braces must hold a whole segment"),
+            ("{", "braces must hold a whole segment"), ("{a}/{a}", "the name \"a\" stands twice"),
+            ("{a}/b/{a=*c}", "the name \"a\" stands twice"), ("**/a/**", "a pattern can have one \"**\" only"),
+            ("a/**/{x}", "must be followed by something"), ("**/*", "must be followed by something"),
+            ("a/{x=**}/{y=*}/*", "must be followed by something"), ("a**", "must stand for whole segments"),
+            ("{x=a**}", "must stand for whole segments"), ("a.b", "matches no key"), ("a/$x", "matches no key"),
+            ("{x=a#*}", "matches no key"), ("{x=}", "matches no key"), ("[0]", "matches no key"),
+            (Array(repeating: "a", count: 33).joined(separator: "/"), "no path has more than 32"),
         ])
     func refuses(_ text: String, _ sentence: String) {
-        let error = #expect(throws: PatternError.self) { try PathPattern(parsing: text) }
+        let error = #expect(throws: PathPatternError.self) { try PathPattern(parsing: text) }
         #expect(error?.message.contains(sentence) == true, "\(error?.message ?? "nothing")")
     }
 
@@ -80,11 +83,11 @@ struct PathPatternTests {
         #expect(try InstancePattern(parsing: "demo-*").matches("demo-2"))
         #expect(try InstancePattern(parsing: "{name=demo-*}").parameter(in: "demo-2") == EventParameter(name: "name", value: "demo-2"))
         for text in ["", "a/b", "**", "{}", "{a}{b}"] {
-            #expect(throws: PatternError.self, "\(text)") { try InstancePattern(parsing: text) }
+            #expect(throws: PathPatternError.self, "\(text)") { try InstancePattern(parsing: text) }
         }
         let instance = try InstancePattern(parsing: "{name}")
         let pattern = try PathPattern(parsing: "a/{name}")
-        #expect(throws: PatternError.self) { try TriggerDeclaration(function: "f", kind: .written, pattern: pattern, instance: instance) }
+        #expect(throws: PathPatternError.self) { try TriggerDeclaration(function: "f", kind: .written, pattern: pattern, instance: instance) }
     }
 
     @Test("a table finds the functions of a namespace, and shares what is the same")

@@ -37,7 +37,8 @@ struct TriggerMatcherModelTests {
                 let agrees = Self.agree(found, expected, limits)
                 #expect(agrees, "seed \(seed), round \(round), write \(write): \(changes) to \(TriggerModel.text(tree.value))")
                 guard agrees else {
-                    Issue.record("found \(Set(found).subtracting(expected)), missing \(expected.subtracting(found)), patterns \(declarations.map { "\($0.function) \($0.kind) \($0.pattern)" })")
+                    let patterns = declarations.map { "\($0.function) \($0.kind) \($0.pattern)" }
+                    Issue.record("found \(Set(found).subtracting(expected)), missing \(expected.subtracting(found)), patterns \(patterns)")
                     return
                 }
             }

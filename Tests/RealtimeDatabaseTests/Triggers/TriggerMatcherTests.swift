@@ -35,8 +35,12 @@ struct TriggerMatcherTests {
         Row("p", "null", [("p", "0")], ["/p created"]),
         Row("p", #"{"p":0}"#, [("p", "false")], ["/p updated"]),
         Row("p", #"{"p":""}"#, [("p", "null")], ["/p deleted"]),
-        Row("foo/{bar}", #"{"foo":{"a":1,"b":2,"c":3}}"#, [("foo", #"{"a":1,"b":9,"d":4}"#)], ["/foo/b updated", "/foo/c deleted", "/foo/d created"]),
-        Row("users/{u}/name", #"{"users":{"a":{"name":1},"b":{"name":2}}}"#, [("", #"{"users":{"a":{"name":1,"age":3},"b":{"name":3},"c":{"age":1}}}"#)], ["/users/b/name updated"]),
+        Row(
+            "foo/{bar}", #"{"foo":{"a":1,"b":2,"c":3}}"#, [("foo", #"{"a":1,"b":9,"d":4}"#)],
+            ["/foo/b updated", "/foo/c deleted", "/foo/d created"]),
+        Row(
+            "users/{u}/name", #"{"users":{"a":{"name":1},"b":{"name":2}}}"#,
+            [("", #"{"users":{"a":{"name":1,"age":3},"b":{"name":3},"c":{"age":1}}}"#)], ["/users/b/name updated"]),
         Row("", "null", [("a/b", "1")], ["/ created"]),
         Row("/", #"{"a":1}"#, [("", "null")], ["/ deleted"]),
         // Nothing changes.
@@ -62,7 +66,9 @@ struct TriggerMatcherTests {
         // Several segments: the written path if it matches, else the uppermost.
         Row("logs/**", "null", [("logs/a/b", "1")], ["/logs/a/b created"]),
         Row("logs/**", "null", [("", #"{"logs":{"a":{"b":1},"c":1}}"#)], ["/logs created"]),
-        Row("logs/{r=**}/end", "null", [("logs", #"{"a":{"end":{"end":1}},"b":{"c":{"end":2}}}"#)], ["/logs/a/end created", "/logs/b/c/end created"]),
+        Row(
+            "logs/{r=**}/end", "null", [("logs", #"{"a":{"end":{"end":1}},"b":{"c":{"end":2}}}"#)],
+            ["/logs/a/end created", "/logs/b/c/end created"]),
         Row("logs/{r=**}/end", #"{"logs":{"a":{"end":{"x":1}}}}"#, [("logs/a/end/x", "2")], ["/logs/a/end updated"]),
         Row("logs/{r=**}/end", "null", [("logs/end/end/x", "2")], ["/logs/end created"]),
     ]
@@ -100,7 +106,10 @@ struct TriggerMatcherTests {
                 try TriggerDeclaration(function: $0, kind: .written, pattern: PathPattern(parsing: $0))
             }
             for index in 0..<count {
-                let text = ["other\(index)/{id}", "messages/{id}/field\(index)", "glob\(index)*/x", "messages/x\(index)*/text", "**/tail\(index)"][index % 5]
+                let texts = [
+                    "other\(index)/{id}", "messages/{id}/field\(index)", "glob\(index)*/x", "messages/x\(index)*/text", "**/tail\(index)",
+                ]
+                let text = texts[index % 5]
                 declarations.append(try TriggerDeclaration(function: "f\(index)", kind: .written, pattern: PathPattern(parsing: text)))
             }
             let tree = try TestTree(Self.node(#"{"messages":{"1":{"text":"a","more":{"x":1}}}}"#))
@@ -115,7 +124,9 @@ struct TriggerMatcherTests {
 
     @Test("a write with few children looks up few of many named ones, and many children cost little where few are named")
     func jumpsBetweenNames() throws {
-        let declarations = try (0..<5000).map { try TriggerDeclaration(function: "f\($0)", kind: .written, pattern: PathPattern(parsing: "a/k\($0)")) }
+        let declarations = try (0..<5000).map {
+            try TriggerDeclaration(function: "f\($0)", kind: .written, pattern: PathPattern(parsing: "a/k\($0)"))
+        }
         let tree = try TestTree()
         let narrow = [(path: try Path(parsing: "a"), node: try Self.node(#"{"k7":1,"k4000":1,"other":1}"#))]
         let found = try tree.find(narrow, TriggerMatcher(declarations))

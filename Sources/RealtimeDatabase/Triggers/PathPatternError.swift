@@ -1,5 +1,5 @@
 /// Why a pattern cannot be used, in one sentence.
-public struct PatternError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct PathPatternError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
     public var message: String
 
