@@ -61,7 +61,7 @@ struct JSONBuilder: RowVisitor, ~Copyable {
     }
 
     mutating func close() {
-        guard let level = levels.popLast() else { return }
+        guard let level = levels.last else { return }
         switch level.shape {
         case .array:
             if isPretty { buffer.append(UInt8(ascii: " ")) }
@@ -72,6 +72,7 @@ struct JSONBuilder: RowVisitor, ~Copyable {
             if isPretty, !level.isEmpty { newLine() }
             buffer.append(UInt8(ascii: "}"))
         }
+        levels.removeLast()
     }
 
     // MARK: Members

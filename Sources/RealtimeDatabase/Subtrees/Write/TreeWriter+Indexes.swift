@@ -46,37 +46,61 @@ extension TreeWriter {
         return state.indexes.indexes.contains { !$0.isReady }
     }
 
-    /// The next children of nodes that the index is for; and the row from which to go on, nil when there are no more.
+    /// The next children of nodes that the index is for; and where to go on, nil when there are no more.
     ///
-    /// Jumps over what the pattern does not match.
+    /// Jumps over what the pattern does not match. Goes on behind a child or before one, never inside: of a child whose value is
+    /// not written, entries are taken to be there.
     private func childrenToBuild(
         _ index: TreeIndex, budget: Int
     ) throws(StoreError) -> (children: [(key: [UInt8], parentCount: Int)], cursor: [UInt8]?) {
         guard let group = state.indexes.groups.first(where: { $0.pattern == index.declaration.pattern }) else { return ([], nil) }
         var children: [(key: [UInt8], parentCount: Int)] = []
         var left = budget
-        var next: [UInt8]?
+        var cursor: [UInt8]?
         try reader.scan(.tree, from: index.cursor ?? [], to: []) { row, _ in
-            if left == 0 {
-                next = row.array()
-                return .stop
+            let target: [UInt8]?
+            switch group.step(row) {
+            case .tooShort: target = row.array() + [0]
+            case .elsewhere(let next): target = next
+            case .child(let end, let parentCount):
+                let child = row.extracting(first: end).array()
+                children.append((child, parentCount))
+                target = child + [0xFF]
             }
+            guard let target else { return .stop }
             left -= 1
-            var start = 0
-            for segment in group.segments {
-                guard let end = PathKey.segmentEnd(row, from: start) else { return .next }
-                if !segment.isEmpty {
-                    let order = ByteOrder.compare(row.extracting(start..<end), segment.span)
-                    if order < 0 { return .seek(row.extracting(first: start).array() + segment) }
-                    if order > 0 { return start == 0 ? .stop : .seek(row.extracting(first: start).array() + [0xFF]) }
-                }
-                start = end
-            }
-            guard let end = PathKey.segmentEnd(row, from: start) else { return .next }
-            let child = row.extracting(first: end).array()
-            children.append((child, start))
-            return .seek(child + [0xFF])
+            if left > 0 { return .seek(target) }
+            cursor = target
+            return .stop
         }
-        return (children, next)
+        return (children, cursor)
+    }
+}
+
+extension IndexTable.Group {
+    fileprivate enum Step {
+        /// The row is of a node above those that the pattern matches.
+        case tooShort
+        /// The row is of a child that is sorted, whose key ends there.
+        case child(end: Int, parentCount: Int)
+        /// The next place that can match; nil when there is none.
+        case elsewhere([UInt8]?)
+    }
+
+    /// What a row has to do with the pattern.
+    fileprivate func step(_ row: Span<UInt8>) -> Step {
+        var start = 0
+        for segment in segments {
+            guard let end = PathKey.segmentEnd(row, from: start) else { return .tooShort }
+            if !segment.isEmpty {
+                let order = ByteOrder.compare(row.extracting(start..<end), segment.span)
+                let above = row.extracting(first: start).array()
+                if order < 0 { return .elsewhere(above + segment) }
+                if order > 0 { return .elsewhere(start == 0 ? nil : above + [0xFF]) }
+            }
+            start = end
+        }
+        guard let end = PathKey.segmentEnd(row, from: start) else { return .tooShort }
+        return .child(end: end, parentCount: start)
     }
 }
