@@ -57,6 +57,8 @@ struct SortedMap {
             page.values.insert(value, at: place)
         } else {
             let place = page.child(for: key)
+            // Where first children were removed, the first key is larger than what may come.
+            if place == 0, ByteOrder.precedes(key, page.keys[0]) { page.keys[0] = key }
             guard let sibling = put(key, value, in: &page.children[place]) else { return nil }
             page.keys.insert(sibling.keys[0], at: place + 1)
             page.children.insert(sibling, at: place + 1)
@@ -82,8 +84,8 @@ struct SortedMap {
     }
 }
 
-/// A page of a `SortedMap`: a leaf with values, or a branch whose key at a place no key below that child is smaller than,
-/// except for the first.
+/// A page of a `SortedMap`: a leaf with values, or a branch, in which no key below a child is smaller than the branch's key at
+/// the child's place.
 final class SortedPage {
     static let countMax = 64
 
