@@ -49,6 +49,8 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CLLHTTP", cSettings: [.unsafeFlags(["-I/usr/share/include/llhttp", "-O2"])]),
         .target(name: "CLinux"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CRE2", cxxSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libre2.a", "-lstdc++"])]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
 
         // Rooms, each importing only what stands above it.
@@ -66,6 +68,18 @@ let package = Package(
             ],
             exclude: ["README.md"], swiftSettings: house),
         .target(name: "Configuration", exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")], swiftSettings: house),
+        .target(
+            name: "Tree", dependencies: ["Bytes", "JSON", .product(name: "Crypto", package: "swift-crypto")], exclude: ["README.md"],
+            swiftSettings: house),
+        .target(name: "Rules", dependencies: ["Bytes", "JSON", "Tree", "CRE2"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "SQLite", dependencies: ["CSQLite"], exclude: ["README.md"], swiftSettings: house),
+        .target(
+            name: "RealtimeDatabase",
+            dependencies: [
+                "Bytes", "JSON", "EventLoop", "HTTP", "Tree", "Rules", "SQLite", .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["README.md"], swiftSettings: house),
+        .target(name: "CommandClient", dependencies: ["Bytes", "JSON", "COpenSSL"], exclude: ["README.md"], swiftSettings: house),
         .target(name: "WorkerProtocol", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"],
@@ -73,7 +87,8 @@ let package = Package(
         .target(
             name: "FunctionHost",
             dependencies: [
-                "Bytes", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker",
+                "Bytes", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree", "Rules",
+                "RealtimeDatabase",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
@@ -84,7 +99,7 @@ let package = Package(
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "FunctionHost", "FunctionWorker", "Configuration", "EventLoop",
+                "FunctionHost", "FunctionWorker", "Configuration", "EventLoop", "CommandClient", "Bytes", "JSON",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

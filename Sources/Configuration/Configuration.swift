@@ -113,17 +113,6 @@ public struct TokenSettings: Sendable, Equatable {
     public var clockSkewSeconds: Double
 }
 
-public struct DatabaseSettings: Sendable, Equatable {
-    public enum Storage: String, Sendable {
-        case sqlite
-        case memory
-    }
-
-    /// Path of the security rules.
-    public var rules: String?
-    public var storage: Storage
-}
-
 /// Nothing can be set yet.
 public struct MessagingSettings: Sendable, Equatable {}
 

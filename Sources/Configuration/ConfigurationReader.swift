@@ -30,7 +30,7 @@ struct ConfigurationReader {
             workers: workers(root["workers"]),
             auth: auth(root["auth"], project: project),
             appCheck: appCheck(root["appCheck"]),
-            database: database(root["database"]),
+            database: database(root["database"], project: project),
             messaging: MessagingSettings(),
             logging: LoggingSettings(level: root["logging"]["level"].choice(LoggingSettings.Level.self)),
             warnings: [])
@@ -116,8 +116,11 @@ struct ConfigurationReader {
         return .certificatesURL(chosen?["certificatesUrl"]?.string ?? "")
     }
 
-    private mutating func database(_ field: Field) -> DatabaseSettings {
-        DatabaseSettings(rules: file(field["rules"]), storage: field["storage"].choice(DatabaseSettings.Storage.self))
+    private mutating func database(_ field: Field, project: String) -> DatabaseSettings {
+        DatabaseSettings(
+            rules: file(field["rules"]), storage: field["storage"].choice(DatabaseSettings.Storage.self),
+            defaultNamespace: field["defaultNamespace"].stringIfPresent ?? "\(project)-default-rtdb",
+            namespaces: field["namespaces"].stringsIfPresent ?? [], limits: limits(field["limits"]), triggers: triggers(field["triggers"]))
     }
 
     // MARK: Files

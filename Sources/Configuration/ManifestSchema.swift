@@ -111,7 +111,7 @@ extension Schema {
           "examples": [{}]
         },
         "eventTrigger": {
-          "description": "Started by an event, such as a write to the database; there are none before the host has one.",
+          "description": "Started by an event, such as a write to the database.",
           "$ref": "#/$defs/eventTrigger",
           "examples": [
             { "eventType": "google.firebase.database.ref.v1.created", "eventFilterPathPatterns": { "ref": "messages/{id}" } }

@@ -3,6 +3,7 @@ import EventLoop
 import FunctionWorker
 import Glibc
 import Logging
+import RealtimeDatabase
 import WorkerProtocol
 
 /// A worker without a process: the plugin runs on the host's own loop, for plugins that are trusted like the host itself.
@@ -107,7 +108,9 @@ extension InProcessWorker: PluginOwner {
     func pluginCallsService(
         _ invocation: InvocationID, service: Span<UInt8>, method: Span<UInt8>, payload: Span<UInt8>, completion: ServiceCompletion
     ) {
-        let call = ServiceCall(artifact: artifact, service: service.string(), method: method.string(), payload: payload.array())
+        let call = ServiceCall(
+            artifact: artifact, service: service.string(), method: method.string(), payload: payload.array(),
+            chain: self.invocation(invocation)?.chain ?? EventChain())
         dispatcher.services.handle(call) { completion(succeeded: $0.succeeded, $0.body.span) }
     }
 

@@ -1,5 +1,6 @@
 import Bytes
 import EventLoop
+import RealtimeDatabase
 import WorkerProtocol
 
 /// One call of one function, from its admission until it is answered. Belongs to the dispatcher's loop.
@@ -26,7 +27,7 @@ class Invocation {
         /// Waits in its pool's queue.
         case queued
         /// In a worker, in the slot of its id.
-        case running(Worker, InvocationID)
+        case running(WorkerPlace)
         /// Answered, failed or cancelled; what its worker still says of it is dropped.
         case over
     }
@@ -37,6 +38,9 @@ class Invocation {
 
     /// The W3C trace parent of the request, where it has one.
     var trace: String? { nil }
+
+    /// The events that led to it; what it writes is part of the same chain.
+    var chain: EventChain { EventChain() }
 
     /// Appends the context object of hearth.h.
     func writeContext(into buffer: inout ByteBuffer) {}
@@ -61,9 +65,9 @@ class Invocation {
     /// Nobody waits for the answer any more.
     final func cancel() {
         switch state {
-        case .running(let worker, let id):
+        case .running(let place):
             state = .over
-            worker.cancel(id)
+            place.worker.cancel(place.id)
         case .queued:
             state = .over
             function.pool.forgetQueued()
@@ -74,16 +78,16 @@ class Invocation {
 
     /// The client's socket has taken `size` bytes of chunks.
     final func acknowledge(size: Int) {
-        if case .running(let worker, let id) = state { worker.acknowledge(id, size: size) }
+        if case .running(let place) = state { place.worker.acknowledge(place.id, size: size) }
     }
 
     /// Ends it with a failure unless it is over; its worker, if any, is told to stop.
     final func fail(_ failure: InvocationFailure) {
         switch state {
         case .over: return
-        case .running(let worker, let id):
+        case .running(let place):
             state = .over
-            worker.cancel(id)
+            place.worker.cancel(place.id)
         case .new, .queued:
             state = .over
         }
@@ -96,4 +100,11 @@ class Invocation {
         parkedContextSize = parked.count
         parked.append(payload)
     }
+}
+
+/// Where an invocation runs: a slot of a worker.
+struct WorkerPlace {
+    /// A worker that ends takes every invocation out of its slots first, and so is not counted for each.
+    unowned(unsafe) let worker: Worker
+    let id: InvocationID
 }

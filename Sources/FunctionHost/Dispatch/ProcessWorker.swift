@@ -2,6 +2,7 @@ import Bytes
 import EventLoop
 import FunctionWorker
 import Glibc
+import RealtimeDatabase
 import WorkerProtocol
 
 /// A worker in a process of its own. The child keeps it alive until that process has ended.
@@ -165,7 +166,7 @@ extension ProcessWorker: WorkerChildOwner {
         guard words.count == 3 else { return kill(reason: "it sent a malformed service call") }
         let call = ServiceCall(
             artifact: artifact, service: String(decoding: words[0], as: UTF8.self), method: String(decoding: words[1], as: UTF8.self),
-            payload: payload.array())
+            payload: payload.array(), chain: invocation(header.invocation)?.chain ?? EventChain())
         dispatcher.services.handle(call) { [weak self] answer in
             guard let self, state < .ended else { return }
             self.child.outbox.append(
@@ -184,8 +185,8 @@ extension ProcessWorker: WorkerChildOwner {
         guard budget.admits(line.count, now: dispatcher.loop.nowMilliseconds) else { return }
         var id = InvocationID(rawValue: 0)
         var function = UInt32.max
-        if let only = onlyInvocation, case .running(_, let running) = only.state {
-            id = running
+        if let only = onlyInvocation, case .running(let place) = only.state {
+            id = place.id
             function = only.function.index
         }
         let level: UInt8 = source == .standardError ? 5 : 2

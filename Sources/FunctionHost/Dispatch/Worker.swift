@@ -19,8 +19,9 @@ class Worker {
 
     /// What it runs.
     final let artifact: Artifact
-    /// The pool that it belongs to until it has ended; none while an artifact is probed.
-    final var pool: WorkerPool?
+    /// The pool that it belongs to until it has ended; none while an artifact is probed. A pool keeps its workers until then,
+    /// and so is not counted for each call.
+    final unowned(unsafe) var pool: WorkerPool?
     final var state = State.starting
     /// Invocations that it has not answered.
     final private(set) var inFlight = 0
@@ -84,7 +85,7 @@ class Worker {
         slots[slot].invocation = invocation
         slots[slot].overdueSinceMilliseconds = 0
         inFlight += 1
-        invocation.state = .running(self, id)
+        invocation.state = .running(WorkerPlace(worker: self, id: id))
         return id
     }
 
@@ -109,7 +110,8 @@ class Worker {
     /// The worker has answered `id`: hands the answer on where somebody waits, and gives the room to the next.
     final func didAnswer(_ id: InvocationID, _ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         guard id.slot < slots.count, slots[id.slot].id == id else { return }
-        let invocation = slots[id.slot].invocation
+        var invocation: Invocation?
+        swap(&invocation, &slots[id.slot].invocation)
         if let trace = invocation?.trace { recentTraces.append(id, trace) }
         release(id.slot)
         if let invocation, case .running = invocation.state {

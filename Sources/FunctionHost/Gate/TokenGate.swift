@@ -102,6 +102,12 @@ final class TokenGate: Sendable {
         return .valid(token, raw: credential.raw)
     }
 
+    /// An ID token that was verified before and still holds.
+    func cachedIDToken(_ token: Span<UInt8>) -> VerifiedToken? { idTokens.cached(token) }
+
+    /// Verifies an ID token that came another way than in a header of its own.
+    func verifyIDToken(_ token: [UInt8]) async -> Result<VerifiedToken, TokenRefusal> { await idTokens.verify(token) }
+
     /// Marks an App Check token as used.
     ///
     /// - Returns: whether it was used before.

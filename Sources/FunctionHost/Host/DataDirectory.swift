@@ -7,6 +7,7 @@ struct DataDirectory: Sendable {
     let adminToken: [UInt8]
 
     var artifacts: String { "\(path)/artifacts" }
+    var databases: String { "\(path)/database" }
 
     /// Makes what is missing.
     ///
@@ -14,6 +15,7 @@ struct DataDirectory: Sendable {
     init(path: String) throws(HostStartError) {
         self.path = try Self.make(path)
         _ = try Self.make("\(self.path)/artifacts")
+        _ = try Self.make("\(self.path)/database")
         adminToken = try Self.adminToken(in: self.path)
     }
 

@@ -4,6 +4,7 @@ import FunctionWorker
 import Glibc
 import HTTP
 import Logging
+import RealtimeDatabase
 import Tokens
 
 /// The whole host: its loops, the servers on them, the functions and the workers.
@@ -26,6 +27,8 @@ public final class HearthHost {
     private var onReady: (HostSummary) -> Void = { _ in }
     private var startError: HostStartError?
     private let gate: TokenGate
+    private let database: DatabaseHost
+    private let delivery: TriggerDelivery
 
     /// Takes the data directory and the port.
     ///
@@ -47,17 +50,31 @@ public final class HearthHost {
             loop: home, limits: PoolLimits(configuration.workers), executable: executable, dataDirectory: data.path,
             keepsSpare: configuration.workers.prewarmed > 0, functionLog: FunctionLog(output: output), log: log)
         gate = TokenGate(configuration, loop: home, log: log)
+        // Databases announce events from their own threads, and the delivery asks databases for the rest.
+        let reference = LoopBound(DeliveryReference(), loop: home)
+        database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
+            home.post { reference.value.delivery?.receive(announcement) }
+        }
+        delivery = TriggerDelivery(
+            loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
+        ) { [database = database.database] name in try? database.namespace(name) }
+        reference.value.delivery = delivery
+        dispatcher.services.register(DatabaseService(database: database.database, loop: home))
         try makeShards()
     }
 
     private func makeShards() throws(HostStartError) {
         let settings = configuration.server
         var port = options.port ?? settings.port
+        var databaseSettings = DatabaseFrontEndSettings()
+        databaseSettings.isDevelopment = configuration.mode == .development
+        databaseSettings.adminToken = data.adminToken
         for index in 0..<settings.loops {
             do throws(LoopError) {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
-                    loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate, log: log)
+                    loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate,
+                    database: database.database, databaseSettings: databaseSettings, log: log)
                 try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1)
                 port = shard.port
                 shards.append(shard)
@@ -123,6 +140,11 @@ public final class HearthHost {
         guard !isStopping else { return }
         for refusal in refusals { log.error("\(refusal)") }
         for warning in configuration.warnings(forLoaded: functions.map(\.name)) { log.warning("\(warning)") }
+        let events = EventFunctions(functions)
+        for problem in events.problems { log.error("a function is left out", metadata: ["reason": "\(problem)"]) }
+        database.database.useTriggers(events.table)
+        delivery.publish(events.targets, isComplete: refusals.isEmpty)
+        database.database.openStored()
         for shard in shards { shard.publish(functions) }
         dispatcher.prepare()
         onReady(HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals))
@@ -141,6 +163,7 @@ public final class HearthHost {
             _exit(1)
         }
         isStopping = true
+        delivery.stop()
         log.notice("stopping: no new connections, what has begun is answered")
         certificates = nil
         shardsLeft = shards.count
@@ -162,8 +185,11 @@ public final class HearthHost {
         guard shardsLeft == 0 else { return }
         drainTimer = nil
         dispatcher.stop { [self] in
-            watchers = []
-            home.stop()
+            delivery.finish { [self] in
+                database.stop()
+                watchers = []
+                home.stop()
+            }
         }
     }
 }
@@ -181,4 +207,9 @@ extension PoolLimits {
         logBytesPerSecond = settings.logBytesPerSecond
         isSandboxed = settings.sandbox
     }
+}
+
+/// What is made after those who need it.
+private final class DeliveryReference {
+    weak var delivery: TriggerDelivery?
 }

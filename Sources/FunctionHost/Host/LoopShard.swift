@@ -2,6 +2,7 @@ import Configuration
 import EventLoop
 import HTTP
 import Logging
+import RealtimeDatabase
 
 /// One loop's share of the host: its listener, its server and its router.
 final class LoopShard: @unchecked Sendable {
@@ -15,13 +16,21 @@ final class LoopShard: @unchecked Sendable {
     /// Where connections speak TLS.
     var tls: TLSContext?
 
-    init(loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, log: Logger) {
+    init(
+        loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, database: RealtimeDatabase,
+        databaseSettings: DatabaseFrontEndSettings, log: Logger
+    ) {
         self.loop = loop
         self.thread = thread
+        let front = DatabaseFrontEnd(
+            database: database, loop: loop, credentials: DatabaseCredentials(gate: gate, loop: loop), settings: databaseSettings)
+        let admin = AdminAPI(
+            loop: loop, project: configuration.project, isDevelopment: configuration.mode == .development, adminToken: adminToken,
+            database: database)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
-            adminToken: adminToken, gate: gate, log: log)
-        server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server), handler: router)
+            adminToken: adminToken, gate: gate, database: front, admin: admin, log: log)
+        server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax), handler: router)
     }
 
     /// Listens, before the loop's first turn or on its thread.
@@ -57,6 +66,7 @@ final class LoopShard: @unchecked Sendable {
     func drain(withinMilliseconds: UInt64, completion: @escaping @Sendable () -> Void) {
         loop.post { [self] in
             router.isStopping = true
+            router.database.stop()
             // One more turn: connections that the kernel has accepted for us are taken before the listener closes.
             loop.post { [self] in
                 listener?.close()
@@ -70,11 +80,12 @@ final class LoopShard: @unchecked Sendable {
 }
 
 extension HTTPLimits {
-    init(_ settings: ServerSettings) {
+    init(_ settings: ServerSettings, databaseBytesMax: Int) {
         self.init()
         connectionsMax = settings.connectionsMax
         headBytesMax = settings.limits.headerBytes
-        bodyBytesMax = settings.limits.bodyBytes
+        // Each kind of request has a limit of its own; this is what none may exceed.
+        bodyBytesMax = max(settings.limits.bodyBytes, databaseBytesMax)
         headTimeoutMilliseconds = UInt64(settings.limits.headerSeconds * 1000)
         bodyTimeoutMilliseconds = UInt64(settings.limits.bodySeconds * 1000)
         idleTimeoutMilliseconds = UInt64(settings.limits.idleSeconds * 1000)

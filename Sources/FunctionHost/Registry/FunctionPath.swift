@@ -9,6 +9,8 @@ struct FunctionPath {
         case function(RegisteredFunction, ownPathStart: Int)
         /// The path has the emulator's shape, with this region and name, and no such function.
         case unknownFunction(region: String, name: String)
+        /// The path is one of the database's.
+        case database
         /// Anything else.
         case notFound
     }

@@ -4,6 +4,7 @@ import EventLoop
 import HTTP
 import JSON
 import Logging
+import RealtimeDatabase
 
 /// Leads each request of one loop to what answers it: a function, or a page of the host's own.
 final class Router: HTTPHandler {
@@ -11,6 +12,10 @@ final class Router: HTTPHandler {
     /// Whether its loop is the dispatcher's.
     let isHome: Bool
     let gate: TokenGate
+    /// The database's part of the paths.
+    let database: DatabaseFrontEnd
+    /// What administrators ask of the host itself.
+    private let admin: AdminAPI
     let log: Logger
     /// Whether the log takes what is said of each call, so that nothing is made ready for nobody.
     let logsEachCall: Bool
@@ -28,12 +33,17 @@ final class Router: HTTPHandler {
     private var lastExchange: ObjectIdentifier?
     private var lastOutcome = FunctionPath.Outcome.notFound
 
-    init(loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, log: Logger) {
+    init(
+        loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, database: DatabaseFrontEnd,
+        admin: AdminAPI, log: Logger
+    ) {
         self.loop = loop
         self.isHome = isHome
         self.bodyBytesMax = bodyBytesMax
         self.adminToken = adminToken
         self.gate = gate
+        self.database = database
+        self.admin = admin
         self.log = log
         logsEachCall = log.logLevel <= .debug
         registry = FunctionRegistry(project: project)
@@ -54,24 +64,36 @@ final class Router: HTTPHandler {
         let outcome = resolve(exchange)
         lastExchange = ObjectIdentifier(exchange)
         lastOutcome = outcome
-        guard case .function(let function, _) = outcome else { return .collect(limit: 64 * 1024) }
-        // A cold function's worker starts while the body is on its way.
-        if isHome, exchange.hasBody { function.pool.warmUp() }
-        return .collect(limit: bodyBytesMax)
-    }
-
-    func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
-        let outcome = lastExchange == ObjectIdentifier(exchange) ? lastOutcome : resolve(exchange)
-        lastExchange = nil
         switch outcome {
-        case .function(let function, let ownPathStart): call(function, exchange, ownPathStart, body)
-        case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
-        case .notFound: answerOwnPage(exchange)
+        case .function(let function, _):
+            // A cold function's worker starts while the body is on its way.
+            if isHome, exchange.hasBody { function.pool.warmUp() }
+            return .collect(limit: bodyBytesMax)
+        case .database: return database.head(exchange)
+        case .unknownFunction, .notFound: return admin.claims(exchange) ? admin.head(exchange) : .collect(limit: 64 * 1024)
         }
     }
 
+    func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
+        var outcome = FunctionPath.Outcome.notFound
+        swap(&outcome, &lastOutcome)
+        if lastExchange != ObjectIdentifier(exchange) { outcome = resolve(exchange) }
+        lastExchange = nil
+        switch outcome {
+        case .function(let function, let ownPathStart): call(function, exchange, ownPathStart, body)
+        case .database: database.request(exchange, body: body)
+        case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
+        case .notFound: if admin.claims(exchange) { admin.request(exchange, body: body) } else { answerOwnPage(exchange) }
+        }
+    }
+
+    /// A function's path may end in `.json` too; a request that names a database by `ns` means the database.
     private func resolve(_ exchange: HTTPExchange) -> FunctionPath.Outcome {
-        FunctionPath.resolve(exchange.path, host: exchange.host, in: registry)
+        let outcome = FunctionPath.resolve(exchange.path, host: exchange.host, in: registry)
+        if case .function = outcome, exchange.query.isEmpty { return outcome }
+        guard database.claims(exchange) else { return outcome }
+        if case .function = outcome, !database.isNamed(in: exchange) { return outcome }
+        return .database
     }
 
     private func call(_ function: RegisteredFunction, _ exchange: HTTPExchange, _ ownPathStart: Int, _ body: Span<UInt8>) {
@@ -105,6 +127,7 @@ final class Router: HTTPHandler {
                 exchange, isServing ? .ok : .serviceUnavailable, json: isServing ? "{\"status\":\"ready\"}" : "{\"status\":\"not ready\"}")
         }
         guard isReady else { return answerStarting(exchange) }
+        if database.refusesUnclaimed(exchange) { return }
         if path.equals("/backends"), exchange.method == .get { return answerBackends(exchange) }
         answer(exchange, .notFound, "Not Found", reflectsOrigin: true)
     }
@@ -151,7 +174,10 @@ final class Router: HTTPHandler {
 
     /// A refusal of the server's own: on a callable's path clients get one that they can read.
     func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange?) -> HTTPErrorBody? {
-        guard let exchange, case .function(let function, _) = resolve(exchange), function.isCallable else { return nil }
+        guard let exchange else { return nil }
+        let outcome = resolve(exchange)
+        if case .database = outcome { return database.errorBody(status: status, message: message) }
+        guard case .function(let function, _) = outcome, function.isCallable else { return nil }
         var body = ByteBuffer()
         CallableAnswer.append(error: .badRequest, to: &body)
         var fields: [(name: String, value: String)] = [("Vary", "Origin")]

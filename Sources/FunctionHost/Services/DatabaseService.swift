@@ -33,7 +33,7 @@ final class DatabaseService: Service {
 
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
         guard call.payload.count <= Self.payloadBytesMax else { return completion(DatabaseServiceRefusal.payloadTooLarge.answer) }
-        let key = DatabaseServiceRequest.needsKey(call) ? pushID.next(now: EventTime.now().milliseconds) : ""
+        let key = DatabaseServiceRequest.needsKey(call) ? pushID.next(now: WallClock.now().unixMilliseconds) : ""
         guard call.payload.count > Self.shortPayloadBytes else { return perform(DatabaseServiceRequest.result(of: call, key), completion) }
         let service = LoopBound(self, loop: loop)
         let answer = LoopBound(completion, loop: loop)

@@ -17,7 +17,7 @@ struct EventFunctions {
         var problems: [String] = []
         for function in functions {
             guard case .event(let trigger) = function.trigger else { continue }
-            do throws(PatternError) {
+            do throws(PathPatternError) {
                 guard let declaration = try trigger.declaration(of: function.name) else {
                     problems.append("\(function.name): this host has no events of type \"\(trigger.eventType)\"")
                     continue

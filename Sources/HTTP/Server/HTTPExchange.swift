@@ -16,7 +16,8 @@ public final class HTTPExchange {
     var head = RequestHead()
     var body = ByteBuffer()
     var intake = BodyIntake()
-    var connection: HTTPConnection?
+    /// Cut off before the connection ends, and so not counted for each request.
+    unowned(unsafe) var connection: HTTPConnection?
     var state = State.waiting
 
     enum State: Equatable {
@@ -42,7 +43,9 @@ public final class HTTPExchange {
     func detach() {
         state = .finished
         connection = nil
-        intake = BodyIntake()
+        // What it holds is let go of; the next head makes it anew.
+        if intake.inflater != nil { intake.inflater = nil }
+        if case .stream = intake.sink { intake.sink = .undecided }
     }
 
     // MARK: The request

@@ -4,8 +4,6 @@ import EventLoop
 struct Batch {
     /// Whether there is anything to commit.
     var hasChanges = false
-    /// What was written to the outbox.
-    var events: EventAnnouncement?
     private var deliveries: [Delivery] = []
 
     private struct Delivery {

@@ -8,7 +8,7 @@ struct ListenerTree {
     struct Listener {
         var id: UInt64
         var loop: EventLoop
-        var handler: LoopBound<([Change]) -> Void>
+        var handler: LoopBound<(ListenerNews) -> Void>
     }
 
     private final class Branch {
@@ -55,6 +55,9 @@ struct ListenerTree {
         }
         Self.forEach(in: branch, body)
     }
+
+    /// Calls `body` with every listener.
+    func forEach(_ body: (Listener) -> Void) { Self.forEach(in: root, body) }
 
     private static func forEach(in branch: Branch, _ body: (Listener) -> Void) {
         branch.listeners.forEach(body)

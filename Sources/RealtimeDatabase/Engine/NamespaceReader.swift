@@ -14,6 +14,8 @@ final class NamespaceReader {
     private let settings: NamespaceSettings
     private var current: Snapshot?
     private var spare: [any SnapshotStore] = []
+    /// What it knew of the tree's shape need not be read again where nothing has changed.
+    private var lastReader: TreeReader?
     private var answers = Batch()
     private var scratch = ByteBuffer()
     /// The rules in force. Reads that arrive before the writer has said which they are wait here.
@@ -87,10 +89,12 @@ final class NamespaceReader {
     private func snapshot() throws(ReadError) -> Snapshot {
         if let current { return current }
         do throws(StoreError) {
-            let store = try spare.popLast() ?? storage.openReader(namespace: settings.name)
+            let store = try connection()
             try store.beginSnapshot()
+            let reader = try TreeReader(snapshot: store, previous: lastReader)
+            lastReader = reader
             let snapshot = Snapshot(
-                store: store, reader: try TreeReader(snapshot: store),
+                store: store, reader: reader,
                 commit: try store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0)
             current = snapshot
             loop.endOfTurn { [self] in endTurn() }
@@ -98,6 +102,11 @@ final class NamespaceReader {
         } catch {
             throw .store(error)
         }
+    }
+
+    private func connection() throws(StoreError) -> any SnapshotStore {
+        if let store = spare.popLast() { return store }
+        return try storage.openReader(namespace: settings.name)
     }
 
     private func endTurn() {
@@ -112,12 +121,8 @@ final class NamespaceReader {
 
     /// Ends a snapshot; its connection may serve again.
     func release(_ snapshot: Snapshot) {
-        do throws(StoreError) {
-            try snapshot.store.endSnapshot()
-            if spare.count < Self.sparesMax, !isStopped { spare.append(snapshot.store) }
-        } catch {
-            settings.log.error("a snapshot could not be ended", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
-        }
+        snapshot.store.endSnapshot()
+        if spare.count < Self.sparesMax, !isStopped { spare.append(snapshot.store) }
     }
 
     // MARK: One read

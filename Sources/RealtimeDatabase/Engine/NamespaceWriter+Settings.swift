@@ -9,7 +9,6 @@ extension NamespaceWriter {
     ) {
         inTransaction({ error in loop.post { completion(.failure(StoreError(.other, error.message))) } }) { open throws(StoreError) in
             let answer = try body(open.outbox)
-            batch.hasChanges = true
             batch.answer(on: loop) { failure in
                 completion(failure.map { .failure(StoreError(.other, $0.message)) } ?? .success(answer))
             }
@@ -31,7 +30,19 @@ extension NamespaceWriter {
                 try open.store.delete(MetaKey.setting(name), in: .meta)
             }
             batch.hasChanges = true
+            triggerLimits = try readTriggerLimits(open)
             batch.answer(on: loop, answer)
         }
     }
+
+    /// The configured limits, as strict as the namespace's own setting says.
+    func readTriggerLimits(_ open: OpenStore) throws(StoreError) -> TriggerLimits {
+        var limits = settings.limits.triggers
+        let isStrict = try open.store.get(MetaKey.setting(Self.strictTriggerValidation), in: .meta) { $0.equals("true") }
+        if let isStrict { limits.isStrict = isStrict }
+        return limits
+    }
+
+    /// The setting that decides whether writes beyond the limits of triggers are refused: `true` or `false`.
+    static let strictTriggerValidation = "strictTriggerValidation"
 }

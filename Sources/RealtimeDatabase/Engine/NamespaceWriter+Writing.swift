@@ -23,7 +23,7 @@ extension NamespaceWriter {
         }
         if let expected = request.ifMatch, let conflict = try conflict(expected, at: request.operation.path, reader) { return conflict }
         if request.raisesTriggers, let refusal = try raiseEvents(request, changes, open, now: now) { return .refused(refusal) }
-        try apply(request.operation, changes, open.tree)
+        try apply(changes, open.tree)
         batch.hasChanges = true
         announce(request.operation, changes)
         return .committed(receipt(request, changes))
@@ -44,18 +44,32 @@ extension NamespaceWriter {
         }
     }
 
-    private func apply(_ operation: WriteRequest.Operation, _ changes: [ResolvedChange], _ tree: TreeWriter) throws(StoreError) {
-        if case .setPriority = operation {
-            for change in changes { try tree.setPriority(change.node.priority, at: change.path) }
-        } else {
-            for change in changes { try tree.set(change.node, at: change.path) }
+    /// Nil where the write may set off what it does.
+    private func raiseEvents(
+        _ request: WriteRequest, _ changes: [ResolvedChange], _ open: OpenStore, now: Int64
+    ) throws(StoreError) -> DatabaseError? {
+        guard let triggers else { return nil }
+        let values = changes.filter { !$0.isPriorityOnly }.map { (path: $0.path, node: $0.node) }
+        guard !values.isEmpty else { return nil }
+        let refusal = try open.outbox.raise(
+            triggers, changes: values, old: open.tree.reader, limits: triggerLimits, now: now, origin: request.origin, chain: request.chain)
+        return refusal.map { DatabaseError(.tooManyTriggers, $0.message) }
+    }
+
+    private func apply(_ changes: [ResolvedChange], _ tree: TreeWriter) throws(StoreError) {
+        for change in changes {
+            if change.isPriorityOnly {
+                try tree.setPriority(change.node.priority, at: change.path)
+            } else {
+                try tree.set(change.node, at: change.path)
+            }
         }
     }
 
     private func announce(_ operation: WriteRequest.Operation, _ changes: [ResolvedChange]) {
         guard listeners.count > 0 else { return }
         if case .update(let base, _) = operation {
-            let members = changes.map { (path: $0.path.relative(to: base), node: $0.node) }
+            let members = changes.map { (path: $0.path.relative(to: base) ?? .root, node: $0.node) }
             announce(Change(path: base, kind: .patch(members), commit: commitNumber + 1))
         } else if let change = changes.first {
             announce(Change(path: change.path, kind: .put(change.node), commit: commitNumber + 1))
@@ -67,7 +81,7 @@ extension NamespaceWriter {
         guard request.wantsValue || request.wantsETag else { return receipt }
         var value = Node.empty
         if case .update(let base, _) = request.operation {
-            for change in changes { value = value.setting(change.node, at: change.path.relative(to: base)) }
+            for change in changes { value = value.setting(change.node, at: change.path.relative(to: base) ?? .root) }
         } else if let change = changes.first {
             value = change.node
         }
@@ -80,29 +94,38 @@ extension NamespaceWriter {
 
     private func resolve(_ operation: WriteRequest.Operation, _ reader: TreeReader, now: Int64) throws(StoreError) -> [ResolvedChange] {
         switch operation {
-        case .set(let path, let draft): return [(path, try resolve(draft, at: path, reader, now: now))]
+        case .set(let path, let draft):
+            return [ResolvedChange(path: path, node: try resolve(draft, at: path, reader, now: now))]
         case .update(let base, let update):
             var changes: [ResolvedChange] = []
-            changes.reserveCapacity(update.members.count)
+            changes.reserveCapacity(update.members.count + update.priorities.count)
             for member in update.members {
                 let path = base.appending(member.path)
-                changes.append((path, try resolve(member.draft, at: path, reader, now: now)))
+                changes.append(ResolvedChange(path: path, node: try resolve(member.draft, at: path, reader, now: now)))
+            }
+            for member in update.priorities {
+                if let change = try resolve(priority: member.draft, at: base.appending(member.path), reader, now: now) { changes.append(change) }
             }
             return changes
         case .setPriority(let path, let draft):
-            var node = try read(path, reader)
-            guard !node.isEmpty else { return [] }
-            node.priority = Priority(draft.resolved(now: now) { _ in nil })
-            return [(path, node)]
+            return try resolve(priority: draft, at: path, reader, now: now).map { [$0] } ?? []
         }
     }
 
     private func resolve(_ draft: Draft, at path: Path, _ reader: TreeReader, now: Int64) throws(StoreError) -> Node {
-        guard draft.hasServerValues else { return draft.node }
+        guard !draft.isResolved else { return draft.node }
         let stored = StoredTree(reader)
         let node = draft.resolved(now: now) { stored.leaf(at: path.appending($0).key) }
         if let failure = stored.failure { throw failure }
         return node
+    }
+
+    /// Nil where there is no node that could have a priority.
+    private func resolve(priority draft: Draft, at path: Path, _ reader: TreeReader, now: Int64) throws(StoreError) -> ResolvedChange? {
+        var node = try read(path, reader)
+        guard !node.isEmpty else { return nil }
+        node.priority = draft.resolved(now: now) { _ in nil }.leaf.flatMap { Priority($0) }
+        return ResolvedChange(path: path, node: node, isPriorityOnly: true)
     }
 
     private func read(_ path: Path, _ reader: TreeReader) throws(StoreError) -> Node {
@@ -122,9 +145,11 @@ extension NamespaceWriter {
         let stored = StoredTree(reader)
         let staged = StagedTree(stored, changes: changes)
         let context = RuleContext(auth: auth, now: now)
+        var budget = rules.budget()
         var result = RuleVerdict.allowed
         for change in changes {
-            result = rules.write(change.path, value: change.node, context: context, old: stored, new: staged, explains: explains)
+            result = rules.write(
+                change.path, value: change.node, context: context, old: stored, new: staged, explains: explains, budget: &budget)
             guard result.isAllowed else { break }
         }
         if let failure = stored.failure { throw failure }
@@ -147,4 +172,9 @@ extension NamespaceWriter {
 }
 
 /// A written path and its new node, with server values resolved.
-typealias ResolvedChange = (path: Path, node: Node)
+struct ResolvedChange {
+    var path: Path
+    var node: Node
+    /// Whether the node is as before but for its priority.
+    var isPriorityOnly = false
+}

@@ -1,3 +1,4 @@
+import Bytes
 import EventLoop
 import Logging
 import Rules
@@ -21,6 +22,8 @@ final class NamespaceWriter {
     private(set) var failure = DatabaseError.stopping
 
     var triggers: TriggerMatcher?
+    /// What a single write may set off.
+    var triggerLimits = TriggerLimits()
     var batch = Batch()
     private(set) var listeners = ListenerTree()
     private var lastListener: UInt64 = 0
@@ -34,10 +37,10 @@ final class NamespaceWriter {
         let tree: TreeWriter
         let outbox: Outbox
 
-        init(_ store: any OrderedStore) throws(StoreError) {
+        init(_ store: any OrderedStore, namespace: String) throws(StoreError) {
             self.store = store
             tree = try TreeWriter(store)
-            outbox = try Outbox(store)
+            outbox = try Outbox(store, namespace: namespace)
         }
     }
 
@@ -53,12 +56,13 @@ final class NamespaceWriter {
     /// Opens the store. When that fails, what arrives is refused.
     func start() {
         do throws(StoreError) {
-            let opened = try OpenStore(try storage.openWriter(namespace: settings.name))
+            let opened = try OpenStore(try storage.openWriter(namespace: settings.name), namespace: settings.name)
             open = opened
             commitNumber = try opened.store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
             try loadRules(opened)
+            triggerLimits = try readTriggerLimits(opened)
             housekeeping.start(afterMilliseconds: 1)
-            settings.didRaiseEvents(EventAnnouncement(namespace: settings.name))
+            if let pending = try opened.outbox.pending() { settings.didRaiseEvents(pending) }
         } catch {
             open = nil
             failure = DatabaseError(error)
@@ -96,8 +100,9 @@ final class NamespaceWriter {
     private func commit() {
         guard isInTransaction, let open else { return }
         do throws(StoreError) {
-            if batch.hasChanges {
-                try open.store.put(MetaKey.commit, MetaKey.bytes(commitNumber + 1).span, in: .meta)
+            if batch.hasChanges || open.outbox.hasChanges {
+                let number = MetaKey.bytes(commitNumber + 1)
+                try open.store.put(MetaKey.commit, number.span, in: .meta)
                 try open.store.commit()
                 commitNumber += 1
             } else {
@@ -109,9 +114,8 @@ final class NamespaceWriter {
             _ = abandon(error)
             return
         }
-        let events = batch.events
         deliver(failure: nil)
-        if let events { settings.didRaiseEvents(events) }
+        if let events = open.outbox.didCommit() { settings.didRaiseEvents(events) }
         housekeeping.start(afterMilliseconds: 1)
     }
 
@@ -124,7 +128,7 @@ final class NamespaceWriter {
         guard let store = open?.store else { return refusal }
         store.rollback()
         do throws(StoreError) {
-            let opened = try OpenStore(store)
+            let opened = try OpenStore(store, namespace: settings.name)
             open = opened
             if rulesAreUncommitted { try loadRules(opened) }
             rulesAreUncommitted = false
@@ -167,7 +171,8 @@ final class NamespaceWriter {
     /// Puts rules in force, for good. `answer` is called on this loop.
     func setRules(_ rules: RuleSet, fileMark: [UInt8]?, answer: @escaping @Sendable (DatabaseError?) -> Void) {
         inTransaction(answer) { open throws(StoreError) in
-            try open.store.put(MetaKey.rules, rules.source.span, in: .meta)
+            let source = rules.source
+            try open.store.put(MetaKey.rules, source.span, in: .meta)
             if let fileMark { try open.store.put(MetaKey.rulesFile, fileMark.span, in: .meta) }
             try open.tree.declareIndexes(rules.indexDefinitions)
             batch.hasChanges = true
@@ -211,9 +216,8 @@ final class NamespaceWriter {
         guard !isInTransaction else { return housekeeping.start(afterMilliseconds: 1) }
         var hasMore = false
         inTransaction({ _ in }) { open throws(StoreError) in
-            let isSwept = try !open.tree.sweep(budget: 2000)
-            let isBuilt = try isSwept && !open.tree.buildIndexes(budget: 1000)
-            hasMore = !(isSwept && isBuilt)
+            hasMore = try open.tree.sweep(budget: 2000)
+            if !hasMore { hasMore = try open.tree.buildIndexes(budget: 1000) }
             if hasMore { batch.hasChanges = true }
         }
         if hasMore { housekeeping.start(afterMilliseconds: 1) }

@@ -3,7 +3,7 @@ import Tree
 
 /// The tree as it will be after a write: the new values laid over what is stored. Nothing is read but what is asked for.
 struct StagedTree: RuleData {
-    private struct Layer {
+    fileprivate struct Layer {
         var key: PathKey
         var node: Node
     }
@@ -12,7 +12,7 @@ struct StagedTree: RuleData {
     private let layers: [Layer]
 
     /// - Parameter changes: no path of them is at or below another.
-    init(_ stored: StoredTree, changes: [(path: Path, node: Node)]) {
+    init(_ stored: StoredTree, changes: [ResolvedChange]) {
         self.stored = stored
         layers = changes.map { Layer(key: $0.path.key, node: $0.node) }
     }

@@ -1,0 +1,55 @@
+/// The Realtime Database.
+public struct DatabaseSettings: Sendable, Equatable {
+    public enum Storage: String, Sendable {
+        case sqlite
+        case memory
+    }
+
+    /// Path of the security rules.
+    public var rules: String?
+    public var storage: Storage
+    /// The database of requests that name none.
+    public var defaultNamespace: String
+    /// The other databases that there are in production mode.
+    public var namespaces: [String]
+    public var limits: Limits
+    public var triggers: TriggerSettings
+
+    /// How much one request may read or change.
+    public struct Limits: Sendable, Equatable {
+        public var writeBytes: Int
+        public var readBytes: Int
+        public var rulesBytes: Int
+    }
+}
+
+/// How writes run functions.
+public struct TriggerSettings: Sendable, Equatable {
+    /// The most functions that one write may run.
+    public var functionsPerWrite: Int
+    /// The largest event.
+    public var eventBytes: Int
+    /// Whether writes beyond the two limits are refused.
+    public var isStrict: Bool
+    /// How many events may cause each other.
+    public var chainDepth: Int
+    /// The time to the second attempt.
+    public var retryMinSeconds: Double
+    /// The longest time between two attempts.
+    public var retryMaxSeconds: Double
+    /// How old an event may become; nil for what its function's generation gives it.
+    public var retryAgeSeconds: Double?
+}
+
+extension ConfigurationReader {
+    func triggers(_ field: Field) -> TriggerSettings {
+        TriggerSettings(
+            functionsPerWrite: field["functionsPerWrite"].int, eventBytes: field["eventBytes"].int, isStrict: field["strict"].bool,
+            chainDepth: field["chainDepth"].int, retryMinSeconds: field["retryMinSeconds"].double,
+            retryMaxSeconds: field["retryMaxSeconds"].double, retryAgeSeconds: field["retryAgeSeconds"].doubleIfPresent)
+    }
+
+    func limits(_ field: Field) -> DatabaseSettings.Limits {
+        DatabaseSettings.Limits(writeBytes: field["writeBytes"].int, readBytes: field["readBytes"].int, rulesBytes: field["rulesBytes"].int)
+    }
+}

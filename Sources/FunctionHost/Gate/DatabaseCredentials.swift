@@ -1,0 +1,40 @@
+import Bytes
+import EventLoop
+import JSON
+import RealtimeDatabase
+import Tokens
+
+/// Verifies the ID tokens of requests to the database, as the gate does for functions.
+final class DatabaseCredentials: CredentialChecker {
+    private let gate: TokenGate
+    private let loop: EventLoop
+
+    init(gate: TokenGate, loop: EventLoop) {
+        self.gate = gate
+        self.loop = loop
+    }
+
+    func known(_ token: Span<UInt8>) -> CredentialVerdict? { gate.cachedIDToken(token).map(Self.verdict) }
+
+    func check(_ token: [UInt8], completion: @escaping (CredentialVerdict) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        Task { [gate, loop] in
+            let result = await gate.verifyIDToken(token)
+            loop.post { answer.value(Self.verdict(result)) }
+        }
+    }
+
+    private static func verdict(_ result: Result<VerifiedToken, TokenRefusal>) -> CredentialVerdict {
+        switch result {
+        case .success(let token): verdict(token)
+        case .failure(.expired): .refused(.expired)
+        case .failure(.malformed), .failure(.tooLong): .refused(.unreadable)
+        case .failure: .refused(.unauthorized)
+        }
+    }
+
+    private static func verdict(_ token: VerifiedToken) -> CredentialVerdict {
+        guard let claims = try? JSONValue(parsing: token.claims.span) else { return .refused(.unreadable) }
+        return .user(auth: AuthVariable.make(uid: token.subject, claims: claims), expires: Int64(token.expires))
+    }
+}

@@ -1,0 +1,116 @@
+import Bytes
+import Configuration
+import Crypto
+import EventLoop
+import Glibc
+import Logging
+import RealtimeDatabase
+import Rules
+
+/// The databases of the host, with the rules of the configured file kept current. Belongs to the home loop.
+final class DatabaseHost {
+    let database: RealtimeDatabase
+    private let settings: DatabaseSettings
+    private let loop: EventLoop
+    private let log: Logger
+    private var watcher: FileWatcher?
+    private var timer: Timer?
+
+    /// - Parameter didRaiseEvents: told, on any thread, of events that wait in a namespace's outbox.
+    init(
+        _ configuration: Configuration, directory: String, loop: EventLoop, log: Logger,
+        didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
+    ) {
+        let settings = configuration.database
+        self.settings = settings
+        self.loop = loop
+        self.log = log
+        let storage: any StorageEngine =
+            switch settings.storage {
+            case .sqlite: SQLiteStorage(directory: directory)
+            case .memory: MemoryStorage()
+            }
+        let file = settings.rules.flatMap { Self.read($0, settings, log) }
+        database = RealtimeDatabase(
+            storage: storage, defaultNamespace: settings.defaultNamespace,
+            allowed: configuration.mode == .development ? nil : Set(settings.namespaces), rulesFile: file, limits: DatabaseLimits(settings),
+            log: log, didRaiseEvents: didRaiseEvents)
+        watchRules()
+    }
+
+    /// Lets go of the files, once nobody asks any more.
+    func stop() {
+        watcher = nil
+        timer = nil
+        database.stop()
+    }
+
+    // MARK: Rules
+
+    private func watchRules() {
+        guard let path = settings.rules else { return }
+        // An editor saves in several steps: wait until it is quiet.
+        timer = Timer(loop: loop) { [unowned self] in reloadRules(path) }
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        do throws(LoopError) {
+            watcher = try FileWatcher(loop: loop, path: folder) { [unowned self] name in
+                guard name == nil || path.hasSuffix("/\(name ?? "")") || path == name else { return }
+                timer?.start(afterMilliseconds: 100)
+            }
+        } catch {
+            log.warning("the rules are not watched for changes", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func reloadRules(_ path: String) {
+        guard let file = Self.read(path, settings, log) else { return }
+        database.useRulesFile(file, on: loop) { [log] error in
+            if let error {
+                log.error("the database rules could not be put in force", metadata: ["reason": "\(error)"])
+            } else {
+                log.notice("the database rules were reloaded", metadata: ["file": "\(path)"])
+            }
+        }
+    }
+
+    /// The rules in a file; nil, after a line in the log, where they cannot be used: then those before stay in force.
+    private static func read(_ path: String, _ settings: DatabaseSettings, _ log: Logger) -> RulesFile? {
+        guard let source = contents(of: path, limit: settings.limits.rulesBytes) else {
+            log.error("the database rules cannot be read, those before stay in force", metadata: ["file": "\(path)"])
+            return nil
+        }
+        do throws(RulesError) {
+            let rules = try RuleSet(parsing: source)
+            return RulesFile(rules: rules, mark: Array(SHA256.hash(data: source)))
+        } catch {
+            log.error("the database rules have an error, those before stay in force", metadata: ["at": "\(path):\(error)"])
+            return nil
+        }
+    }
+
+    private static func contents(of path: String, limit: Int) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = Glibc.read(descriptor, &room, room.count)
+            guard count > 0 else { return count == 0 ? bytes : nil }
+            bytes += room[..<count]
+            guard bytes.count <= limit else { return nil }
+        }
+    }
+}
+
+extension DatabaseLimits {
+    init(_ settings: DatabaseSettings) {
+        self.init()
+        writeBytesMax = settings.limits.writeBytes
+        readBytesMax = settings.limits.readBytes
+        rulesBytesMax = settings.limits.rulesBytes
+        triggers = TriggerLimits(
+            functionsMax: settings.triggers.functionsPerWrite, eventBytesMax: settings.triggers.eventBytes, isStrict: settings.triggers.isStrict)
+        chainDepthMax = settings.triggers.chainDepth
+    }
+}
