@@ -38,6 +38,15 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Whether this can happen to a value that is there, or is not.
+    func isPossible(ifThere isThere: Bool) -> Bool {
+        switch self {
+        case .created: !isThere
+        case .updated, .deleted: isThere
+        case .written: true
+        }
+    }
+
     /// Whether a function of this kind runs for `change`, which is never ``written``.
     func covers(_ change: TriggerKind) -> Bool { self == .written || self == change }
 }

@@ -23,10 +23,13 @@ struct TriggerTrie: Sendable {
 
     private(set) var nodes: [Node] = [Node()]
     let declarations: [TriggerDeclaration]
+    /// Where a walk stands at the root.
+    private(set) var start: [Int] = []
 
     init(_ declarations: [TriggerDeclaration]) {
         self.declarations = declarations
         for index in declarations.indices { insert(declarations[index].pattern, index) }
+        start = withMany([0])
     }
 
     private mutating func insert(_ pattern: PathPattern, _ declaration: Int) {
@@ -77,9 +80,6 @@ struct TriggerTrie: Sendable {
     }
 
     // MARK: Walking
-
-    /// Where a walk stands at the root.
-    var start: [Int] { withMany([0]) }
 
     /// Where a walk stands after `key`.
     func advance(_ places: [Int], _ key: String) -> [Int] {

@@ -59,9 +59,7 @@ struct TriggerWalk {
         var value = value
         var claimed = claimed
         var due: [Int] = []
-        for place in places {
-            for index in trie.nodes[place].terminals where try isDue(index, range, value, &claimed) { due.append(index) }
-        }
+        for index in try candidates(places, &value) where try isDue(index, range, value, &claimed) { due.append(index) }
         if !due.isEmpty { try emitAbove(due, range, &value, emit) }
         var start = range.lowerBound
         while start < range.upperBound {
@@ -148,10 +146,7 @@ struct TriggerWalk {
         var value = value
         var claimed = claimed
         if case .memory(let node) = value, node.isEmpty, new.isEmpty { return }
-        var due: [Int] = []
-        for place in places {
-            for index in trie.nodes[place].terminals where isWritten || !claimed.contains(index) { due.append(index) }
-        }
+        let due = try candidates(places, &value).filter { isWritten || !claimed.contains($0) }
         if !due.isEmpty {
             let place = value
             if let before = try read({ () throws(StoreError) in try old.load(place) }) {
@@ -235,8 +230,28 @@ struct TriggerWalk {
 
     // MARK: Events
 
+    /// The functions whose pattern ends here, but for those that want something else than can happen to the old value.
+    private func candidates(_ places: [Int], _ value: inout OldValue) throws(Failure) -> [Int] {
+        guard places.contains(where: { !trie.nodes[$0].terminals.isEmpty }) else { return [] }
+        let place = value
+        let exists = try read { () throws(StoreError) in try old.exists(place) }
+        if !exists { value = .absent }
+        var candidates: [Int] = []
+        for place in places {
+            for index in trie.nodes[place].terminals {
+                let declaration = trie.declarations[index]
+                // One with `**` has its place on this branch whatever happens there.
+                guard declaration.pattern.manyIndex != nil || declaration.kind.isPossible(ifThere: exists) else { continue }
+                candidates.append(index)
+            }
+        }
+        return candidates
+    }
+
     private mutating func emitEvents(_ due: [Int], _ values: EventValues, _ emit: Emit) throws(Failure) {
-        try emitEvents(due, values.change, values.payload(bytesMax: limits.eventBytesMax), emit)
+        let change = values.change
+        let due = due.filter { trie.declarations[$0].kind.covers(change) }
+        if !due.isEmpty { try emitEvents(due, change, values.payload(bytesMax: limits.eventBytesMax), emit) }
     }
 
     /// - Parameter payload: nil when it is larger than an event may be.
