@@ -98,7 +98,7 @@ def test_output_that_cannot_be_written(name, hearth):
 
 
 def test_output_that_nobody_reads(hearth):
-    hearth.succeeds('database:set', '/a', '--data', json.dumps(['x' * 1000] * 2000), '--force')
+    hearth.succeeds('database:set', '/a', '--force', given=json.dumps(['x' * 1000] * 2000))
     process = hearth.start('database:get', '/a')
     process.stdout.read(10)
     process.stdout.close()
@@ -142,7 +142,7 @@ def test_remove(hearth):
 
 
 def test_remove_much(hearth):
-    hearth.succeeds('database:set', '/much', '--data', json.dumps({str(n): {'v': 'x' * 50} for n in range(100_000)}), '--force')
+    hearth.succeeds('database:set', '/much', '--force', given=json.dumps({str(n): {'v': 'x' * 50} for n in range(100_000)}))
     hearth.succeeds('database:remove', '/much', '--force')
     assert read(hearth, '/') is None
 
