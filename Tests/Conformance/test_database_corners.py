@@ -145,6 +145,13 @@ def test_a_read_that_is_too_large(database):
         400, 'Data requested exceeds the maximum size that can be accessed with a single request.')
 
 
+def test_an_export_of_any_size(database):
+    value = {str(part): 'x' * 150_000 for part in range(3)}
+    for part, text in value.items():
+        database.put(f'/a/{part}.json', text)
+    assert database.get('/a.json', query={'format': 'export'}) == value
+
+
 def test_client_info_is_nothing(database):
     assert database.get('/.info/connected.json') is None
     answer = database.ask('PUT', '/.info/connected.json', True)

@@ -13,7 +13,7 @@ extension RESTCall {
         var request = ReadRequest(location.path, try kind(location), principal: requester.principal)
         request.form = parameters.format == .export ? .export : .value
         request.isPretty = parameters.print == .pretty
-        request.bytesMax = front.database.limits.readBytesMax
+        request.bytesMax = bytesMax(request)
         if let accept = exchange.header("accept"), EventStreamClient.wants(accept), exchange.method == .get {
             return try stream(request)
         }
@@ -28,6 +28,12 @@ extension RESTCall {
             startTimeout()
         }
         namespace.read(request, on: front.loop) { [self] in didRead($0) }
+    }
+
+    /// An administrator's export has no limit: it is sent piece by piece, however much it is.
+    private func bytesMax(_ request: ReadRequest) -> Int {
+        if case .value = request.kind, case .admin = request.principal, request.form == .export { return .max }
+        return front.database.limits.readBytesMax
     }
 
     private func kind(_ location: Location) throws(RESTError) -> ReadRequest.Kind {
