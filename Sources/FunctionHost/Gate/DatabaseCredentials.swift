@@ -18,10 +18,7 @@ final class DatabaseCredentials: CredentialChecker {
 
     func check(_ token: [UInt8], completion: @escaping (CredentialVerdict) -> Void) {
         let answer = LoopBound(completion, loop: loop)
-        Task { [gate, loop] in
-            let result = await gate.verifyIDToken(token)
-            loop.post { answer.value(Self.verdict(result)) }
-        }
+        gate.verifyIDToken(token, on: loop) { answer.value(Self.verdict($0)) }
     }
 
     private static func verdict(_ result: Result<VerifiedToken, TokenRefusal>) -> CredentialVerdict {

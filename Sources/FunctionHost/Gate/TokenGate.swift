@@ -105,8 +105,15 @@ final class TokenGate: Sendable {
     /// An ID token that was verified before and still holds.
     func cachedIDToken(_ token: Span<UInt8>) -> VerifiedToken? { idTokens.cached(token) }
 
-    /// Verifies an ID token that came another way than in a header of its own.
-    func verifyIDToken(_ token: [UInt8]) async -> Result<VerifiedToken, TokenRefusal> { await idTokens.verify(token) }
+    /// Verifies an ID token that came another way than in a header of its own, and calls `completion` on `loop`.
+    func verifyIDToken(
+        _ token: [UInt8], on loop: EventLoop, completion: @escaping @Sendable (Result<VerifiedToken, TokenRefusal>) -> Void
+    ) {
+        Task { [self] in
+            let result = await idTokens.verify(token)
+            loop.post { completion(result) }
+        }
+    }
 
     /// Marks an App Check token as used.
     ///

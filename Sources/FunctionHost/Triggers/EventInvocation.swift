@@ -20,7 +20,8 @@ final class EventInvocation: Invocation {
 
     func begin() {
         deadlineMilliseconds = function.pool.loop.nowMilliseconds + function.timeoutMilliseconds
-        start(payload: event.payload.span)
+        let payload = event.payload
+        start(payload: payload.span)
     }
 
     override func writeContext(into buffer: inout ByteBuffer) {

@@ -29,6 +29,9 @@ final class NamespaceWriter {
     private var lastListener: UInt64 = 0
     private var isInTransaction = false
     private var rulesAreUncommitted = false
+    /// Whether a snapshot is known to hold back the store's upkeep.
+    private var isHeldBack = false
+    private lazy var quietTimer = Timer(loop: loop) { [unowned self] in keepQuiet() }
     private lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
 
     struct OpenStore {
@@ -75,6 +78,7 @@ final class NamespaceWriter {
     func stop() {
         commit()
         housekeeping.close()
+        quietTimer.close()
         open = nil
         failure = .stopping
     }
@@ -116,6 +120,7 @@ final class NamespaceWriter {
         }
         deliver(failure: nil)
         if let events = open.outbox.didCommit() { settings.didRaiseEvents(events) }
+        checkpoint(.committed, open.store)
         housekeeping.start(afterMilliseconds: 1)
     }
 
@@ -220,6 +225,26 @@ final class NamespaceWriter {
             if !hasMore { hasMore = try open.tree.buildIndexes(budget: 1000) }
             if hasMore { batch.hasChanges = true }
         }
-        if hasMore { housekeeping.start(afterMilliseconds: 1) }
+        guard !hasMore else { return housekeeping.start(afterMilliseconds: 1) }
+        quietTimer.start(afterMilliseconds: 200)
+    }
+
+    /// Nobody has written for a while.
+    private func keepQuiet() {
+        guard !isInTransaction, let store = open?.store else { return }
+        checkpoint(.idle, store)
+    }
+
+    private func checkpoint(_ occasion: CheckpointOccasion, _ store: any OrderedStore) {
+        do throws(StoreError) {
+            let report = try store.checkpoint(occasion)
+            guard report.isHeldBack != isHeldBack else { return }
+            isHeldBack = report.isHeldBack
+            guard isHeldBack else { return }
+            settings.log.warning(
+                "a long read keeps the log of changes from being emptied", metadata: ["namespace": "\(settings.name)", "bytes": "\(report.logBytes)"])
+        } catch {
+            settings.log.error("a checkpoint failed", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
+        }
     }
 }
