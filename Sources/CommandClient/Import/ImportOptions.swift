@@ -9,7 +9,7 @@ public struct ImportOptions: Sendable, Hashable {
     /// The byte of the text up to which all was written by an earlier attempt.
     public var resumesAt = 0
     /// How often a request is sent again when the host cannot be reached or is too busy.
-    public var retriesMax = 8
+    public var retriesMax = 12
 
     /// The usual.
     public init() {}
