@@ -98,11 +98,14 @@ final class FunctionQueue {
     }
 
     private func readAhead() {
-        guard newest > readThrough, !isReading, hasRoom, heldCount < owner.settings.heldCountMax else { return }
+        let settings = owner.settings
+        // A quarter of the window at a time, not each event when there is room for it.
+        let isWorthIt = loadedCount * 4 <= settings.loadedCountMax * 3 && loadedBytes * 4 <= settings.loadedBytesMax * 3
+        guard newest > readThrough, !isReading, isWorthIt, heldCount < settings.heldCountMax else { return }
         isReading = true
         let wanted = newest
-        let count = owner.settings.loadedCountMax - loadedCount
-        owner.readPage(of: function, after: readThrough, count: count, bytes: owner.settings.loadedBytesMax - loadedBytes) { [self] page in
+        let (count, bytes) = (settings.loadedCountMax - loadedCount, settings.loadedBytesMax - loadedBytes)
+        owner.readPage(of: function, after: readThrough, count: count, bytes: bytes) { [self] page in
             isReading = false
             for event in page.events where event.sequence > readThrough { accept(event) }
             readThrough = max(readThrough, page.through)

@@ -60,7 +60,15 @@ final class NamespaceDelivery {
     // MARK: Reading
 
     func readPage(of function: String, after sequence: UInt64, count: Int, bytes: Int, completion: @escaping (Outbox.Page) -> Void) {
-        read(completion) { outbox throws(StoreError) in
+        let complain = { [self] (page: Outbox.Page) in
+            for sequence in page.damaged {
+                log.error(
+                    "an event cannot be read, and is left in the outbox",
+                    metadata: ["function": "\(function)", "namespace": "\(namespace)", "sequence": "\(sequence)"])
+            }
+            completion(page)
+        }
+        read(complain) { outbox throws(StoreError) in
             try outbox.page(of: function, after: sequence, limit: max(1, count), bytesMax: bytes)
         }
     }
@@ -108,8 +116,7 @@ final class NamespaceDelivery {
     func startReady(_ queue: FunctionQueue) {
         switch delivery.target(queue.function) {
         case .unknown: return
-        case .missing:
-            while let lane = queue.ready.popFirst() { giveUp(lane, queue, .functionMissing) }
+        case .missing: giveUpAll(queue)
         case .found(let target):
             let most = min(target.attemptsMax, settings.loadedCountMax)
             while queue.running < most, queue.restingUntil <= loop.nowMilliseconds, let lane = queue.ready.popFirst() {
@@ -122,7 +129,8 @@ final class NamespaceDelivery {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
         let now = WallClock.now().unixMilliseconds
         guard event.progress.notBefore <= now else {
-            return queue.wait(lane, milliseconds: UInt64(event.progress.notBefore - now))
+            // A clock that was set back makes nobody wait longer than a failure does.
+            return queue.wait(lane, milliseconds: UInt64(min(event.progress.notBefore - now, settings.retries.mostMilliseconds)))
         }
         guard event.chain.depth <= settings.chainDepthMax else { return giveUp(lane, queue, .chainTooLong) }
         lane.state = .running
@@ -182,6 +190,26 @@ final class NamespaceDelivery {
         queue.wait(lane, milliseconds: UInt64(max(1, delay)))
     }
 
+    /// Nobody takes these events: what is loaded of them becomes dead letters.
+    private func giveUpAll(_ queue: FunctionQueue) {
+        var count = 0
+        while let lane = queue.ready.popFirst() {
+            if let event = lane.loaded.first {
+                bury(event, event.progress, .functionMissing)
+                count += 1
+            }
+            queue.removeNext(lane)
+        }
+        guard count > 0 else { return }
+        log.error(
+            "events of a function that there is not were given up; they are dead letters now",
+            metadata: ["function": "\(queue.function)", "namespace": "\(namespace)", "count": "\(count)"])
+    }
+
+    private func bury(_ event: OutboxEvent, _ progress: DeliveryProgress, _ reason: DeadLetter.Reason) {
+        settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds))
+    }
+
     /// The lane's next event becomes a dead letter.
     private func giveUp(_ lane: EventLane, _ queue: FunctionQueue, _ reason: DeadLetter.Reason, _ progress: DeliveryProgress? = nil) {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
@@ -196,7 +224,7 @@ final class NamespaceDelivery {
         } else {
             log.error("an event was given up; it is a dead letter now", metadata: metadata)
         }
-        settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds))
+        bury(event, progress, reason)
         queue.removeNext(lane)
     }
 
