@@ -1,6 +1,8 @@
 /// All expressions of a rules document, compiled.
-final class Program: Sendable {
-    let ops: [Op]
+// The operators are written once, before the program is shared, and freed when nobody has it any more.
+final class Program: @unchecked Sendable {
+    /// Read for every step of every rule: a pointer is no reference to count.
+    let ops: UnsafePointer<Op>
     /// The bytes of its rule's text that each operator covers.
     let ranges: [Range<Int32>]
     /// Operands of operators that have many.
@@ -12,7 +14,9 @@ final class Program: Sendable {
     let patterns: [RegularExpression]
 
     init(_ builder: ProgramBuilder) {
-        ops = builder.ops
+        let ops = UnsafeMutablePointer<Op>.allocate(capacity: max(1, builder.ops.count))
+        ops.initialize(from: builder.ops, count: builder.ops.count)
+        self.ops = UnsafePointer(ops)
         ranges = builder.ranges
         operands = builder.operands
         numbers = builder.numbers
@@ -21,6 +25,8 @@ final class Program: Sendable {
         paths = builder.paths
         patterns = builder.patterns
     }
+
+    deinit { ops.deallocate() }
 }
 
 /// Collects the operators and tables of a program.

@@ -1,35 +1,64 @@
 /// A node of the rules: what is said of one place of the tree, or of all children of a place.
-struct RuleNode: Sendable {
-    /// An index among the rules of the set, or `none`.
-    var read = RuleNode.none
-    var write = RuleNode.none
-    var validate = RuleNode.none
-    /// Children by name, and their indices among the nodes.
-    var literals: [String] = []
-    var literalNodes: [Int] = []
+final class RuleNode: Sendable {
+    let read: CompiledRule?
+    let write: CompiledRule?
+    let validate: CompiledRule?
+    /// Children by name.
+    let literals: [String]
+    let literalNodes: [RuleNode]
     /// The child for every other name.
-    var wildcard = RuleNode.none
-    var indexes: [IndexDeclaration.Target] = []
-    /// Whether any node further down has a `.validate`.
-    var hasValidateBelow = false
+    let wildcard: RuleNode?
+    let indexes: [IndexDeclaration.Target]
+    /// Whether there is a `.validate` further down.
+    let hasValidateBelow: Bool
 
-    static let none = -1
+    /// A node while its members are being read.
+    struct Draft {
+        var read: CompiledRule?
+        var write: CompiledRule?
+        var validate: CompiledRule?
+        var literals: [String] = []
+        var literalNodes: [RuleNode] = []
+        var wildcard: RuleNode?
+        var indexes: [IndexDeclaration.Target] = []
+    }
+
+    init(_ draft: Draft) {
+        read = draft.read
+        write = draft.write
+        validate = draft.validate
+        literals = draft.literals
+        literalNodes = draft.literalNodes
+        wildcard = draft.wildcard
+        indexes = draft.indexes
+        hasValidateBelow = draft.literalNodes.contains(where: \.validates) || draft.wildcard?.validates ?? false
+    }
+
+    /// Whether there is a `.validate` here or further down.
+    var validates: Bool { validate != nil || hasValidateBelow }
 
     /// The node for the child `key`: the literal one, else the wildcard; nil without either.
     @inline(__always)
-    func child(_ key: String) -> Int? {
+    func child(_ key: String) -> RuleNode? {
         for index in literals.indices where RuleText.areEqual(literals[index], key) { return literalNodes[index] }
-        return wildcard == RuleNode.none ? nil : wildcard
+        return wildcard
     }
 }
 
 /// A rule with its compiled expression.
-struct CompiledRule: Sendable {
-    var kind: RuleKind
+final class CompiledRule: Sendable {
+    let kind: RuleKind
     /// The operator that the expression begins with.
-    var root: Int32
+    let root: Int32
     /// The names of the node that holds it, `$name` for a wildcard.
-    var pattern: [String]
+    let pattern: [String]
     /// The expression; `true` or `false` for a value that is one.
-    var text: RuleText
+    let text: RuleText
+
+    init(kind: RuleKind, root: Int32, pattern: [String], text: RuleText) {
+        self.kind = kind
+        self.root = root
+        self.pattern = pattern
+        self.text = text
+    }
 }

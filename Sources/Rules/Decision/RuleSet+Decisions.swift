@@ -53,26 +53,25 @@ extension RuleSet {
         var evaluator = Evaluator(
             program, path: path, context: context, query: query, old: data, new: data, limits: limits, steps: limits.stepsMax)
         var recorder = explains ? TraceRecorder(rules: self, operation: .read, path: path) : nil
-        let isAllowed = grants(\.read, path, &evaluator, &recorder, written: nil)
+        let isAllowed = grants(.read, path, &evaluator, &recorder, written: nil)
         return RuleVerdict(
             isAllowed: isAllowed, isOverBudget: evaluator.isOverBudget,
             trace: recorder?.concluded(isAllowed: isAllowed, isOverBudget: evaluator.isOverBudget))
     }
 
-    /// Whether some rule of that kind on the way to `path` is true.
+    /// Whether some rule for that operation on the way to `path` is true.
     func grants(
-        _ kind: KeyPath<RuleNode, Int>, _ path: Path, _ evaluator: inout Evaluator, _ recorder: inout TraceRecorder?, written: Node?
+        _ operation: RuleTrace.Operation, _ path: Path, _ evaluator: inout Evaluator, _ recorder: inout TraceRecorder?, written: Node?
     ) -> Bool {
-        var node = 0
+        var node = root
         var depth = 0
         while true {
-            let rule = nodes[node][keyPath: kind]
-            if rule != RuleNode.none {
-                let isTrue = evaluator.holds(rules[rule].root, depth: depth, written: depth == path.count ? written : nil)
+            if let rule = operation == .read ? node.read : node.write {
+                let isTrue = evaluator.holds(rule.root, depth: depth, written: depth == path.count ? written : nil)
                 recorder?.record(rule, isTrue: isTrue, &evaluator)
                 if isTrue { return true }
             }
-            guard depth < path.count, let child = nodes[node].child(path.segments[depth]) else { return false }
+            guard depth < path.count, let child = node.child(path.segments[depth]) else { return false }
             node = child
             depth += 1
         }

@@ -13,8 +13,7 @@ public final class RuleSet: Sendable {
     public let limits: RuleLimits
     /// All `.indexOn` of the document.
     public let indexDefinitions: [IndexDeclaration]
-    let nodes: [RuleNode]
-    let rules: [CompiledRule]
+    let root: RuleNode
     let program: Program
     let text: SourceText
     private let document: DocumentValue
@@ -32,8 +31,7 @@ public final class RuleSet: Sendable {
         self.text = text
         self.document = document
         indexDefinitions = builder.indexes
-        nodes = builder.nodes
-        rules = builder.rules
+        root = builder.root
         program = Program(builder.program)
     }
 
@@ -47,11 +45,12 @@ public final class RuleSet: Sendable {
         text = SourceText(source)
         indexDefinitions = []
         var builder = ProgramBuilder()
-        let root = builder.add(Op(code: .boolean, a: allows ? 1 : 0), 0..<value.count)
+        let op = builder.add(Op(code: .boolean, a: allows ? 1 : 0), 0..<value.count)
         let starts = [prefix.count - 1, prefix.count + value.count + middle.count - 1]
         let texts = starts.map { RuleText(bytes: value, start: $0) }
-        rules = zip([RuleKind.read, .write], texts).map { CompiledRule(kind: $0, root: root, pattern: [], text: $1) }
-        nodes = [RuleNode(read: 0, write: 1)]
+        root = RuleNode(RuleNode.Draft(
+            read: CompiledRule(kind: .read, root: op, pattern: [], text: texts[0]),
+            write: CompiledRule(kind: .write, root: op, pattern: [], text: texts[1])))
         program = Program(builder)
         let members = zip([".read", ".write"], starts).map { name, start in
             DocumentValue.Member(
@@ -83,11 +82,11 @@ public final class RuleSet: Sendable {
         case .value: target = .value
         case .child(let path): target = .child(path)
         }
-        var node = 0
+        var node = root
         for segment in path.segments {
-            guard let child = nodes[node].child(segment) else { return false }
+            guard let child = node.child(segment) else { return false }
             node = child
         }
-        return nodes[node].indexes.contains(target)
+        return node.indexes.contains(target)
     }
 }

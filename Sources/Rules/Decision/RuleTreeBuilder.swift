@@ -4,10 +4,10 @@ import Tree
 struct RuleTreeBuilder {
     private let source: SourceText
     private let limits: RuleLimits
-    private(set) var nodes: [RuleNode] = []
-    private(set) var rules: [CompiledRule] = []
     private(set) var indexes: [IndexDeclaration] = []
     private(set) var program = ProgramBuilder()
+    /// The node of `rules` itself.
+    private(set) var root = RuleNode(RuleNode.Draft())
     /// The names of the node at hand.
     private var pattern: [String] = []
     private var captures: [String: Int] = [:]
@@ -21,15 +21,13 @@ struct RuleTreeBuilder {
         guard case .object(let top) = members[0].value.content else {
             throw RulesError("Expected '{'.", at: members[0].value.offset, in: source)
         }
-        _ = try node(top)
+        root = try node(top)
     }
 
     private func failure(_ text: String, at offset: Int) -> RulesError { RulesError(text, at: offset, in: source) }
 
-    private mutating func node(_ members: [DocumentValue.Member]) throws(RulesError) -> Int {
-        let index = nodes.count
-        nodes.append(RuleNode())
-        var node = RuleNode()
+    private mutating func node(_ members: [DocumentValue.Member]) throws(RulesError) -> RuleNode {
+        var node = RuleNode.Draft()
         var seen: Set<[UInt8]> = []
         var wildcard: String?
         for member in members {
@@ -50,14 +48,12 @@ struct RuleTreeBuilder {
                     node.literals.append(key)
                     node.literalNodes.append(child)
                 }
-                if nodes[child].validate != RuleNode.none || nodes[child].hasValidateBelow { node.hasValidateBelow = true }
             }
         }
-        nodes[index] = node
-        return index
+        return RuleNode(node)
     }
 
-    private mutating func child(_ key: String, _ members: [DocumentValue.Member]) throws(RulesError) -> Int {
+    private mutating func child(_ key: String, _ members: [DocumentValue.Member]) throws(RulesError) -> RuleNode {
         let isCapture = key.utf8.first == UInt8(ascii: "$")
         if isCapture { captures[key] = pattern.count }
         pattern.append(key)
@@ -81,7 +77,7 @@ struct RuleTreeBuilder {
         wildcard = key
     }
 
-    private mutating func rule(_ kind: RuleKind, _ value: DocumentValue) throws(RulesError) -> Int {
+    private mutating func rule(_ kind: RuleKind, _ value: DocumentValue) throws(RulesError) -> CompiledRule {
         let text: RuleText
         switch value.content {
         case .boolean(let isTrue): text = RuleText(bytes: Array((isTrue ? "true" : "false").utf8), start: value.offset - 1)
@@ -91,17 +87,17 @@ struct RuleTreeBuilder {
         let scope = RuleScope(kind: kind, depth: pattern.count, captures: captures)
         do throws(ExpressionError) {
             let root = try ExpressionCompiler.compile(text.bytes, scope: scope, limits: limits, into: &program)
-            rules.append(CompiledRule(kind: kind, root: root, pattern: pattern, text: text))
+            return CompiledRule(kind: kind, root: root, pattern: pattern, text: text)
         } catch {
             throw failure(error.text, at: text.offset(of: error.index))
         }
-        return rules.count - 1
     }
 
     private mutating func targets(_ value: DocumentValue) throws(RulesError) -> [IndexDeclaration.Target] {
         var elements = [value]
         if case .array(let list) = value.content { elements = list }
         var targets: [IndexDeclaration.Target] = []
+        var seen: Set<IndexDeclaration.Target> = []
         for element in elements {
             guard case .string(let text) = element.content else {
                 throw failure("Invalid indexOn expression. Must be either a string or an array of strings", at: element.offset)
@@ -114,7 +110,7 @@ struct RuleTreeBuilder {
             } else {
                 throw failure("Invalid indexOn expression. '\(text.string)' is neither a path nor '.value'", at: element.offset)
             }
-            guard !targets.contains(target) else { continue }
+            guard seen.insert(target).inserted else { continue }
             targets.append(target)
             indexes.append(IndexDeclaration(pattern: pattern, target: target))
         }

@@ -19,10 +19,9 @@ struct TraceRecorder {
     /// Whether more rules would not be shown.
     var isFull: Bool { steps.count >= Self.stepsMax }
 
-    mutating func record(_ index: Int, isTrue: Bool, _ evaluator: inout Evaluator) {
+    mutating func record(_ rule: CompiledRule, isTrue: Bool, _ evaluator: inout Evaluator) {
         // Of very many rules only those that deny are shown.
         guard !isFull || !isTrue, steps.count < Self.stepsMax * 2 else { return }
-        let rule = rules.rules[index]
         let start = rules.text.position(at: rule.text.offset(of: 0))
         let outcome: RuleTrace.Outcome = isTrue ? .holds : evaluator.fault == nil ? .fails : .error
         var step = RuleTrace.Step(

@@ -18,7 +18,7 @@ struct WriteDecision: ~Copyable {
     }
 
     mutating func isAllowed() -> Bool {
-        guard rules.grants(\.write, path, &evaluator, &recorder, written: value) else { return false }
+        guard rules.grants(.write, path, &evaluator, &recorder, written: value) else { return false }
         validate()
         return isValid
     }
@@ -31,15 +31,14 @@ struct WriteDecision: ~Copyable {
     }
 
     private mutating func validate() {
-        var node = 0
+        var node = rules.root
         for depth in 0...path.count {
-            let rule = rules.nodes[node].validate
-            if rule != RuleNode.none, isThere(depth) {
+            if let rule = node.validate, isThere(depth) {
                 check(rule, depth: depth, written: depth == path.count ? value : nil)
                 if isDecided { return }
             }
             guard depth < path.count else { break }
-            guard let child = rules.nodes[node].child(path.segments[depth]) else { return }
+            guard let child = node.child(path.segments[depth]) else { return }
             node = child
         }
         validate(below: node, value)
@@ -52,36 +51,35 @@ struct WriteDecision: ~Copyable {
         return evaluator.new.exists(at: PathKey(bytes: Array(evaluator.base.bytes[..<evaluator.levelEnds[depth]])))
     }
 
-    private mutating func check(_ rule: Int, depth: Int, written: Node?) {
-        let isTrue = evaluator.holds(rules.rules[rule].root, depth: depth, written: written)
+    private mutating func check(_ rule: CompiledRule, depth: Int, written: Node?) {
+        let isTrue = evaluator.holds(rule.root, depth: depth, written: written)
         recorder?.record(rule, isTrue: isTrue, &evaluator)
         if !isTrue { isValid = false }
     }
 
     /// Checks what is written below a node. Children without rules are passed over.
-    private mutating func validate(below index: Int, _ value: Node) {
-        guard rules.nodes[index].hasValidateBelow, case .children(let children) = value.content else { return }
-        if rules.nodes[index].wildcard == RuleNode.none {
-            for (number, literal) in rules.nodes[index].literals.enumerated() {
-                let child = value.child(literal)
-                if !child.isEmpty { validate(literal, child, rules.nodes[index].literalNodes[number]) }
+    private mutating func validate(below node: RuleNode, _ value: Node) {
+        guard node.hasValidateBelow, case .children(let children) = value.content else { return }
+        if node.wildcard == nil {
+            for index in node.literals.indices where node.literalNodes[index].validates {
+                let child = value.child(node.literals[index])
+                if !child.isEmpty { validate(node.literals[index], child, node.literalNodes[index]) }
                 if isDecided { return }
             }
         } else {
             for child in children {
                 evaluator.stepsLeft -= 1
-                if let rule = rules.nodes[index].child(child.key) { validate(child.key, child.node, rule) }
+                if let rules = node.child(child.key), rules.validates { validate(child.key, child.node, rules) }
                 if isDecided { return }
             }
         }
     }
 
-    private mutating func validate(_ key: String, _ value: Node, _ node: Int) {
-        guard rules.nodes[node].validate != RuleNode.none || rules.nodes[node].hasValidateBelow else { return }
+    private mutating func validate(_ key: String, _ value: Node, _ node: RuleNode) {
         evaluator.enter(key)
         defer { evaluator.leave() }
-        if rules.nodes[node].validate != RuleNode.none {
-            check(rules.nodes[node].validate, depth: evaluator.names.count, written: value)
+        if let rule = node.validate {
+            check(rule, depth: evaluator.names.count, written: value)
             if isDecided { return }
         }
         validate(below: node, value)

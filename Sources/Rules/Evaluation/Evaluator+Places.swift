@@ -13,7 +13,7 @@ extension Evaluator {
     }
 
     private mutating func place(_ index: Int32) throws(Fault) -> Place {
-        let op = program.ops[Int(index)]
+        let op = op(index)
         switch op.code {
         case .place: return fixed(op)
         case .child:
@@ -78,7 +78,7 @@ extension Evaluator {
     @inline(__always)
     private func known(_ index: Int32) -> Node? {
         guard let written else { return nil }
-        let op = program.ops[Int(index)]
+        let op = op(index)
         guard op.code == .place, op.a == Op.Base.newData.rawValue, op.b == 0 else { return nil }
         guard op.c >= 0 else { return written }
         let path = program.paths[Int(op.c)]

@@ -7,6 +7,7 @@ import Tree
 /// evaluation ends, and soon, whatever the rules and the data are.
 struct Evaluator: ~Copyable {
     let program: Program
+    private let ops: UnsafePointer<Op>
     let context: RuleContext
     let query: Query?
     let old: any RuleData
@@ -26,8 +27,11 @@ struct Evaluator: ~Copyable {
     /// Why the last rule that failed failed.
     private(set) var fault: Fault?
 
-    init(_ program: Program, path: Path, context: RuleContext, query: Query?, old: any RuleData, new: any RuleData, limits: RuleLimits, steps: Int) {
+    init(
+        _ program: Program, path: Path, context: RuleContext, query: Query?, old: any RuleData, new: any RuleData, limits: RuleLimits, steps: Int
+    ) {
         self.program = program
+        ops = program.ops
         self.context = context
         self.query = query
         self.old = old
@@ -75,6 +79,9 @@ struct Evaluator: ~Copyable {
 
     var isOverBudget: Bool { stepsLeft < 0 }
 
+    @inline(__always)
+    func op(_ index: Int32) -> Op { ops[Int(index)] }
+
     /// Counts steps before they are taken.
     @inline(__always)
     mutating func take(_ steps: Int, at op: Int32) throws(Fault) {
@@ -86,7 +93,7 @@ struct Evaluator: ~Copyable {
 
     mutating func condition(_ index: Int32) throws(Fault) -> Bool {
         try take(1, at: index)
-        let op = program.ops[Int(index)]
+        let op = op(index)
         switch op.code {
         case .boolean: return op.a == 1
         case .and:
@@ -164,7 +171,7 @@ struct Evaluator: ~Copyable {
     // MARK: Values
 
     mutating func value(_ index: Int32) throws(Fault) -> RuleValue {
-        let op = program.ops[Int(index)]
+        let op = op(index)
         switch op.code {
         case .null: return .null
         case .number: return .number(program.numbers[Int(op.a)])

@@ -1,7 +1,7 @@
 public import Tree
 
 /// A tree in memory for rules to look at: what a simulation or a test runs on.
-public struct NodeData: RuleData {
+public final class NodeData: RuleData, Sendable {
     private let root: Node
 
     public init(_ root: Node) { self.root = root }

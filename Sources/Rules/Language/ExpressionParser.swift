@@ -83,10 +83,15 @@ struct ExpressionParser {
         let range = span(left, right)
         switch mark {
         case .and, .or:
-            var operands = [left]
-            if case .logic(mark, let earlier) = nodes[left].kind { operands = earlier }
+            guard case .logic(mark, var operands) = nodes[left].kind else {
+                return try add(.logic(mark, [left, right]), range, over: [left, right])
+            }
+            // The node takes one more operand; its list has one owner meanwhile, so that it grows in place.
+            nodes[left].kind = .null
             operands.append(right)
-            return try add(.logic(mark, operands), range, over: operands)
+            nodes[left] = Syntax(kind: .logic(mark, operands), range: range, height: max(nodes[left].height, nodes[right].height + 1))
+            guard nodes[left].height <= depthMax else { throw tooDeep(at: range.lowerBound) }
+            return left
         case .plus, .minus, .times, .divide, .remainder: return try add(.arithmetic(mark, left, right), range, over: [left, right])
         default: return try add(.comparison(mark, left, right), range, over: [left, right])
         }

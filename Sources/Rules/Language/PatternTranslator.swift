@@ -4,6 +4,7 @@
 /// no named or silent groups, no lazy quantifiers, no anchors but at the two ends.
 struct PatternTranslator {
     private let text: [UInt8]
+    private let start: Int
     private let end: Int
     private var position: Int
     private var depth = 0
@@ -23,12 +24,10 @@ struct PatternTranslator {
 
     private init(text: [UInt8], range: Range<Int>) {
         self.text = text
-        self.position = range.lowerBound
-        self.end = range.upperBound
-        self.start = range.lowerBound
+        start = range.lowerBound
+        end = range.upperBound
+        position = range.lowerBound
     }
-
-    private let start: Int
 
     private var byte: UInt8 { position < end ? text[position] : 0 }
 

@@ -16,7 +16,7 @@ struct Token {
     }
 
     /// Operators and brackets.
-    enum Mark: String, CaseIterable {
+    enum Mark: String {
         case open = "("
         case close = ")"
         case openBracket = "["
