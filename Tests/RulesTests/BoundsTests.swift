@@ -56,10 +56,11 @@ import Tree
 
     @Test func stringsDoNotGrowWithoutEnd() throws {
         let growth = String(repeating: ".replace('a', 'aaaaaaaaaa')", count: 60)
-        let verdict = try read(try Judge.rules(expression: "'a'\(growth) == 'b' || true"))
+        var limits = RuleLimits()
+        limits.stringBytesMax = 100_000
+        let verdict = try read(try Judge.rules(expression: "'a'\(growth) == 'b' || true", limits: limits))
         #expect(!verdict.isAllowed)
         #expect(verdict.trace?.steps.first?.outcome == .error)
-        var limits = RuleLimits()
         limits.stringBytesMax = 10
         let rules = try Judge.rules(expression: "'12345' + '67890' + 'x' == 'a' || true", limits: limits)
         #expect(try read(rules).trace?.steps.first?.reason == "'12345' + '67890' + 'x' at 1:20 makes a string that is too long")

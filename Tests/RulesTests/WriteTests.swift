@@ -29,7 +29,8 @@ import Tree
         ("/shops/a/name", "5", false), ("/shops/a/items/i", #"{"price": 1}"#, false), ("/shops/b/items/i", #"{"price": 1}"#, true),
         ("/shops/b/items/i", #"{"price": 0}"#, false), ("/shops/b/items/i/price", "1", true), ("/shops/b/items/i/other", "1", false),
         ("/shops/b/items/j/tags/t", "true", true), ("/shops/b/items/j/tags/j", "true", false), ("/shops/b/items/j/tags/t/deeper", "1", false),
-        ("/shops/b/items/j/price", "null", false), ("/shops/b/items/j", "{}", true), ("/shops/b/items/j", "null", true), ("/shops/b/name", "null", false),
+        ("/shops/b/items/j/price", "null", false),
+        ("/shops/b/items/j", "{}", true), ("/shops/b/items/j", "null", true), ("/shops/b/name", "null", false),
         ("/shops/b", "null", true), ("/shops/nothing/at/all", "null", true), ("/elsewhere/entirely", "[1, 2]", true),
     ])
     func validates(_ path: String, _ value: String, _ isAllowed: Bool) throws {

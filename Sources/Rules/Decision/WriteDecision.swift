@@ -45,9 +45,10 @@ struct WriteDecision: ~Copyable {
     }
 
     /// Whether the node `depth` levels down the path will be there: surely, when something is written below it.
-    private func isThere(_ depth: Int) -> Bool {
+    private mutating func isThere(_ depth: Int) -> Bool {
         if !value.isEmpty { return true }
         guard depth < path.count else { return false }
+        evaluator.locate()
         return evaluator.new.exists(at: PathKey(bytes: Array(evaluator.base.bytes[..<evaluator.levelEnds[depth]])))
     }
 

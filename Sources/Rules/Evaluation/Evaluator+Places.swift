@@ -32,7 +32,10 @@ extension Evaluator {
     @inline(__always)
     private mutating func fixed(_ op: Op) -> Place {
         var place = Place(isNew: op.a == Op.Base.newData.rawValue, start: places.bytes.count, nowhere: 0)
-        if op.a != Op.Base.root.rawValue { places.bytes.append(contentsOf: base.bytes[..<levelEnds[depth - Int(op.b)]]) }
+        if op.a != Op.Base.root.rawValue {
+            locate()
+            places.bytes.append(contentsOf: base.bytes[..<levelEnds[depth - Int(op.b)]])
+        }
         if op.c >= 0 {
             let path = program.paths[Int(op.c)]
             places.bytes.append(contentsOf: path.key.bytes)

@@ -16,10 +16,11 @@ struct Evaluator: ~Copyable {
     var stepsLeft: Int
     /// Keys of the places that are being worked out, one behind the other.
     var places = PathKey.root
-    /// The place of the rules: its key, where each level of it ends, and its names.
-    var base: PathKey
-    var levelEnds: [Int]
+    /// The names that lead to the node at hand.
     var names: [String]
+    /// Its key, and where each level of it ends; not made before a rule needs it.
+    private(set) var base = PathKey.root
+    private(set) var levelEnds: [Int] = []
     /// How many levels lead to the node that holds the rule.
     var depth = 0
     /// The new value at the rule's node, where it is known without asking.
@@ -39,18 +40,28 @@ struct Evaluator: ~Copyable {
         stringBytesMax = limits.stringBytesMax
         stepsLeft = steps
         names = path.segments
-        base = PathKey.root
+    }
+
+    /// Makes the key of the node at hand.
+    @inline(__always)
+    mutating func locate() {
+        if levelEnds.isEmpty { makeBase() }
+    }
+
+    @inline(never)
+    private mutating func makeBase() {
         base.bytes.reserveCapacity(128)
-        levelEnds = [0]
-        levelEnds.reserveCapacity(path.count + 1)
-        for segment in path.segments {
-            base.append(segment)
+        levelEnds.reserveCapacity(names.count + 4)
+        levelEnds.append(0)
+        for name in names {
+            base.append(name)
             levelEnds.append(base.bytes.count)
         }
     }
 
     /// Goes down to a child.
     mutating func enter(_ key: String) {
+        locate()
         names.append(key)
         base.append(key)
         levelEnds.append(base.bytes.count)
