@@ -56,7 +56,8 @@ struct TreeCostTests {
     @Test("queries that take ten children", arguments: [
         Query(order: .child(Path(["age"])), limit: 10), Query(order: .child(Path(["age"])), limit: 10, anchorsLast: true),
         Query(order: .child(Path(["age"])), start: .startAt(.number(50)), end: .endAt(.number(60)), limit: 10),
-        Query(order: .key, limit: 10), Query(order: .key, limit: 10, anchorsLast: true), Query(order: .key, start: .startAfter(.string("u5")), limit: 10),
+        Query(order: .key, limit: 10), Query(order: .key, limit: 10, anchorsLast: true),
+        Query(order: .key, start: .startAfter(.string("u5")), limit: 10),
         Query(order: .priority, limit: 10, anchorsLast: true),
     ])
     func limitedQuery(query: Query) throws {

@@ -100,7 +100,11 @@ struct TreeRulesTests {
     @Test("what is too big is refused, in memory and as text")
     func limits() throws {
         try set("/", #"{"a": "0123456789", "b": "0123456789"}"#)
-        #expect(throws: ReadError.tooLarge) { try writer.reader.node(at: .root, bytesMax: 20) }
+        for priority in [nil, Priority.number(1)] {
+            try writer.setPriority(priority, at: .root)
+            #expect(try writer.reader.node(at: .root, bytesMax: 31).leafCount == 2)
+            #expect(throws: ReadError.tooLarge) { try writer.reader.node(at: .root, bytesMax: 29) }
+        }
         var buffer = ByteBuffer()
         #expect(throws: ReadError.tooLarge) { try writer.reader.write(at: .root, bytesMax: 30, into: &buffer) }
         #expect(throws: ReadError.tooLarge) { try writer.reader.query(Query(order: .value, start: .startAt(.false)), at: .root, bytesMax: 5) }

@@ -31,6 +31,8 @@ struct JSONBuilder: RowVisitor, ~Copyable {
     var topIsArray: Bool?
     private(set) var failure: StoreError?
     private(set) var isEmpty = true
+    /// Whether all of it is written, so that no row can follow: it was a leaf without a priority.
+    private(set) var isComplete = false
 
     init(_ reader: TreeReader, form: JSONForm, isPretty: Bool) {
         self.reader = reader
@@ -38,7 +40,7 @@ struct JSONBuilder: RowVisitor, ~Copyable {
         self.isPretty = isPretty
     }
 
-    var isSatisfied: Bool { buffer.count >= pause || failure != nil }
+    var isSatisfied: Bool { buffer.count >= pause || isComplete || failure != nil }
 
     mutating func open(_ row: Span<UInt8>, _ segment: Range<Int>, priority: Span<UInt8>) {
         member(row, segment)
@@ -58,6 +60,7 @@ struct JSONBuilder: RowVisitor, ~Copyable {
         member(row, segment)
         if form == .export, !priority.isEmpty { return export(value, priority) }
         buffer.append(value)
+        isComplete = levels.isEmpty
     }
 
     mutating func close() {

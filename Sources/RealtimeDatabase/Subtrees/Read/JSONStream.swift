@@ -77,7 +77,7 @@ public final class JSONStream {
             return .stop
         }
         if let failure = builder.failure { throw failure }
-        if isPaused { return false }
+        if isPaused, !builder.isComplete { return false }
         done += 1
         position = []
         return true

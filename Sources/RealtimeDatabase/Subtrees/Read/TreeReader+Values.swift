@@ -17,8 +17,8 @@ extension TreeReader {
         } catch {
             throw .store(error)
         }
-        guard !builder.isTooLarge else { throw .tooLarge }
         walk.finish(&builder)
+        guard !builder.isTooLarge else { throw .tooLarge }
         return builder.node
     }
 

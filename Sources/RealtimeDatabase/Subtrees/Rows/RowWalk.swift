@@ -41,8 +41,6 @@ struct RowWalk {
         top = key.count
         path = key
         self.wantsPriorities = wantsPriorities
-        path.reserveCapacity(key.count + 128)
-        open.reserveCapacity(16)
     }
 
     /// Begins the node at the top before its first row is known.
