@@ -134,9 +134,26 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: house),
+        .testTarget(name: "TreeTests", dependencies: ["Tree", "JSON", "Bytes"], swiftSettings: house),
+        .testTarget(name: "RulesTests", dependencies: ["Rules", "Tree", "JSON", "Bytes"], exclude: ["cases"], swiftSettings: house),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite"], swiftSettings: house),
+        .testTarget(
+            name: "RealtimeDatabaseTests",
+            dependencies: [
+                "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "EventLoop", "HTTP", "JSON", "Bytes",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house),
+        .testTarget(name: "CommandClientTests", dependencies: ["CommandClient", "JSON", "Bytes"], swiftSettings: house),
         .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol", "Bytes"], swiftSettings: house),
         .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol"], swiftSettings: house),
-        .testTarget(name: "FunctionHostTests", dependencies: ["FunctionHost", "WorkerProtocol", "JSON", "Bytes"], swiftSettings: house),
+        .testTarget(
+            name: "FunctionHostTests",
+            dependencies: [
+                "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", "JSON", "Bytes",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house),
         .testTarget(name: "HearthFunctionsTests", dependencies: ["HearthFunctions"], swiftSettings: house),
     ]
 )

@@ -177,23 +177,27 @@ final class NamespaceReader {
         switch request.kind {
         case .value:
             let stream = JSONStream(snapshot.reader, at: key, form: request.form, isPretty: request.isPretty)
-            let hasMore = try stream.next(into: &scratch, atLeast: Self.pieceBytes)
-            if hasMore {
-                current = nil
-                return .stream(ValueStream(
-                    first: scratch.array(), rest: stream, snapshot: snapshot, reader: self, bytesMax: request.bytesMax, deadline: request.deadline,
-                    etag: etag))
-            }
+            if let rest = try begin(stream, request, snapshot, etag: etag) { return .stream(rest) }
+        case .query(let query):
+            let stream = try JSONStream(
+                snapshot.reader, query: query, at: key, form: request.form, isPretty: request.isPretty, bytesMax: request.bytesMax)
+            if let rest = try begin(stream, request, snapshot, etag: etag) { return .stream(rest) }
         case .shallow(let limit, let startAfter):
             try snapshot.reader.shallow(at: key, limit: limit, startAfter: startAfter, into: &scratch)
         case .priority:
             try writePriority(at: key, snapshot)
-        case .query(let query):
-            let node = try snapshot.reader.query(query, at: request.path, bytesMax: request.bytesMax)
-            node.write(to: &scratch, form: request.form, isPretty: request.isPretty)
         }
         guard scratch.count <= request.bytesMax else { throw .tooLarge }
         return .value(json: scratch.array(), etag: etag, commit: snapshot.commit)
+    }
+
+    /// Makes the first piece of an answer; the rest, with the snapshot that it needs, when there is more.
+    private func begin(_ stream: JSONStream, _ request: ReadRequest, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ValueStream? {
+        guard try stream.next(into: &scratch, atLeast: Self.pieceBytes) else { return nil }
+        current = nil
+        return ValueStream(
+            first: scratch.array(), rest: stream, snapshot: snapshot, reader: self, bytesMax: request.bytesMax, deadline: request.deadline,
+            etag: etag)
     }
 
     private func writePriority(at key: PathKey, _ snapshot: Snapshot) throws(ReadError) {
