@@ -147,6 +147,13 @@ def test_a_token_that_expires_ends_its_stream(database):
         assert stream.has_ended()
 
 
+def test_a_token_that_never_was_good_in_time_stays(database):
+    with database.stream('/a.json', {'auth': unsigned(id_claims('u1', iat=0, exp=3600))}, headers={}) as stream:
+        assert stream.put() == ('/', None)
+        database.put('/a.json', 1)
+        assert stream.put() == ('/', 1)
+
+
 # -- flow
 
 def test_a_slow_reader_gets_the_newest_value(database):
