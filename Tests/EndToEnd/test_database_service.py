@@ -6,7 +6,8 @@ import time
 import pytest
 
 from databases import Database
-from hearth import Host
+from hearth import Host, library
+from processes import until
 from tokens import PROJECT
 
 DEFAULT = f'{PROJECT}-default-rtdb'
@@ -275,6 +276,37 @@ def test_no_count_is_lost(host, do):
     assert all(answer is None or answer['refused'] == 'contention' for answer in answers)
     if all(answer is None for answer in answers):
         assert do('get', 'raced')['value'] == 6 * 8 + 12
+
+
+@pytest.mark.parametrize('config', [
+    {'plugins': {'Conformance': {'library': library('Conformance'), 'isolation': 'none'}}},
+    {'server': {'loops': 2}},
+    {'database': {'storage': 'memory'}},
+    {'functions': {'database': {'maxInstances': 3, 'concurrency': 1}}},
+], ids=['in the host', 'two loops', 'in memory', 'three workers'])
+def test_wherever_the_function_runs(config, launch):
+    host = launch(mode='development', config=config)
+
+    def do(what, **more):
+        return host.result('database', {'do': what, 'at': 'a', **more})
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: do('increment', value=1), range(12))) == [None] * 12
+    assert do('get')['value'] == 12
+    assert refusal(do('set', value={'b.c': 1})) == ('invalid-argument', '/a')
+    do('set', value={'big': 'x' * 300_000, 'small': 1})
+    assert len(do('get')['value']['big']) == 300_000
+    with Database(host, DEFAULT) as database:
+        database.put('/typed/t/numbers.json', [1, 2])
+        until(lambda: database.get('/typed/t/sum.json') == 3, 'the sum')
+
+
+def test_what_a_function_wrote_outlives_the_host(launch):
+    host = launch(mode='development')
+    for number in range(5):
+        host.result('database', {'do': 'set', 'at': f'kept/{number}', 'value': number})
+    host.kill()
+    host.start()
+    assert host.result('database', {'do': 'get', 'at': 'kept'})['value'] == [0, 1, 2, 3, 4]
 
 
 # -- bounds
