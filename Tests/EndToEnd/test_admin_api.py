@@ -66,7 +66,7 @@ def test_request(method, path, body, status, part, host):
         assert '\n' not in answer.json['error']['message']
 
 
-@pytest.mark.parametrize('token', [None, '', 'wrong', 'owner ', 'Owner'])
+@pytest.mark.parametrize('token', [None, '', 'wrong', 'owner.', 'Owner'])
 @pytest.mark.parametrize('path', ['', '/databases', LETTERS, '/nothing'])
 def test_strangers(token, path, host):
     for method, body in (('GET', None), ('POST', '{"x": ' + '1' * 100_000)):

@@ -91,7 +91,8 @@ final class AdminAPI {
     private func listDatabases(_ call: AdminCall) throws(AdminError) {
         try call.allow(.get)
         do throws(DatabaseError) {
-            let names = try database.names()
+            // The project's own is there even before anybody has used it.
+            let names = Set(try database.names()).union(CollectionOfOne(database.defaultNamespace)).sorted()
             call.answer(["databases": .array(names.map { ["name": .string($0), "isDefault": .bool($0 == database.defaultNamespace)] })])
         } catch {
             throw AdminError(error)
