@@ -6,8 +6,7 @@ extension JSONSplitter {
     mutating func key(_ first: UInt8) throws(JSONSplitError) -> Step {
         guard first == UInt8(ascii: "\"") else { throw error("a key in quotes is missing here") }
         guard let (range, isPlain) = try scanString() else { return .starved }
-        let name = content(range, isPlain: isPlain)
-        let member = try member(name)
+        let member = try member(range, isPlain: isPlain)
         let top = stack.count - 1
         if top > 0, stack[top - 1].member == .priority, member != .serverValue { throw error(Self.priorityRule) }
         stack[top].member = member
@@ -23,22 +22,46 @@ extension JSONSplitter {
         return .again
     }
 
-    private func member(_ name: [UInt8]) throws(JSONSplitError) -> Member {
-        if name.first == UInt8(ascii: ".") {
-            if name.elementsEqual(".value".utf8) { return .value }
-            if name.elementsEqual(".priority".utf8) { return .priority }
-            if name.elementsEqual(".sv".utf8) { return .serverValue }
+    /// What a key means, looked at where it stands: most keys have no escapes.
+    private func member(_ range: Range<Int>, isPlain: Bool) throws(JSONSplitError) -> Member {
+        let verdict: KeyVerdict
+        if isPlain {
+            let inside = (range.lowerBound + 1 - windowStart)..<(range.upperBound - 1 - windowStart)
+            verdict = window.withUnsafeBytes { KeyVerdict(UnsafeRawBufferPointer(rebasing: $0[inside]), bytesMax: limits.keyBytesMax) }
+        } else {
+            verdict = content(range, isPlain: false).withUnsafeBytes { KeyVerdict($0, bytesMax: limits.keyBytesMax) }
         }
-        guard name.count <= limits.keyBytesMax else { throw error("a key is longer than \(limits.keyBytesMax) bytes") }
-        for byte in name {
-            switch byte {
-            case 0..<0x20, 0x7F, UInt8(ascii: "."), UInt8(ascii: "$"), UInt8(ascii: "#"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"):
-                throw error("a key cannot be empty or contain $ # [ ] / . or control characters")
-            default: break
+        switch verdict {
+        case .member(let member): return member
+        case .tooLong: throw error("a key is longer than \(limits.keyBytesMax) bytes")
+        case .illegal: throw error("a key cannot be empty or contain $ # [ ] / . or control characters")
+        }
+    }
+
+    private enum KeyVerdict {
+        case member(Member), tooLong, illegal
+
+        init(_ name: UnsafeRawBufferPointer, bytesMax: Int) {
+            if name.first == UInt8(ascii: ".") {
+                if name.elementsEqual(".value".utf8) {
+                    self = .member(.value)
+                } else if name.elementsEqual(".priority".utf8) {
+                    self = .member(.priority)
+                } else {
+                    self = name.elementsEqual(".sv".utf8) ? .member(.serverValue) : .illegal
+                }
+                return
+            }
+            self = name.isEmpty ? .illegal : name.count > bytesMax ? .tooLong : .member(.ordinary)
+            for byte in name {
+                switch byte {
+                case 0..<0x20, 0x7F, UInt8(ascii: "."), UInt8(ascii: "$"), UInt8(ascii: "#"), UInt8(ascii: "["), UInt8(ascii: "]"),
+                    UInt8(ascii: "/"):
+                    self = .illegal
+                default: break
+                }
             }
         }
-        guard !name.isEmpty else { throw error("a key cannot be empty or contain $ # [ ] / . or control characters") }
-        return .ordinary
     }
 
     private mutating func setMember(of frame: Frame, to text: [UInt8]) {
