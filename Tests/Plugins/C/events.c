@@ -22,8 +22,9 @@ static int told(const hearth_invocation *i, const char *word) {
 }
 
 static void note(const hearth_invocation *i) {
-    int size = snprintf(text, sizeof text, "{\"function\":\"%.*s\",\"context\":%.*s,\"payload\":%.*s}\n", (int)i->name.size,
-                        (const char *)i->name.data, (int)i->context.size, (const char *)i->context.data, (int)i->payload.size, (const char *)i->payload.data);
+    int size = snprintf(text, sizeof text, "{\"function\":\"%.*s\",\"context\":%.*s,\"payload\":%.*s}\n",
+                        (int)i->name.size, (const char *)i->name.data, (int)i->context.size, (const char *)i->context.data,
+                        (int)i->payload.size, (const char *)i->payload.data);
     int file = open("events.jsonl", O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (file < 0 || write(file, text, (size_t)size) != size) abort();
     close(file);
