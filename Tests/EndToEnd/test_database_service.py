@@ -176,6 +176,7 @@ def test_queries_by_value(do):
 def test_typed_queries(do):
     do('set', 'lists/three', value={key: {'text': key, 'n': n} for n, key in enumerate('xyz')})
     assert do('getTyped', 'lists/three', byChild='n', startAt=1) == ['y', 'z']
+    assert do('getTyped', 'lists/three', byChild='n', startAt=99) == []
     do('set', 'lists/three/x/text', value=5)
     assert refusal(do('getTyped', 'lists/three', byKey=True)) == ('type-mismatch', '/lists/three')
     assert refusal(do('getTyped', 'lists/none')) == ('not-found', '/lists/none')
@@ -379,6 +380,17 @@ def test_the_service_by_itself(host):
     assert ask('get', path='raw/list', query={'orderBy': '$key', 'equalTo': {'value': name}}) == {'value': {name: 'x'}}
     assert ask('update', path='raw', value={}) is None
     assert ask('remove', path='raw') is None
+
+
+def test_a_plugin_in_c(launch):
+    host = launch(['keeps'], mode='development')
+    name = host.result('keep', {'a': [1, 2]})['name']
+    with Database(host, DEFAULT) as database:
+        assert database.get(f'/kept/{name}.json') == {'a': [1, 2]}
+        until(lambda: database.get('/copied.json') == {'after': {'a': [1, 2]}}, 'the event')
+    error = host.callable('keep', {'a.b': 1}).json['error']
+    assert error['status'] == 'INVALID_ARGUMENT' and error['details']['reason'] == 'invalid-argument'
+    assert error['details']['path'].startswith('/kept/')
 
 
 def test_services_that_there_are_not(host):
