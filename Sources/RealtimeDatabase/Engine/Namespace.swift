@@ -9,21 +9,27 @@ public import Tree
 public final class Namespace: OutboxAccess {
     /// Its name, as in `?ns=`.
     public let name: String
-    private let writerThread: LoopThread
-    private let readerThread: LoopThread
+    private let writerThread: NamespaceThread
+    private let readerThread: NamespaceThread
     private let writer: LoopBound<NamespaceWriter>
     private let reader: LoopBound<NamespaceReader>
 
     init(storage: any StorageEngine, settings: NamespaceSettings, triggers: TriggerMatcher?) throws(LoopError) {
         name = settings.name
-        writerThread = try LoopThread()
-        readerThread = try LoopThread()
-        let readerLoop = readerThread.loop
-        let reader = LoopBound(NamespaceReader(loop: readerLoop, storage: storage, settings: settings), loop: readerLoop)
+        let writerThread = try NamespaceThread()
+        let readerThread = try NamespaceThread()
+        let reader = LoopBound(NamespaceReader(thread: readerThread, storage: storage, settings: settings), loop: readerThread.loop)
+        let writer = LoopBound(
+            NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings) { rules in
+                readerThread.post { reader.value.use(rules) }
+            }, loop: writerThread.loop)
+        self.writerThread = writerThread
+        self.readerThread = readerThread
         self.reader = reader
-        let publish: @Sendable (RuleSet) -> Void = { rules in readerLoop.post { reader.value.use(rules) } }
-        writer = LoopBound(
-            NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings, publishRules: publish), loop: writerThread.loop)
+        self.writer = writer
+        onReader { reader in
+            reader.askForRules = { writerThread.post { writer.value.startAgain() } }
+        }
         onWriter { writer in
             writer.triggers = triggers
             writer.start()
@@ -31,7 +37,11 @@ public final class Namespace: OutboxAccess {
     }
 
     func onWriter(_ body: @escaping @Sendable (NamespaceWriter) -> Void) {
-        writerThread.loop.post { [writer] in body(writer.value) }
+        writerThread.post { [writer] in body(writer.value) }
+    }
+
+    private func onReader(_ body: @escaping @Sendable (NamespaceReader) -> Void) {
+        readerThread.post { [reader] in body(reader.value) }
     }
 
     /// What functions' events are delivered from.
@@ -51,7 +61,7 @@ public final class Namespace: OutboxAccess {
     /// Reads the newest committed state.
     public func read(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void) {
         let answer = LoopBound(completion, loop: loop)
-        readerThread.loop.post { [reader] in reader.value.read(request, on: loop, answer: answer) }
+        onReader { $0.read(request, on: loop, answer: answer) }
     }
 
     // MARK: Listening
@@ -67,7 +77,8 @@ public final class Namespace: OutboxAccess {
         let answer = LoopBound(ready, loop: loop)
         onWriter { [self] writer in
             let id = writer.listen(path, loop: loop, handler: handler)
-            loop.post { answer.value(Listening(namespace: self, path: path, id: id)) }
+            // What was written before, in this turn, is not told: a read that begins now would not see it either.
+            writer.afterTurn(on: loop) { answer.value(Listening(namespace: self, path: path, id: id)) }
         }
     }
 
@@ -110,7 +121,7 @@ public final class Namespace: OutboxAccess {
         let send: @Sendable (Result<RuleVerdict, DatabaseError>) -> Void = { result in loop.post { answer.value(result) } }
         switch request {
         case .write(let request): onWriter { $0.judge(request, by: rules, answer: send) }
-        case .read(let request): readerThread.loop.post { [reader] in reader.value.judge(request, by: rules, answer: send) }
+        case .read(let request): onReader { $0.judge(request, by: rules, answer: send) }
         }
     }
 
@@ -148,8 +159,8 @@ public final class Namespace: OutboxAccess {
     /// Commits what has arrived, gives back files and threads. Everything that is asked afterwards is refused.
     func stop() {
         onWriter { $0.stop() }
-        readerThread.loop.post { [reader] in reader.value.stop() }
-        writerThread.join()
-        readerThread.join()
+        writerThread.end()
+        onReader { $0.stop() }
+        readerThread.end()
     }
 }

@@ -9,7 +9,7 @@ import Tree
 /// The reads of one turn of its loop share a snapshot, which ends with the turn. An answer that is longer than a piece takes
 /// the snapshot with it, and the next turn has another connection.
 final class NamespaceReader {
-    let loop: EventLoop
+    let thread: NamespaceThread
     private let storage: any StorageEngine
     private let settings: NamespaceSettings
     private var current: Snapshot?
@@ -20,8 +20,20 @@ final class NamespaceReader {
     private var scratch = ByteBuffer()
     /// The rules in force. Reads that arrive before the writer has said which they are wait here.
     private var rules: RuleSet?
-    private var waiting: [(ReadRequest, EventLoop, LoopBound<(ReadOutcome) -> Void>)] = []
+    private var waiting: [Waiting] = []
+    /// Has the writer say which rules are in force, or why there are none.
+    var askForRules: () -> Void = {}
+    /// Answers that are not read to their end.
+    private var streams: [ObjectIdentifier: ValueStream.Source] = [:]
+    private var trouble: TroubleReport
+    private var endsTurn = false
     private var isStopped = false
+
+    /// A request that cannot be judged yet.
+    private struct Waiting {
+        var go: (RuleSet) -> Void
+        var refuse: (DatabaseError) -> Void
+    }
 
     /// How much of an answer is made at a time.
     static let pieceBytes = 256 * 1024
@@ -35,51 +47,67 @@ final class NamespaceReader {
         let commit: UInt64
     }
 
-    init(loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings) {
-        self.loop = loop
+    init(thread: NamespaceThread, storage: any StorageEngine, settings: NamespaceSettings) {
+        self.thread = thread
         self.storage = storage
         self.settings = settings
+        trouble = TroubleReport(settings)
     }
 
-    /// These rules are in force from now on.
-    func use(_ rules: RuleSet) {
-        self.rules = rules
+    /// These rules are in force from now on; or the namespace cannot be opened, and whoever waits for that hears why.
+    func use(_ result: Result<RuleSet, DatabaseError>) {
+        if case .success(let rules) = result, !isStopped { self.rules = rules }
         let requests = waiting
         waiting = []
-        for (request, loop, answer) in requests { read(request, on: loop, answer: answer) }
+        for request in requests {
+            switch result {
+            case .success(let rules): request.go(rules)
+            case .failure(let error): request.refuse(error)
+            }
+        }
+    }
+
+    /// Calls `body` with the rules in force, as soon as they are known.
+    private func withRules(_ body: @escaping (RuleSet) -> Void, refuse: @escaping (DatabaseError) -> Void) {
+        if let rules { return body(rules) }
+        guard !isStopped else { return refuse(.stopping) }
+        waiting.append(Waiting(go: body, refuse: refuse))
+        if waiting.count == 1 { askForRules() }
     }
 
     /// Reads; `answer` is called on `loop`.
     func read(_ request: ReadRequest, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>) {
-        guard let rules else {
-            guard !isStopped else { return loop.post { answer.value(.refused(.stopping)) } }
-            return waiting.append((request, loop, answer))
+        withRules { [self] rules in
+            let outcome: ReadOutcome
+            do throws(ReadError) {
+                outcome = try perform(request, rules, try snapshot())
+            } catch {
+                outcome = .refused(refusal(error))
+            }
+            answers.answer(on: loop) { _ in answer.value(outcome) }
+            endTurnLater()
+        } refuse: { error in
+            loop.post { answer.value(.refused(error)) }
         }
-        let outcome: ReadOutcome
-        do throws(ReadError) {
-            outcome = try perform(request, rules, try snapshot())
-        } catch {
-            outcome = .refused(refusal(error))
-        }
-        answers.answer(on: loop) { _ in answer.value(outcome) }
     }
 
     /// Gives back every connection.
     func stop() {
         isStopped = true
+        askForRules = {}
         endTurn()
+        for source in streams.values { source.end() }
+        streams = [:]
         spare = []
         rules = nil
-        let requests = waiting
-        waiting = []
-        for (_, loop, answer) in requests { loop.post { answer.value(.refused(.stopping)) } }
+        use(.failure(.stopping))
     }
 
     func refusal(_ error: ReadError) -> DatabaseError {
         switch error {
         case .tooLarge: return .readTooLarge
         case .store(let error):
-            settings.log.error("a read failed", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
+            trouble.failed("a read failed", error)
             return DatabaseError(error)
         }
     }
@@ -97,7 +125,8 @@ final class NamespaceReader {
                 store: store, reader: reader,
                 commit: try store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0)
             current = snapshot
-            loop.endOfTurn { [self] in endTurn() }
+            trouble.succeeded("reading works again")
+            endTurnLater()
             return snapshot
         } catch {
             throw .store(error)
@@ -109,7 +138,14 @@ final class NamespaceReader {
         return try storage.openReader(namespace: settings.name)
     }
 
+    private func endTurnLater() {
+        guard !endsTurn else { return }
+        endsTurn = true
+        thread.loop.endOfTurn { [self] in endTurn() }
+    }
+
     private func endTurn() {
+        endsTurn = false
         if let snapshot = current {
             current = nil
             release(snapshot)
@@ -124,6 +160,12 @@ final class NamespaceReader {
         snapshot.store.endSnapshot()
         if spare.count < Self.sparesMax, !isStopped { spare.append(snapshot.store) }
     }
+
+    /// Keeps an answer that has to be ended before this is stopped.
+    func keep(_ source: ValueStream.Source) { streams[ObjectIdentifier(source)] = source }
+
+    /// The answer has ended.
+    func forget(_ source: ValueStream.Source) { streams[ObjectIdentifier(source)] = nil }
 
     // MARK: One read
 
@@ -140,8 +182,15 @@ final class NamespaceReader {
 
     /// What the rules say of a read, without reading.
     func judge(_ request: ReadRequest, by rules: RuleSet?, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void) {
-        guard let rules = rules ?? self.rules else { return answer(.failure(.stopping)) }
-        do throws(ReadError) { answer(.success(try verdict(request, rules, try snapshot()))) } catch { answer(.failure(refusal(error))) }
+        withRules { [self] current in
+            do throws(ReadError) {
+                answer(.success(try verdict(request, rules ?? current, try snapshot())))
+            } catch {
+                answer(.failure(refusal(error)))
+            }
+        } refuse: {
+            answer(.failure($0))
+        }
     }
 
     private func verdict(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> RuleVerdict {

@@ -12,8 +12,8 @@ final class NamespaceWriter {
     let loop: EventLoop
     let settings: NamespaceSettings
     private let storage: any StorageEngine
-    /// Tells the reader which rules are in force.
-    private let publishRules: @Sendable (RuleSet) -> Void
+    /// Tells the reader which rules are in force, or why there are none.
+    private let publishRules: @Sendable (Result<RuleSet, DatabaseError>) -> Void
 
     /// The open store and what stands on it; nil before, and when it could not be opened.
     private(set) var open: OpenStore?
@@ -27,12 +27,26 @@ final class NamespaceWriter {
     var batch = Batch()
     private(set) var listeners = ListenerTree()
     private var lastListener: UInt64 = 0
-    private var isInTransaction = false
+    private(set) var isInTransaction = false
+    private var isStopped = false
+    /// When it was last tried to open the store, in the loop's milliseconds.
+    private var lastAttempt: UInt64 = 0
+
+    /// The rules that functions.json names, and the mark of those that the store was given last.
+    private var rulesFile: RulesFile?
+    private var storedMark: [UInt8]?
     private var rulesAreUncommitted = false
+    private var uncommittedFile: RulesFile?
+
+    private var trouble: TroubleReport
+    var upkeepTrouble: TroubleReport
     /// Whether a snapshot is known to hold back the store's upkeep.
-    private var isHeldBack = false
-    private lazy var quietTimer = Timer(loop: loop) { [unowned self] in keepQuiet() }
-    private lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
+    var isHeldBack = false
+    lazy var quietTimer = Timer(loop: loop) { [unowned self] in keepQuiet() }
+    lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
+
+    /// A store that cannot be opened is tried again after so long.
+    private static let retryMilliseconds: UInt64 = 250
 
     struct OpenStore {
         let store: any OrderedStore
@@ -47,36 +61,57 @@ final class NamespaceWriter {
         }
     }
 
-    init(loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, publishRules: @escaping @Sendable (RuleSet) -> Void) {
+    init(
+        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings,
+        publishRules: @escaping @Sendable (Result<RuleSet, DatabaseError>) -> Void
+    ) {
         self.loop = loop
         self.storage = storage
         self.settings = settings
         self.publishRules = publishRules
+        rulesFile = settings.rulesFile
+        trouble = TroubleReport(settings)
+        upkeepTrouble = TroubleReport(settings)
     }
 
     // MARK: Opening and closing
 
-    /// Opens the store. When that fails, what arrives is refused.
+    /// Opens the store. When that fails, what arrives is refused until it can be opened.
     func start() {
+        lastAttempt = loop.nowMilliseconds
         do throws(StoreError) {
             let opened = try OpenStore(try storage.openWriter(namespace: settings.name), namespace: settings.name)
             open = opened
             commitNumber = try opened.store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
             try loadRules(opened)
             triggerLimits = try readTriggerLimits(opened)
+            publishRules(.success(rules))
+            storeRulesFile()
             housekeeping.start(afterMilliseconds: 1)
             if let pending = try opened.outbox.pending() { settings.didRaiseEvents(pending) }
         } catch {
-            open = nil
-            failure = DatabaseError(error)
-            settings.log.error(
-                "a namespace cannot be opened", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
+            lose(error, "a namespace cannot be opened")
         }
+    }
+
+    /// Makes sure that the reader hears of the rules, or why there are none; opens the store if it is time to try it again.
+    func startAgain() {
+        guard open == nil else { return publishRules(.success(rules)) }
+        guard !isStopped, loop.nowMilliseconds >= lastAttempt + Self.retryMilliseconds else { return publishRules(.failure(failure)) }
+        start()
+    }
+
+    private func lose(_ error: StoreError, _ what: String) {
+        open = nil
+        failure = DatabaseError(error)
+        trouble.failed(what, error)
+        publishRules(.failure(failure))
     }
 
     /// Commits what has arrived and lets go of the store.
     func stop() {
         commit()
+        isStopped = true
         housekeeping.close()
         quietTimer.close()
         open = nil
@@ -87,6 +122,7 @@ final class NamespaceWriter {
 
     /// Does `body` as a part of this turn's transaction; `refuse` is called, with all others of the batch, when that fails.
     func inTransaction(_ refuse: (DatabaseError) -> Void, _ body: (OpenStore) throws(StoreError) -> Void) {
+        if open == nil { startAgain() }
         guard let open else { return refuse(failure) }
         do throws(StoreError) {
             if !isInTransaction {
@@ -101,10 +137,17 @@ final class NamespaceWriter {
         }
     }
 
+    /// Calls `body` on `loop` when what was asked for before, in this turn, is done.
+    func afterTurn(on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
+        guard isInTransaction else { return loop.post(body) }
+        batch.answer(on: loop) { _ in body() }
+    }
+
     private func commit() {
         guard isInTransaction, let open else { return }
+        let hasChanges = batch.hasChanges || open.outbox.hasChanges
         do throws(StoreError) {
-            if batch.hasChanges || open.outbox.hasChanges {
+            if hasChanges {
                 let number = MetaKey.bytes(commitNumber + 1)
                 try open.store.put(MetaKey.commit, number.span, in: .meta)
                 try open.store.commit()
@@ -113,33 +156,35 @@ final class NamespaceWriter {
                 open.store.rollback()
             }
             isInTransaction = false
-            rulesAreUncommitted = false
         } catch {
             _ = abandon(error)
             return
         }
+        if rulesAreUncommitted { didCommitRules() }
         deliver(failure: nil)
         if let events = open.outbox.didCommit() { settings.didRaiseEvents(events) }
+        guard hasChanges else { return }
+        trouble.succeeded("writing works again")
         checkpoint(.committed, open.store)
         housekeeping.start(afterMilliseconds: 1)
     }
 
     /// Takes back this turn's transaction, and tells everybody who is part of it.
     private func abandon(_ error: StoreError) -> DatabaseError {
-        settings.log.error("a write failed", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
+        trouble.failed("a write failed", error)
         let refusal = DatabaseError(error)
-        deliver(failure: refusal)
         isInTransaction = false
-        guard let store = open?.store else { return refusal }
-        store.rollback()
+        let store = open?.store
+        store?.rollback()
+        deliver(failure: refusal)
+        guard let store else { return refusal }
         do throws(StoreError) {
             let opened = try OpenStore(store, namespace: settings.name)
             open = opened
             if rulesAreUncommitted { try loadRules(opened) }
-            rulesAreUncommitted = false
+            triggerLimits = try readTriggerLimits(opened)
         } catch {
-            open = nil
-            failure = DatabaseError(error)
+            lose(error, "a namespace must be opened again")
         }
         return refusal
     }
@@ -152,25 +197,33 @@ final class NamespaceWriter {
 
     // MARK: Rules
 
+    /// The stored rules are in force, or those of the configured file where that is another than the store was given last.
     private func loadRules(_ open: OpenStore) throws(StoreError) {
+        rulesAreUncommitted = false
+        uncommittedFile = nil
+        storedMark = try open.store.get(MetaKey.rulesFile, in: .meta) { $0.array() }
         let stored = try open.store.get(MetaKey.rules, in: .meta) { $0.array() }
-        let mark = try open.store.get(MetaKey.rulesFile, in: .meta) { $0.array() }
-        if let file = settings.rulesFile, mark != file.mark {
-            setRules(file.rules, fileMark: file.mark) { _ in }
+        if let rulesFile, rulesFile.mark != storedMark {
+            rules = rulesFile.rules
         } else if let stored {
-            do throws(RulesError) { use(try RuleSet(parsing: stored)) } catch {
+            do throws(RulesError) { rules = try RuleSet(parsing: stored) } catch {
                 settings.log.error(
                     "the stored rules cannot be read, everything is denied", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
-                use(.closed)
+                rules = .closed
             }
         } else {
-            use(.closed)
+            rules = .closed
         }
     }
 
-    private func use(_ rules: RuleSet) {
-        self.rules = rules
-        publishRules(rules)
+    /// Whether the store does not have the rules of the configured file yet: they are in force also while a full disk keeps it
+    /// from taking them.
+    var hasUnstoredRules: Bool { rulesFile.map { $0.mark != storedMark } ?? false }
+
+    /// Gives the store the rules of the configured file, where it has others.
+    func storeRulesFile() {
+        guard let rulesFile, rulesFile.mark != storedMark else { return }
+        setRules(rulesFile.rules, fileMark: rulesFile.mark) { _ in }
     }
 
     /// Puts rules in force, for good. `answer` is called on this loop.
@@ -178,14 +231,25 @@ final class NamespaceWriter {
         inTransaction(answer) { open throws(StoreError) in
             let source = rules.source
             try open.store.put(MetaKey.rules, source.span, in: .meta)
-            if let fileMark { try open.store.put(MetaKey.rulesFile, fileMark.span, in: .meta) }
+            // What is put in force later than a file stays until the file changes.
+            let mark = fileMark ?? rulesFile?.mark
+            if let mark { try open.store.put(MetaKey.rulesFile, mark.span, in: .meta) }
             try open.tree.declareIndexes(rules.indexDefinitions)
             batch.hasChanges = true
             rulesAreUncommitted = true
-            use(rules)
+            if let fileMark { uncommittedFile = RulesFile(rules: rules, mark: fileMark) }
+            storedMark = mark
+            self.rules = rules
             listeners.forEach { batch.tell($0, .rulesChanged(rules)) }
             batch.answer(on: loop, answer)
         }
+    }
+
+    private func didCommitRules() {
+        rulesAreUncommitted = false
+        rulesFile = uncommittedFile ?? rulesFile
+        uncommittedFile = nil
+        publishRules(.success(rules))
     }
 
     // MARK: Listeners
@@ -210,41 +274,6 @@ final class NamespaceWriter {
                     if told.insert(listener.id).inserted { batch.tell(listener, .changed(change)) }
                 }
             }
-        }
-    }
-
-    // MARK: Housekeeping
-
-    /// A small step of what may wait: rows of deleted subtrees, new indexes, the checkpoint. Each step is short, so that a
-    /// write that arrives meanwhile does not wait for long.
-    private func keepHouse() {
-        guard !isInTransaction else { return housekeeping.start(afterMilliseconds: 1) }
-        var hasMore = false
-        inTransaction({ _ in }) { open throws(StoreError) in
-            hasMore = try open.tree.sweep(budget: 2000)
-            if !hasMore { hasMore = try open.tree.buildIndexes(budget: 1000) }
-            if hasMore { batch.hasChanges = true }
-        }
-        guard !hasMore else { return housekeeping.start(afterMilliseconds: 1) }
-        quietTimer.start(afterMilliseconds: 200)
-    }
-
-    /// Nobody has written for a while.
-    private func keepQuiet() {
-        guard !isInTransaction, let store = open?.store else { return }
-        checkpoint(.idle, store)
-    }
-
-    private func checkpoint(_ occasion: CheckpointOccasion, _ store: any OrderedStore) {
-        do throws(StoreError) {
-            let report = try store.checkpoint(occasion)
-            guard report.isHeldBack != isHeldBack else { return }
-            isHeldBack = report.isHeldBack
-            guard isHeldBack else { return }
-            settings.log.warning(
-                "a long read keeps the log of changes from being emptied", metadata: ["namespace": "\(settings.name)", "bytes": "\(report.logBytes)"])
-        } catch {
-            settings.log.error("a checkpoint failed", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
         }
     }
 }

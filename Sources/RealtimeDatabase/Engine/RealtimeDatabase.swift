@@ -62,10 +62,12 @@ public final class RealtimeDatabase: Sendable {
 
     private func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Namespace {
         guard NamespaceName.isValid(name) else {
-            throw DatabaseError(.unknownNamespace, "\"\(name)\" cannot be a namespace: up to \(NamespaceName.lengthMax) of a-z, 0-9 and \"-\" are expected")
+            throw DatabaseError(
+                .unknownNamespace, "\"\(name)\" cannot be a namespace: up to \(NamespaceName.lengthMax) of a-z, 0-9 and \"-\" are expected")
         }
         if let allowed, name != defaultNamespace, !allowed.contains(name) {
-            throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"; database.namespaces in functions.json names those that there are")
+            throw DatabaseError(
+                .unknownNamespace, "there is no namespace \"\(name)\"; database.namespaces in functions.json names those that there are")
         }
         guard !state.isStopped else { throw .stopping }
         guard state.namespaces.count < limits.namespacesMax else {

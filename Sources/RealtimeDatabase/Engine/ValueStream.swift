@@ -12,7 +12,7 @@ public final class ValueStream: Sendable {
     /// The transaction whose state it is.
     public let commit: UInt64
     private let source: LoopBound<Source>
-    private let readerLoop: EventLoop
+    private let thread: NamespaceThread
 
     /// What happened when a piece was asked for.
     public enum Piece: Sendable {
@@ -24,7 +24,7 @@ public final class ValueStream: Sendable {
         case failed(DatabaseError)
     }
 
-    private final class Source {
+    final class Source {
         let stream: JSONStream
         let reader: NamespaceReader
         var snapshot: NamespaceReader.Snapshot?
@@ -38,11 +38,14 @@ public final class ValueStream: Sendable {
             self.snapshot = snapshot
             self.bytesLeft = bytesLeft
             self.deadline = deadline
+            reader.keep(self)
         }
 
         func end() {
-            if let snapshot { reader.release(snapshot) }
-            snapshot = nil
+            guard let snapshot else { return }
+            self.snapshot = nil
+            reader.release(snapshot)
+            reader.forget(self)
         }
 
         func next() -> Piece {
@@ -73,15 +76,15 @@ public final class ValueStream: Sendable {
         self.first = first
         self.etag = etag
         commit = snapshot.commit
-        readerLoop = reader.loop
+        thread = reader.thread
         source = LoopBound(
-            Source(rest, reader, snapshot, bytesLeft: bytesMax - first.count, deadline: deadline), loop: reader.loop)
+            Source(rest, reader, snapshot, bytesLeft: bytesMax - first.count, deadline: deadline), loop: reader.thread.loop)
     }
 
     /// Makes the next piece; `completion` is called on `loop`.
     public func next(on loop: EventLoop, completion: @escaping (Piece) -> Void) {
         let answer = LoopBound(completion, loop: loop)
-        readerLoop.post { [source] in
+        thread.post { [source] in
             let piece = source.value.next()
             loop.post { answer.value(piece) }
         }
@@ -89,6 +92,6 @@ public final class ValueStream: Sendable {
 
     /// Nobody wants the rest.
     public func cancel() {
-        readerLoop.post { [source] in source.value.end() }
+        thread.post { [source] in source.value.end() }
     }
 }
