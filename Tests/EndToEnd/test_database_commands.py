@@ -178,6 +178,11 @@ def test_nobody_to_ask(arguments, hearth):
     assert '--force' in hearth.run(*arguments).sentence
 
 
+def test_what_is_wrong_is_said_before_anything_is_asked(hearth):
+    assert 'not JSON' in hearth.run('database:set', '/a', '--data', 'text').sentence
+    assert 'nowhere.json' in hearth.run('database:update', '/a', 'nowhere.json').sentence
+
+
 @pytest.mark.parametrize('answer, status, left', [('y\n', 0, 2), ('n\n', 1, 1), ('\n', 1, 1)])
 def test_a_question_on_a_terminal(answer, status, left, hearth):
     hearth.succeeds('database:set', '/a', '--data', '1', '--force')

@@ -17,6 +17,9 @@ struct WriteOptions: ParsableArguments {
         if data != nil, file != nil { throw ValidationError("name a file or give --data, not both") }
     }
 
+    /// - Throws: `ClientFailure` where the data cannot be read, or what `--data` says is no JSON.
+    func input() throws(ClientFailure) -> InputData { try InputData(data: data, file: file) }
+
     /// Sends the data.
     ///
     /// - Returns: the host's answer.
@@ -56,8 +59,9 @@ struct DatabaseSet: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let target = database.target(path)
-        try force.confirm("replace all data at \(target) of \(client.url)", canAsk: write.data != nil || write.file != nil && write.file != "-")
-        _ = try write.send("PUT", target, try InputData(data: write.data, file: write.file), client)
+        let input = try write.input()
+        try force.confirm("replace all data at \(target) of \(client.url)", canAsk: !input.isStandardInput)
+        _ = try write.send("PUT", target, input, client)
         return Outcome(text: "Data persisted at \(target)", json: .object(["path": .string("\(target)")]))
     }
 }
@@ -82,8 +86,9 @@ struct DatabaseUpdate: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let target = database.target(path)
-        try force.confirm("change data at \(target) of \(client.url)", canAsk: write.data != nil || write.file != nil && write.file != "-")
-        _ = try write.send("PATCH", target, try InputData(data: write.data, file: write.file), client)
+        let input = try write.input()
+        try force.confirm("change data at \(target) of \(client.url)", canAsk: !input.isStandardInput)
+        _ = try write.send("PATCH", target, input, client)
         return Outcome(text: "Data updated at \(target)", json: .object(["path": .string("\(target)")]))
     }
 }
@@ -107,7 +112,7 @@ struct DatabasePush: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let target = database.target(path)
-        let answer = try write.send("POST", target, try InputData(data: write.data, file: write.file), client, echo: true)
+        let answer = try write.send("POST", target, try write.input(), client, echo: true)
         guard let name = (try? JSONValue(parsing: answer.body))?["name"]?.string else {
             throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
         }
