@@ -48,9 +48,9 @@ import Testing
         var error: JSONSplitError?
     }
 
-    private func split(_ text: [UInt8], max: Int, step: () -> Int) -> Result {
+    private func split(_ text: [UInt8], max: Int, collects: Bool = true, step: () -> Int) -> Result {
         var result = Result()
-        var splitter = JSONSplitter(limits: JSONSplitLimits(valueBytesMax: max, depthMax: 8))
+        var splitter = JSONSplitter(limits: JSONSplitLimits(valueBytesMax: max, depthMax: 8), collects: collects)
         var start = 0
         do throws(JSONSplitError) {
             while start < text.count {
@@ -73,6 +73,8 @@ import Testing
         var steps = dice
         let cut = split(text, max: max) { steps.below(9) + 1 }
         dice = steps
+        let check = split(text, max: max, collects: false) { text.count }
+        if check.error != whole.error || !check.pieces.isEmpty { return "checked differently" }
         // What leaves before a mistake is met depends on how much of the text was there.
         if (whole.error == nil) != (cut.error == nil) { return "cut differently, \(whole.error as Any) and \(cut.error as Any)" }
         if whole.error == nil, whole.pieces != cut.pieces || whole.priorities != cut.priorities { return "cut differently, other pieces" }

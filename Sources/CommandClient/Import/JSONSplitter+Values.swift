@@ -14,8 +14,8 @@ extension JSONSplitter {
         if member == .ordinary { stack[top].hasOthers = true }
         if stack[top].hasValue, stack[top].hasOthers { throw error("\".value\" cannot stand beside other members") }
         if stack[top].isSplit {
-            setMember(of: stack[top], to: text((range.lowerBound + 1)..<(range.upperBound - 1)))
             if member == .serverValue { throw error("\".sv\" cannot stand beside other members") }
+            if collects { setMember(of: stack[top], to: text((range.lowerBound + 1)..<(range.upperBound - 1))) }
         }
         position = range.upperBound
         expectation = .colon
@@ -99,7 +99,7 @@ extension JSONSplitter {
         if let top = stack.indices.last, !stack[top].isObject {
             let index = stack[top].elementCount
             stack[top].elementCount += 1
-            if stack[top].isSplit { setMember(of: stack[top], to: Array("\(index)".utf8)) }
+            if stack[top].isSplit, collects { setMember(of: stack[top], to: Array("\(index)".utf8)) }
         }
         guard anchor == nil else { return }
         anchor = position
@@ -149,7 +149,8 @@ extension JSONSplitter {
         expectation = stack.isEmpty ? .nothing : .commaOrEnd
         guard let start = anchor, stack.count == anchorDepth else { return .again }
         anchor = nil
-        guard !isNull else { return .again }
+        if stack.last?.member == .serverValue { throw error("\".sv\" cannot stand beside other members") }
+        guard !isNull, collects else { return .again }
         guard let frame = stack.last else { return .piece(JSONPiece(path: [], value: text(start..<position), end: position)) }
         switch frame.member {
         case .ordinary: return .piece(JSONPiece(path: path, value: text(start..<position), end: position))
@@ -157,7 +158,7 @@ extension JSONSplitter {
         case .priority:
             priorities.append(JSONPiece(path: Array(path.prefix(frame.pathCount)), value: text(start..<position), end: position))
             return .again
-        case .serverValue: throw error("\".sv\" cannot stand beside other members")
+        case .serverValue: return .again
         }
     }
 }

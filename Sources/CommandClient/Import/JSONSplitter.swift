@@ -14,6 +14,8 @@ import JSON
 /// byte is read at most twice for each level on which it was in such an object; text that is already out is not needed again.
 public struct JSONSplitter: ~Copyable {
     let limits: JSONSplitLimits
+    /// Whether values come out, and not only mistakes.
+    let collects: Bool
     /// The priorities of objects that were split, each with the path of its object, to be set at the very end.
     public internal(set) var priorities: [JSONPiece] = []
 
@@ -71,7 +73,12 @@ public struct JSONSplitter: ~Copyable {
     }
 
     /// A splitter at the beginning of a text.
-    public init(limits: JSONSplitLimits = JSONSplitLimits()) { self.limits = limits }
+    ///
+    /// - Parameter collects: false for a text that is only to be checked: ``next()`` returns nothing, or throws.
+    public init(limits: JSONSplitLimits = JSONSplitLimits(), collects: Bool = true) {
+        self.limits = limits
+        self.collects = collects
+    }
 
     /// How many bytes of the text are held in memory.
     public var heldBytes: Int { window.count }

@@ -75,7 +75,7 @@ struct DatabaseImport: HostCommand {
     /// Reads the whole file once, so that one that is wrong somewhere is refused before anything is written.
     private func check(_ input: InputData, _ limits: JSONSplitLimits) throws(ClientFailure) {
         let progress = Progress("Checking", total: input.length)
-        var splitter = JSONSplitter(limits: limits)
+        var splitter = JSONSplitter(limits: limits, collects: false)
         var buffer = ByteBuffer()
         do throws(JSONSplitError) {
             while true {
