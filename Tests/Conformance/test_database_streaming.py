@@ -98,6 +98,15 @@ def test_a_query_tells_of_its_window(database):
         assert stream.put() == ('/', None)
 
 
+def test_a_long_window_is_told_whole(database):
+    value = {f'k{number:05}': 'y' * 100 for number in range(10_000)}
+    database.put('/long.json', value)
+    with database.stream('/long.json', {'orderBy': '"$key"', 'limitToFirst': '9000'}) as stream:
+        assert stream.put(30) == ('/', dict(list(value.items())[:9000]))
+        database.ask('DELETE', '/long/k00000.json')
+        assert [stream.put(30), stream.put(30)] == [('/k00000', None), ('/k09000', 'y' * 100)]
+
+
 def test_a_query_without_an_index_is_refused(database):
     with database.stream('/q.json', {'orderBy': '"h"'}) as stream:
         assert stream.head.status == 400

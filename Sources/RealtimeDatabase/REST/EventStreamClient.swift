@@ -16,6 +16,8 @@ final class EventStreamClient: HTTPExchangeObserver {
     /// The state of the tree that the client has.
     private var commit: UInt64 = 0
     private var window = QueryWindow()
+    /// What has arrived of a query's long result.
+    private var gathered: [UInt8] = []
     /// What the client has still to hear, and how much it is.
     private var backlog: [EventFrame] = []
     private var backlogBytes = 0
@@ -103,6 +105,7 @@ final class EventStreamClient: HTTPExchangeObserver {
         }
         state = .over
         backlog = []
+        gathered = []
         expiry?.close()
         expiry = nil
         if let topic { call.front.streams.leave(self, topic) }
@@ -146,6 +149,9 @@ final class EventStreamClient: HTTPExchangeObserver {
             isQuery ? show(json) : send(value: json)
             state = .live
             go()
+        case .stream(let rest) where isQuery:
+            gathered = rest.first
+            gather(rest)
         case .stream(let rest):
             commit = rest.commit
             startAnswer()
@@ -161,6 +167,23 @@ final class EventStreamClient: HTTPExchangeObserver {
         write(EventFrames.valueStart)
         write(json)
         write(EventFrames.valueEnd)
+    }
+
+    /// Waits until a long result of a query is whole: only then it can be compared.
+    private func gather(_ rest: ValueStream) {
+        rest.next(on: call.front.loop) { [self] piece in
+            guard case .reading = state else { return rest.cancel() }
+            switch piece {
+            case .some(let bytes):
+                gathered += bytes
+                gather(rest)
+            case .last(let bytes):
+                let json = gathered + bytes
+                gathered = []
+                didRead(.value(json: json, etag: nil, commit: rest.commit))
+            case .failed(let error): refuse(error)
+            }
+        }
     }
 
     /// Sends what a query's result has become.
