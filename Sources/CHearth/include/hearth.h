@@ -88,12 +88,17 @@ typedef struct hearth_invocation {
      *   "instanceIdToken"           as sent, not verified
      *   "acceptsStreaming"          true when the client asked for server-sent events
      *   "trace"                     the W3C traceparent of the request
+     *   "event"                     of an event: {"id", "type", "source", "subject", "time", "instance", "ref", "location",
+     *                               "params": {}, "authType", "authId"?, "attempt", "chainDepth"}. The id stays the same when
+     *                               the event comes again; docs/triggers.md
      */
     hearth_bytes context;
     /*
      * A callable: the JSON value of "data". The host has checked that it is valid JSON and has turned the wire's
      * Int64Value and UInt64Value wrappers into plain JSON integers, of up to 20 digits.
      * A plain HTTP function: the body's bytes, decompressed.
+     * An event of the database: {"before": any, "after": any}, null where there is nothing; or {"truncated": true} where the
+     * values are larger than an event may be.
      */
     hearth_bytes payload;
 } hearth_invocation;
@@ -101,10 +106,11 @@ typedef struct hearth_invocation {
 /* What an answer is. */
 typedef enum hearth_answer_kind {
     /* body: a JSON value, the callable's result. Empty stands for null. Integers beyond 2^53 reach the client wrapped as
-     * Int64Value or UInt64Value. */
+     * Int64Value or UInt64Value. Of an event any result says that it is dealt with. */
     HEARTH_RESULT = 0,
     /* body: {"code": "not-found", "message": "...", "details": any}; the codes are those of the callable protocol.
-     * Details may be absent. Both kinds of function may fail so; what is not of this form reaches the client as INTERNAL. */
+     * Details may be absent. Every kind of function may fail so; what is not of this form reaches the client as INTERNAL. An event that
+     * fails is tried again where its function asks for that, else it is kept as a dead letter. */
     HEARTH_ERROR = 1,
     /* A plain HTTP function's whole answer. head: {"status": 200, "headers": [name, value, ...]}; body: its bytes. */
     HEARTH_RESPONSE = 2,
