@@ -6,7 +6,10 @@
  * 0 each connection sends its next request when the last is answered, until COUNT are done: that is
  * for counting system calls and allocations, not for timing.
  *
- *   pace PORT PATH BODY CONNECTIONS RATE COUNT
+ *   pace PORT FILE CONNECTIONS RATE COUNT
+ *
+ * The requests are taken from FILE in turn, as requests.lua does: a line with a length stands before
+ * each, and ten # in one are replaced by another number each time.
  *
  * Loopback only, and at most COUNT requests in at most SECONDS_MAX seconds. Prints one line of JSON.
  */
@@ -26,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MAX = 1024, COUNT_MAX = 10 * 1000 * 1000, SECONDS_MAX = 60, ANSWER_BYTES_MAX = 16384 };
+enum { CONNECTIONS_MAX = 1024, COUNT_MAX = 10 * 1000 * 1000, SECONDS_MAX = 60, ANSWER_BYTES_MAX = 16384, MARK_BYTES = 10 };
 
 struct connection {
     int socket;
@@ -40,8 +43,10 @@ static struct connection connections[CONNECTIONS_MAX];
 static int idle[CONNECTIONS_MAX], idle_first, idle_count;   /* a ring: every connection has its turn */
 static int poll_fd;
 static struct sockaddr_in server;
-static char request[4096];
-static size_t request_bytes;
+struct request { char *bytes; size_t size; char *mark; };
+static struct request *requests;
+static size_t request_count;
+static uint32_t mark;
 static uint32_t *latency_us;
 static int64_t sent, answered, refused, broken, count;
 
@@ -96,8 +101,13 @@ static void send_request(int64_t due_ns) {
     struct connection *c = &connections[index];
     c->is_waiting = true;
     c->due_ns = due_ns;
-    sent++;
-    if (send(c->socket, request, request_bytes, MSG_NOSIGNAL) != (ssize_t)request_bytes) close_connection(index);
+    struct request *next = &requests[(size_t)sent++ % request_count];
+    if (next->mark) {
+        char digits[MARK_BYTES + 1];
+        snprintf(digits, sizeof digits, "%010u", mark++);
+        memcpy(next->mark, digits, MARK_BYTES);
+    }
+    if (send(c->socket, next->bytes, next->size, MSG_NOSIGNAL) != (ssize_t)next->size) close_connection(index);
 }
 
 /* The length of the first whole answer in the connection's bytes, or 0 while there is none. */
@@ -165,18 +175,32 @@ static void run(double rate) {
     }
     qsort(latency_us, (size_t)answered, sizeof *latency_us, by_size);
     double seconds = (double)(now_ns() - start) / 1e9;
-    printf("{\"requests\":%lld,\"seconds\":%.3f,\"p50\":%u,\"p99\":%u,\"p999\":%u,\"refused\":%lld,\"broken\":%lld}\n",
-           (long long)answered, seconds, percentile(0.5), percentile(0.99), percentile(0.999), (long long)refused,
-           (long long)broken);
+    printf("{\"requests\":%lld,\"seconds\":%.3f,\"p50\":%u,\"p99\":%u,\"p999\":%u,\"longest\":%u,\"refused\":%lld,\"broken\":%lld}\n",
+           (long long)answered, seconds, percentile(0.5), percentile(0.99), percentile(0.999), percentile(1),
+           (long long)refused, (long long)broken);
+}
+
+static void read_requests(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file) fail(path);
+    size_t size;
+    while (fscanf(file, "%zu", &size) == 1 && fgetc(file) == '\n') {
+        requests = realloc(requests, (request_count + 1) * sizeof *requests);
+        char *bytes = malloc(size);
+        if (!requests || !bytes || fread(bytes, 1, size, file) != size) fail(path);
+        requests[request_count++] = (struct request){ bytes, size, memmem(bytes, size, "##########", MARK_BYTES) };
+    }
+    fclose(file);
+    mark = 1000000000u + (uint32_t)(now_ns() / 1000000 % 1000000000);
 }
 
 int main(int argc, char **argv) {
-    if (argc != 7) {
-        fprintf(stderr, "usage: pace PORT PATH BODY CONNECTIONS RATE COUNT\n");
+    if (argc != 6) {
+        fprintf(stderr, "usage: pace PORT FILE CONNECTIONS RATE COUNT\n");
         return 64;
     }
-    int wanted = atoi(argv[4]);
-    count = atoll(argv[6]);
+    int wanted = atoi(argv[3]);
+    count = atoll(argv[5]);
     if (wanted < 1 || wanted > CONNECTIONS_MAX || count < 1 || count > COUNT_MAX) {
         fprintf(stderr, "pace: at most %d connections and %d requests\n", CONNECTIONS_MAX, COUNT_MAX);
         return 64;
@@ -184,15 +208,11 @@ int main(int argc, char **argv) {
     prctl(PR_SET_TIMERSLACK, 1);
     server = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int written = snprintf(request, sizeof request,
-                           "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: application/json\r\n"
-                           "Content-Length: %zu\r\n\r\n%s", argv[2], argv[1], strlen(argv[3]), argv[3]);
-    if (written < 0 || (size_t)written >= sizeof request) return 64;
-    request_bytes = (size_t)written;
+    read_requests(argv[2]);
     latency_us = calloc((size_t)count, sizeof *latency_us);
     poll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (!latency_us || poll_fd < 0) fail("set-up");
+    if (!latency_us || poll_fd < 0 || request_count == 0) fail("set-up");
     for (int i = 0; i < wanted; i++) open_connection(i);
-    run(atof(argv[5]));
+    run(atof(argv[4]));
     return 0;
 }

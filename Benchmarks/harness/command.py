@@ -15,7 +15,7 @@ PARTS = ["throughput", "coldstart", "memory", "counts"]
 SECONDS_MAX, ROUNDS_MAX = 30, 20
 
 
-def _names(allowed: list[str]):
+def names(allowed: list[str]):
     def parse(text: str) -> list[str]:
         names = [name for name in text.split(",") if name]
         if unknown := [name for name in names if name not in allowed]:
@@ -26,11 +26,11 @@ def _names(allowed: list[str]):
 
 def main(parser: argparse.ArgumentParser) -> int:
     peers = list(PEER_SERVERS)
-    parser.add_argument("--peers", type=_names(peers), default=peers, metavar="A,B", help=f"which of {','.join(peers)}; '' for none")
+    parser.add_argument("--peers", type=names(peers), default=peers, metavar="A,B", help=f"which of {','.join(peers)}; '' for none")
     parser.add_argument("--seconds", type=int, default=5, choices=range(1, SECONDS_MAX + 1), metavar="N", help="length of a burst")
     parser.add_argument("--rounds", type=int, default=5, choices=range(1, ROUNDS_MAX + 1), metavar="N", help="how often each server has its turn")
     parser.add_argument("--patience", type=int, default=5, metavar="N", help="seconds to wait for quiet cores before each burst")
-    parser.add_argument("--only", type=_names(PARTS), default=PARTS, metavar="A,B", help=f"which of {','.join(PARTS)}")
+    parser.add_argument("--only", type=names(PARTS), default=PARTS, metavar="A,B", help=f"which of {','.join(PARTS)}")
     parser.add_argument("--check", action="store_true", help="only count, and fail where a ceiling of ceilings.json is exceeded")
     parser.add_argument("--hearth", type=Path, help="the hearth to measure, instead of .build/release/hearth")
     parser.add_argument("--plugin", type=Path, help="its libArithmetic.so")

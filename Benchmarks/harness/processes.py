@@ -13,6 +13,7 @@ from pathlib import Path
 
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 STOP_SECONDS_MAX = 8
+KERNEL_THREADS_PARENT = 2
 
 _running: list["Started"] = []
 
@@ -53,6 +54,15 @@ def processor_seconds(root: int) -> float:
     return ticks / TICKS_A_SECOND
 
 
+def kernel_seconds() -> float:
+    """Time that the kernel's own threads have spent: what writes to the disk on behalf of others."""
+    ticks = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (fields := status_fields(int(name))) and int(fields[1]) == KERNEL_THREADS_PARENT:
+            ticks += sum(int(field) for field in fields[11:13])
+    return ticks / TICKS_A_SECOND
+
+
 def memory_bytes(pid: int) -> dict[str, int]:
     """Resident and private bytes. Private is what would be given back if this process alone ended."""
     found = {}
@@ -63,16 +73,19 @@ def memory_bytes(pid: int) -> dict[str, int]:
 
 
 class Started:
-    """One child process, pinned to a core where the machine has more than one."""
+    """One child process, pinned to a core where one is named and the machine has more than one."""
 
-    def __init__(self, command: list[str], core: int, log: Path, directory: Path | None = None, environment: dict | None = None):
-        pinned = ["taskset", "-c", str(core)] if (os.cpu_count() or 1) > core else []
+    def __init__(
+        self, command: list[str], core: int | None, log: Path, directory: Path | None = None, environment: dict | None = None,
+        user: str | None = None,
+    ):
+        pinned = ["taskset", "-c", str(core)] if core is not None and (os.cpu_count() or 1) > core else []
         log.parent.mkdir(parents=True, exist_ok=True)
         self.log = log
         with log.open("ab") as output:
             self.process = subprocess.Popen(
                 [*pinned, *command], stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=directory,
-                env={**os.environ, **(environment or {})}, start_new_session=True)
+                env={**os.environ, **(environment or {})}, start_new_session=True, user=user)
         self.pid = self.process.pid
         _running.append(self)
 

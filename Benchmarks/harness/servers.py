@@ -1,6 +1,7 @@
 """The peers: how each is started, and how it is known to answer."""
 
 import http.client
+import json
 import shutil
 import socket
 import time
@@ -20,6 +21,20 @@ def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def json_request(
+    port: int, method: str, path: str, value: object = None, authorization: str | None = None, timeout: float = 60,
+) -> tuple[int, bytes]:
+    """One request with a JSON body, on a connection of its own: what sets a server up."""
+    headers = {"Content-Type": "application/json"} | ({"Authorization": authorization} if authorization else {})
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request(method, path, None if value is None else json.dumps(value), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
 
 
 def call(port: int, path: str, timeout: float = 5) -> tuple[int, bytes]:
@@ -42,16 +57,22 @@ class Server:
     path: str = "/addNumbers"
     environment: tuple[tuple[str, str], ...] = ()
     directory: Path | None = None
+    # An unprivileged user for a program that will not run as root.
+    user: str | None = None
+    # Where its data stays from one start to the next; without it each start begins with an empty directory.
+    data: Path | None = None
 
-    def start(self, core: int = SERVER_CORE, extra_environment: dict | None = None, wrapper: tuple[str, ...] = ()) -> "Running":
-        scratch = BUILD / "scratch" / self.name
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir(parents=True)
+    def start(self, core: int | None = SERVER_CORE, extra_environment: dict | None = None, wrapper: tuple[str, ...] = ()) -> "Running":
+        scratch = self.data or BUILD / "scratch" / self.name
+        if not self.data:
+            shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True, exist_ok=True)
         port = free_port()
         command = self.command(port, scratch)
         began = time.monotonic()
         started = Started(
-            [*wrapper, *command], core, LOGS / f"{self.name}.log", self.directory, {**dict(self.environment), **(extra_environment or {})})
+            [*wrapper, *command], core, LOGS / f"{self.name}.log", self.directory, {**dict(self.environment), **(extra_environment or {})},
+            self.user)
         return Running(self, started, port, began)
 
 
@@ -78,6 +99,20 @@ class Running:
                 last = str(error)
             time.sleep(pause_seconds)
         raise Missing(f"{self.server.name} did not answer within {READY_SECONDS_MAX} s: {last}")
+
+    def wait_until(self, is_ready: Callable[[int], bool]) -> None:
+        """Waits until a question to its port is answered with yes."""
+        deadline = time.monotonic() + READY_SECONDS_MAX
+        while time.monotonic() < deadline:
+            if not self.started.is_running:
+                raise Missing(f"{self.server.name} ended at once: {self.started.last_words()}")
+            try:
+                if is_ready(self.port):
+                    return
+            except (OSError, http.client.HTTPException):
+                pass
+            time.sleep(0.02)
+        raise Missing(f"{self.server.name} was not ready within {READY_SECONDS_MAX} s: {self.started.last_words()}")
 
     def __enter__(self) -> "Running":
         return self

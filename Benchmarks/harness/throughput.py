@@ -27,10 +27,10 @@ class Series:
     absent: str | None = None
 
     def middle(self, name: str) -> float:
-        return median([getattr(seen, name) for seen in _calm(self.bursts)])
+        return median([getattr(seen, name) for seen in calm(self.bursts)])
 
     def pace_middle(self, name: str) -> float:
-        return median([getattr(seen, name) for seen in _calm(self.paces)])
+        return median([getattr(seen, name) for seen in calm(self.paces)])
 
     def summary(self) -> dict:
         return {
@@ -46,7 +46,7 @@ class Series:
         }
 
 
-def _calm(seen: list[Measured]) -> list[Measured]:
+def calm(seen: list[Measured]) -> list[Measured]:
     """Those that had their cores to themselves; where none had, the one that came closest."""
     return [one for one in seen if one.disturbed <= DISTURBED_MAX] or sorted(seen, key=lambda one: one.disturbed)[:1]
 
@@ -74,12 +74,12 @@ def _round(server: Server, seen: Series, seconds: float, patience: float) -> Non
     with server.start() as running:
         running.wait_until_ready()
         burst(running, WARM_UP_SECONDS)
-        highest = _least_disturbed(lambda: burst(running, seconds), patience)
+        highest = least_disturbed(lambda: burst(running, seconds), patience)
         seen.bursts.append(highest)
-        seen.paces.append(_least_disturbed(lambda: at_rate(running, highest.requests_a_second / 2, seconds), patience))
+        seen.paces.append(least_disturbed(lambda: at_rate(running, highest.requests_a_second / 2, seconds), patience))
 
 
-def _least_disturbed(measurement: Callable[[], Measured], patience: float) -> Measured:
+def least_disturbed(measurement: Callable[[], Measured], patience: float) -> Measured:
     tries = []
     while len(tries) < ATTEMPTS_MAX and not any(one.disturbed <= DISTURBED_MAX for one in tries):
         wait_until_quiet(patience)
