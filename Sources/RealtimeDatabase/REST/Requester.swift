@@ -66,12 +66,14 @@ struct RequesterReader {
         if Self.equalInConstantTime(token, adminToken.span) || isDevelopment && token.equals("owner") {
             return .known(try administrator(parameters))
         }
-        // Three parts with two dots between, of which an unsigned token's last is empty.
-        var dots = 0
-        for index in 0..<token.count where token[index] == UInt8(ascii: ".") { dots += 1 }
-        guard dots == 2 else { throw otherwise }
         if let verdict = checker.known(token) { return .known(try requester(verdict, parameters)) }
+        guard Self.looksLikeToken(token) else { throw otherwise }
         return .token(token.array())
+    }
+
+    /// Three parts with two dots between, of which an unsigned token's last is empty.
+    private static func looksLikeToken(_ text: Span<UInt8>) -> Bool {
+        text.withUnsafeBufferPointer { text in text.count { $0 == UInt8(ascii: ".") } == 2 }
     }
 
     /// An administrator, or whom he says that he acts for: then rules apply.
