@@ -1,4 +1,5 @@
 import EventLoop
+import Logging
 
 extension NamespaceWriter {
     /// A small step of what may wait: rows of deleted subtrees, new indexes, the checkpoint. Each step is short, so that a

@@ -3,7 +3,7 @@ public import EventLoop
 
 /// The rest of an answer that is too long for one piece, all of it of one state of the tree.
 ///
-/// Ask for a piece when there is room for it. One that is not read to its end must be cancelled: it holds a snapshot.
+/// Ask for a piece when there is room for it. It holds a snapshot until its end, its cancelling, or the end of its last owner.
 public final class ValueStream: Sendable {
     /// The beginning of the JSON.
     public let first: [UInt8]
@@ -80,6 +80,8 @@ public final class ValueStream: Sendable {
         source = LoopBound(
             Source(rest, reader, snapshot, bytesLeft: bytesMax - first.count, deadline: deadline), loop: reader.thread.loop)
     }
+
+    deinit { cancel() }
 
     /// Makes the next piece; `completion` is called on `loop`.
     public func next(on loop: EventLoop, completion: @escaping (Piece) -> Void) {
