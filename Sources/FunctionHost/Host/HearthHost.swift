@@ -105,7 +105,8 @@ public final class HearthHost {
     /// - Throws: `HostStartError` when the token keys' files cannot be used.
     public func run(onReady: @escaping (HostSummary) -> Void) throws(HostStartError) {
         self.onReady = onReady
-        signal(SIGPIPE, SIG_IGN)
+        // A connection that is gone, or a file as large as the system allows, is an error of the call and not the end.
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
         for number in [SIGINT, SIGTERM] {
             do throws(LoopError) {
                 watchers.append(try SignalWatcher(loop: home, signal: number) { [unowned self] in stop() })
