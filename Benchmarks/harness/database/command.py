@@ -7,11 +7,11 @@ from pathlib import Path
 
 from harness import hearth, machine
 from harness.command import ROUNDS_MAX, SECONDS_MAX, names
-from harness.database import reads, writes
+from harness.database import reads, size, writes
 from harness.processes import stop_all, stop_all_at_exit
 from harness.tools import Missing, say
 
-PARTS = {"writes": writes.measure, "reads": reads.measure}
+PARTS = {"writes": writes.measure, "reads": reads.measure, "size": size.measure}
 
 
 def main(parser: argparse.ArgumentParser) -> int:
