@@ -43,11 +43,18 @@ struct DatabaseGet: HostCommand {
         let isWrapped = connection.json && output == nil
         let progress = Progress("Reading", total: nil)
         var isBegun = false
-        try client.download(HostRequest("GET", database.target(path).target(query.parameters))) { (bytes) throws(ClientFailure) in
-            if isWrapped, !isBegun { try file.write("{\"status\":\"success\",\"result\":") }
-            isBegun = true
-            try file.write(bytes)
-            if output != nil { progress.update(file.count) }
+        do throws(ClientFailure) {
+            try client.download(HostRequest("GET", database.target(path).target(query.parameters))) { (bytes) throws(ClientFailure) in
+                if isWrapped, !isBegun { try file.write("{\"status\":\"success\",\"result\":") }
+                isBegun = true
+                try file.write(bytes)
+                if output != nil { progress.update(file.count) }
+            }
+        } catch {
+            guard isBegun, error.kind == .interrupted else { throw error }
+            throw ClientFailure(
+                .interrupted,
+                "the answer broke off after \(ByteCount.text(file.count)); database:export has no limit of size, see also the host's log")
         }
         progress.end()
         if isWrapped { try file.write("}") }
