@@ -139,6 +139,23 @@ def test_rules_that_change_end_a_stream(database):
         assert owners.put() == ('/', 2)
 
 
+def test_data_that_rules_look_at_ends_a_stream(database):
+    database.use_rules({'rules': {'a': {'.read': "root.child('open').val() === true"}}})
+    database.put('/open.json', True)
+    with database.stream('/a.json', headers={}) as stream:
+        assert stream.put() == ('/', None)
+        database.put('/a.json', 'seen')
+        assert stream.put() == ('/', 'seen')
+        database.put('/open.json', False)
+        # Rules are asked again once a second at most.
+        name = 'put'
+        while name == 'put':
+            database.put('/a.json', 'news')
+            name, data = stream.next()
+        assert (name, data) == ('cancel', 'Permission denied')
+        assert stream.has_ended()
+
+
 def test_rules_that_change_and_still_allow_go_unnoticed(database):
     with database.stream('/a.json', headers={}) as stream:
         stream.put()

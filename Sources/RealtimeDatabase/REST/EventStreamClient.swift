@@ -25,6 +25,9 @@ final class EventStreamClient: HTTPExchangeObserver {
     private var isStale = false
     /// How many answers about whether it may go on are awaited; until they are here nothing is told.
     private var judgementsAwaited = 0
+    /// When the rules were asked last, by the loop's clock. They may look at data that changes.
+    private var judgedAt: UInt64 = 0
+    private static let judgementMilliseconds: UInt64 = 1000
     private var isCongested = false
     private var isPieceAwaited = false
     private var expiry: Timer?
@@ -124,12 +127,14 @@ final class EventStreamClient: HTTPExchangeObserver {
     func beat() {
         guard case .live = state, !isCongested else { return }
         write(EventFrames.keepAlive)
+        rejudgeIfDue()
     }
 
     // MARK: The value
 
     private func read() {
         state = .reading
+        judgedAt = call.front.loop.nowMilliseconds
         isStale = false
         backlog = []
         backlogBytes = 0
@@ -230,6 +235,7 @@ final class EventStreamClient: HTTPExchangeObserver {
     func receive(_ frame: EventFrame) {
         guard !frame.bytes.isEmpty, !isStale else { return }
         if case .over = state { return }
+        rejudgeIfDue()
         if case .live = state, !isCongested, judgementsAwaited == 0, backlog.isEmpty {
             if frame.commit > commit { write(frame.bytes) }
             return
@@ -247,10 +253,15 @@ final class EventStreamClient: HTTPExchangeObserver {
         go()
     }
 
-    /// The rules are others now: asks whether the stream may go on, and tells nothing until that is known.
+    private func rejudgeIfDue() {
+        if judgementsAwaited == 0, call.front.loop.nowMilliseconds - judgedAt >= Self.judgementMilliseconds { rejudge() }
+    }
+
+    /// The rules, or what they look at, may be others now: asks whether the stream may go on, and tells nothing until that is known.
     func rejudge() {
         guard case .user = request.principal else { return }
         judgementsAwaited += 1
+        judgedAt = call.front.loop.nowMilliseconds
         namespace.judge(.read(request), by: nil, on: call.front.loop) { [self] verdict in
             judgementsAwaited -= 1
             switch verdict {
