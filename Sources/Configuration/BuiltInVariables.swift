@@ -6,6 +6,7 @@ struct BuiltInVariables: Sendable {
     /// Host and port.
     let address: String
     let revision: String
+    private let defaultNamespace: String
 
     init(configuration: Configuration, address: String, revision: String) {
         project = configuration.project
@@ -13,9 +14,10 @@ struct BuiltInVariables: Sendable {
         isDevelopment = configuration.mode == .development
         self.address = address
         self.revision = revision
+        defaultNamespace = configuration.database.defaultNamespace
     }
 
-    private var databaseURL: String { "http://\(address)/?ns=\(project)-default-rtdb" }
+    private var databaseURL: String { "http://\(address)/?ns=\(defaultNamespace)" }
     private var storageBucket: String { "\(project).appspot.com" }
 
     /// The parameters that every plugin has without declaring them.

@@ -14,7 +14,11 @@ import Testing
         #expect(configuration.plugins.isEmpty)
         #expect(configuration.auth.issuer == "https://securetoken.google.com/demo-hearth")
         #expect(configuration.appCheck.keys == .jwksURL("https://firebaseappcheck.googleapis.com/v1/jwks"))
-        #expect(configuration.database == DatabaseSettings(rules: nil, storage: .sqlite))
+        #expect(configuration.database.rules == nil)
+        #expect(configuration.database.storage == .sqlite)
+        #expect(configuration.database.defaultNamespace == "demo-hearth-default-rtdb")
+        #expect(configuration.database.limits.writeBytes == 256 * 1024 * 1024)
+        #expect(configuration.database.triggers.chainDepth == 16)
         #expect(configuration.logging.level == .info)
         #expect(configuration.warnings.isEmpty)
     }
