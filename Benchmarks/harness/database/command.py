@@ -7,11 +7,14 @@ from pathlib import Path
 
 from harness import hearth, machine
 from harness.command import ROUNDS_MAX, SECONDS_MAX, names
-from harness.database import reads, size, writes
+from harness.database import deleting, reads, rules, size, triggers, writes
 from harness.processes import stop_all, stop_all_at_exit
 from harness.tools import Missing, say
 
-PARTS = {"writes": writes.measure, "reads": reads.measure, "size": size.measure}
+PARTS = {
+    "writes": writes.measure, "reads": reads.measure, "size": size.measure, "deleting": deleting.measure,
+    "triggers": triggers.measure, "rules": rules.measure,
+}
 
 
 def main(parser: argparse.ArgumentParser) -> int:

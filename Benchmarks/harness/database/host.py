@@ -34,12 +34,11 @@ TYPICAL_RULES = {
                 "$other": {".validate": False},
             },
         },
-        "denied": {".validate": False},
+        "vault": {".validate": False},
         "items": {".read": "auth != null", ".indexOn": ["score"], "$item": {".write": "auth != null"}},
         "messages": {".read": "auth != null", ".write": "auth != null"},
     },
 }
-OPEN_RULES = {"rules": {".read": True, ".write": True, "denied": {".validate": False}}}
 
 
 def server(
