@@ -40,7 +40,7 @@ extension NamespaceWriter {
 
 extension TreeWriter {
     /// Whether there are rows to sweep or indexes to build.
-    fileprivate var hasUpkeep: Bool {
+    var hasUpkeep: Bool {
         !state.deadRows.isEmpty || !state.deadEntries.isEmpty || state.indexes.indexes.contains { !$0.isReady }
     }
 }

@@ -57,13 +57,11 @@ extension NamespaceWriter {
     }
 
     private func apply(_ changes: [ResolvedChange], _ tree: TreeWriter) throws(StoreError) {
-        for change in changes {
-            if change.isPriorityOnly {
-                try tree.setPriority(change.node.priority, at: change.path)
-            } else {
-                try tree.set(change.node, at: change.path)
-            }
-        }
+        for change in changes where change.isPriorityOnly { try tree.setPriority(change.node.priority, at: change.path) }
+        // What is deleted last leaves no ancestor empty for a moment, in which it would lose its priority.
+        let values = changes.lazy.filter { !$0.isPriorityOnly }
+        for change in values where !change.node.isEmpty { try tree.set(change.node, at: change.key) }
+        for change in values where change.node.isEmpty { try tree.set(.empty, at: change.key) }
     }
 
     private func announce(_ operation: WriteRequest.Operation, _ changes: [ResolvedChange]) {
@@ -173,8 +171,17 @@ extension NamespaceWriter {
 
 /// A written path and its new node, with server values resolved.
 struct ResolvedChange {
-    var path: Path
-    var node: Node
+    let path: Path
+    /// The path as rows know it, made once.
+    let key: PathKey
+    let node: Node
     /// Whether the node is as before but for its priority.
-    var isPriorityOnly = false
+    let isPriorityOnly: Bool
+
+    init(path: Path, node: Node, isPriorityOnly: Bool = false) {
+        self.path = path
+        key = path.key
+        self.node = node
+        self.isPriorityOnly = isPriorityOnly
+    }
 }

@@ -78,7 +78,6 @@ final class NamespaceWriter {
 
     /// Opens the store. When that fails, what arrives is refused until it can be opened.
     func start() {
-        lastAttempt = loop.nowMilliseconds
         do throws(StoreError) {
             let opened = try OpenStore(try storage.openWriter(namespace: settings.name), namespace: settings.name)
             open = opened
@@ -103,6 +102,7 @@ final class NamespaceWriter {
 
     private func lose(_ error: StoreError, _ what: String) {
         open = nil
+        lastAttempt = loop.nowMilliseconds
         failure = DatabaseError(error)
         trouble.failed(what, error)
         publishRules(.failure(failure))
@@ -178,6 +178,11 @@ final class NamespaceWriter {
         store?.rollback()
         deliver(failure: refusal)
         guard let store else { return refusal }
+        // A file that could only be opened for reading stays like that until it is opened again.
+        guard error.kind != .readOnly else {
+            lose(error, "a write failed")
+            return refusal
+        }
         do throws(StoreError) {
             let opened = try OpenStore(store, namespace: settings.name)
             open = opened
