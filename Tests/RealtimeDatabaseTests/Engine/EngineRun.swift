@@ -1,0 +1,196 @@
+import EventLoop
+import Logging
+import Rules
+import Synchronization
+import Testing
+import Tree
+
+@testable import RealtimeDatabase
+
+/// A database under test, asked from a loop of its own, with answers that are waited for.
+final class EngineRun: Sendable {
+    let database: RealtimeDatabase
+    let name = "test"
+    private let thread: LoopThread
+
+    init(_ storage: any StorageEngine, rulesFile: RulesFile? = nil, limits: DatabaseLimits = DatabaseLimits(), allowed: Set<String>? = nil) throws {
+        thread = try LoopThread()
+        var log = Logger(label: "test")
+        log.logLevel = .critical
+        database = RealtimeDatabase(
+            storage: storage, defaultNamespace: "test", allowed: allowed, rulesFile: rulesFile, limits: limits, log: log, didRaiseEvents: { _ in })
+    }
+
+    deinit {
+        database.stop()
+        thread.join()
+    }
+
+    var loop: EventLoop { thread.loop }
+
+    func namespace() throws -> Namespace { try database.namespace(name) }
+
+    /// Calls `body` on the loop and waits for what it hands to its completion.
+    func answer<Answer: Sendable>(_ body: @escaping @Sendable (EventLoop, @escaping (Answer) -> Void) -> Void) async -> Answer {
+        await withCheckedContinuation { continuation in
+            loop.post { [loop] in body(loop) { continuation.resume(returning: $0) } }
+        }
+    }
+
+    /// Has everything that `body` asks arrive for the same turn of the writer, and waits for the answers.
+    func together<Answer: Sendable>(_ bodies: [@Sendable (Namespace, EventLoop, @escaping (Answer) -> Void) -> Void]) async throws -> [Answer] {
+        let namespace = try namespace()
+        let gate = Gate()
+        namespace.onWriter { _ in gate.pass() }
+        return await answer { loop, done in
+            let answers = LoopBound(Answers<Answer>(bodies.count, done), loop: loop)
+            for (index, body) in bodies.enumerated() { body(namespace, loop) { answers.value.add($0, index) } }
+            gate.open()
+        }
+    }
+
+    /// Collects answers; hands them over, in the order of the questions, when all are there.
+    private final class Answers<Answer> {
+        private var answers: [Answer?]
+        private var left: Int
+        private let done: ([Answer]) -> Void
+
+        init(_ count: Int, _ done: @escaping ([Answer]) -> Void) {
+            answers = Array(repeating: nil, count: count)
+            left = count
+            self.done = done
+        }
+
+        func add(_ answer: Answer, _ index: Int) {
+            precondition(answers[index] == nil, "answered twice")
+            answers[index] = answer
+            left -= 1
+            if left == 0 { done(answers.compactMap { $0 }) }
+        }
+    }
+
+    /// Writes that are one transaction.
+    func writeTogether(_ requests: [WriteRequest]) async throws -> [WriteOutcome] {
+        try await together(requests.map { request in { namespace, loop, done in namespace.write(request, on: loop, completion: done) } })
+    }
+
+    // MARK: Writing
+
+    func write(_ request: WriteRequest) async throws -> WriteOutcome {
+        let namespace = try namespace()
+        return await answer { loop, done in namespace.write(request, on: loop, completion: done) }
+    }
+
+    @discardableResult
+    func put(_ path: String, _ json: String, as principal: Principal = .admin) async throws -> WriteOutcome {
+        try await write(.put(path, json, principal))
+    }
+
+    @discardableResult
+    func update(_ path: String, _ json: String, as principal: Principal = .admin) async throws -> WriteOutcome {
+        try await write(.update(path, json, principal))
+    }
+
+    /// Whether there are rows to sweep or indexes to build.
+    func upkeepIsDue() async throws -> Bool {
+        let namespace = try namespace()
+        return await answer { loop, done in
+            let done = LoopBound(done, loop: loop)
+            namespace.onWriter { writer in
+                let isDue = writer.open?.tree.hasUpkeep ?? false
+                loop.post { done.value(isDue) }
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    func read(_ request: ReadRequest) async throws -> ReadOutcome {
+        let namespace = try namespace()
+        return await answer { loop, done in namespace.read(request, on: loop, completion: done) }
+    }
+
+    /// The JSON at a path, for an administrator.
+    func json(_ path: String = "/") async throws -> String { try await read(ReadRequest(Path(parsing: path), principal: .admin)).json }
+
+    // MARK: Rules
+
+    @discardableResult
+    func use(_ rules: String) async throws -> DatabaseError? {
+        let namespace = try namespace()
+        let rules = try RuleSet(parsing: Array(rules.utf8))
+        return await answer { loop, done in namespace.setRules(rules, on: loop, completion: done) }
+    }
+
+    func rules() async throws -> RuleSet {
+        let namespace = try namespace()
+        return await answer { loop, done in namespace.rules(on: loop, completion: done) }
+    }
+}
+
+extension WriteRequest {
+    static func put(_ path: String, _ json: String, _ principal: Principal = .admin) throws -> WriteRequest {
+        try WriteRequest(.set(Path(parsing: path), Draft(parsing: Array(json.utf8).span)), principal: principal, origin: .admin)
+    }
+
+    static func update(_ path: String, _ json: String, _ principal: Principal = .admin) throws -> WriteRequest {
+        try WriteRequest(.update(base: Path(parsing: path), UpdateDraft(parsing: Array(json.utf8).span)), principal: principal, origin: .admin)
+    }
+
+    static func priority(_ path: String, _ json: String) throws -> WriteRequest {
+        try WriteRequest(.setPriority(Path(parsing: path), Draft(parsing: Array(json.utf8).span)), principal: .admin, origin: .admin)
+    }
+}
+
+extension WriteOutcome {
+    /// The transaction that a write became part of; nil where it did not.
+    var commit: UInt64? {
+        if case .committed(let receipt) = self { return receipt.commit }
+        return nil
+    }
+
+    var error: DatabaseError? {
+        if case .refused(let error) = self { return error }
+        return nil
+    }
+}
+
+extension ReadOutcome {
+    /// The JSON; what else there was instead, as a word.
+    var json: String {
+        switch self {
+        case .value(let json, _, _): String(decoding: json, as: UTF8.self)
+        case .stream: "stream"
+        case .notModified: "not modified"
+        case .refused(let error): error.message
+        }
+    }
+
+    var error: DatabaseError? {
+        if case .refused(let error) = self { return error }
+        return nil
+    }
+}
+
+extension EngineUnderTest {
+    /// Hands a database over storage of this kind to `body`, with what makes the storage fail.
+    func run(
+        rulesFile: RulesFile? = nil, limits: DatabaseLimits = DatabaseLimits(), _ body: (EngineRun, FailingStorage) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder.make()
+        defer { TemporaryFolder.remove(folder) }
+        let storage = FailingStorage(self == .memory ? MemoryStorage() : SQLiteStorage(directory: folder))
+        let run = try EngineRun(storage, rulesFile: rulesFile, limits: limits)
+        defer { run.database.stop() }
+        try await body(run, storage)
+    }
+}
+
+/// What several callbacks put down, in their order.
+final class Notes<Note: Sendable>: Sendable {
+    private let notes = Mutex<[Note]>([])
+
+    func add(_ note: Note) { notes.withLock { $0.append(note) } }
+
+    var all: [Note] { notes.withLock { $0 } }
+}

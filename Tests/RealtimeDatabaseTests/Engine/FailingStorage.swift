@@ -1,0 +1,118 @@
+import Synchronization
+
+@testable import RealtimeDatabase
+
+/// Storage that fails when it is told to, as a full disk does.
+final class FailingStorage: StorageEngine {
+    /// What can fail.
+    enum Step: Hashable {
+        case openWriter, openReader, begin, put, commit, snapshot
+    }
+
+    private let inner: any StorageEngine
+    private let failures = Mutex<[Step: StoreError.Kind]>([:])
+
+    init(_ inner: any StorageEngine) { self.inner = inner }
+
+    func fail(_ steps: Step..., with kind: StoreError.Kind = .full) {
+        failures.withLock { failures in for step in steps { failures[step] = kind } }
+    }
+
+    func mend() { failures.withLock { $0 = [:] } }
+
+    fileprivate func check(_ step: Step) throws(StoreError) {
+        if let kind = failures.withLock({ $0[step] }) { throw StoreError(kind, "\(step) fails") }
+    }
+
+    func openWriter(namespace: String) throws(StoreError) -> any OrderedStore {
+        try check(.openWriter)
+        return FailingWriter(try inner.openWriter(namespace: namespace), self)
+    }
+
+    func openReader(namespace: String) throws(StoreError) -> any SnapshotStore {
+        try check(.openReader)
+        return FailingReader(try inner.openReader(namespace: namespace), self)
+    }
+
+    func namespaces() throws(StoreError) -> [String] { try inner.namespaces() }
+    func exists(namespace: String) -> Bool { inner.exists(namespace: namespace) }
+    func deleteNamespace(_ namespace: String) throws(StoreError) { try inner.deleteNamespace(namespace) }
+}
+
+private final class FailingWriter: OrderedStore {
+    private let inner: any OrderedStore
+    private let storage: FailingStorage
+
+    init(_ inner: any OrderedStore, _ storage: FailingStorage) {
+        self.inner = inner
+        self.storage = storage
+    }
+
+    private func check(_ step: FailingStorage.Step) throws(StoreError) {
+        do throws(StoreError) { try storage.check(step) } catch {
+            inner.rollback()
+            throw error
+        }
+    }
+
+    func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? { try inner.get(key, in: space, body) }
+
+    func scan(
+        _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool, _ body: (Span<UInt8>, Span<UInt8>) -> ScanStep
+    ) throws(StoreError) {
+        try inner.scan(space, from: lower, to: upper, reversed: reversed, body)
+    }
+
+    var isInTransaction: Bool { inner.isInTransaction }
+    var sizeBytes: Int { inner.sizeBytes }
+
+    func begin() throws(StoreError) {
+        try check(.begin)
+        try inner.begin()
+    }
+
+    func commit() throws(StoreError) {
+        try check(.commit)
+        try inner.commit()
+    }
+
+    func rollback() { inner.rollback() }
+
+    func put(_ key: [UInt8], _ value: Span<UInt8>, in space: Keyspace) throws(StoreError) {
+        try check(.put)
+        try inner.put(key, value, in: space)
+    }
+
+    func delete(_ key: [UInt8], in space: Keyspace) throws(StoreError) -> Bool { try inner.delete(key, in: space) }
+
+    func deleteRange(_ lower: [UInt8], _ upper: [UInt8], in space: Keyspace, limit: Int?) throws(StoreError) -> Int {
+        try inner.deleteRange(lower, upper, in: space, limit: limit)
+    }
+
+    func checkpoint(_ occasion: CheckpointOccasion) throws(StoreError) -> CheckpointReport { try inner.checkpoint(occasion) }
+}
+
+private final class FailingReader: SnapshotStore {
+    private let inner: any SnapshotStore
+    private let storage: FailingStorage
+
+    init(_ inner: any SnapshotStore, _ storage: FailingStorage) {
+        self.inner = inner
+        self.storage = storage
+    }
+
+    func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? { try inner.get(key, in: space, body) }
+
+    func scan(
+        _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool, _ body: (Span<UInt8>, Span<UInt8>) -> ScanStep
+    ) throws(StoreError) {
+        try inner.scan(space, from: lower, to: upper, reversed: reversed, body)
+    }
+
+    func beginSnapshot() throws(StoreError) {
+        try storage.check(.snapshot)
+        try inner.beginSnapshot()
+    }
+
+    func endSnapshot() { inner.endSnapshot() }
+}
