@@ -1,0 +1,78 @@
+"""Disks that are small, full, read-only or broken, for a folder of a test."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from hearth import compiled
+
+SUPPORT = pathlib.Path(__file__).parent
+FULL = {'error': 'The disk is full: nothing was written. Try again when there is room.'}
+READ_ONLY = {'error': 'The disk cannot be written to: nothing was written.'}
+BROKEN = {'error': "The storage failed: nothing was done. The host's log says more."}
+
+
+def mount(*arguments):
+    result = subprocess.run(['mount', *map(str, arguments)], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        pytest.skip(f'mounting is not permitted here: {result.stderr.strip()}')
+
+
+class SmallDisk:
+    """A file system in memory, mounted on a folder."""
+
+    def __init__(self, folder, mebibytes=4):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.chmod(0o700)
+        mount('-t', 'tmpfs', '-o', f'size={mebibytes}m,mode=0700', 'none', self.folder)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(['umount', '--lazy', self.folder], check=True)
+
+    def remount(self, options):
+        mount('-o', f'remount,{options}', self.folder)
+
+    def fill(self):
+        """Takes the room that is left."""
+        with contextlib.suppress(OSError), open(self.folder / 'filler', 'ab', buffering=0) as file:
+            while file.write(bytes(4096)):
+                pass
+
+    def make_room(self):
+        (self.folder / 'filler').unlink()
+
+
+@contextlib.contextmanager
+def read_only_file(path):
+    """Nobody can write to this file, whoever they are."""
+    mount('--bind', path, path)
+    try:
+        mount('-o', 'remount,bind,ro', path)
+        yield
+    finally:
+        subprocess.run(['umount', '--lazy', path], check=True)
+
+
+class FailingDisk:
+    """What a process does to a folder's files fails when it is told to: `variables` are for the process's environment."""
+
+    def __init__(self, folder, control):
+        self.control = pathlib.Path(control)
+        self.variables = {
+            'LD_PRELOAD': compiled(SUPPORT / 'failing_disk.c', ()), 'FAILING_FOLDER': str(folder), 'FAILING_CONTROL': str(control)}
+
+    def fail(self, calls, error):
+        """From now on these calls (`write`, `sync`, `open`) end with this errno."""
+        fresh = self.control.with_suffix('.new')
+        fresh.write_text(f'{error} {calls}')
+        os.rename(fresh, self.control)
+
+    def mend(self):
+        self.control.unlink()
