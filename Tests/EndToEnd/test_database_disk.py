@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import errno
+import json
 import os
 import resource
 
@@ -131,7 +132,8 @@ def test_what_else_needs_room(storage, small):
         database.use_rules({'rules': {'open': {'.read': True}}})
         fill(database, (f'n{number}' for number in range(1000)))
         small.fill()
-        answer = database.send('PUT', '/.settings/rules.json', '{"rules": {".read": true, ".write": "%s"}}' % ('1 == 1 || ' * 2000 + 'true'), headers=OWNER)
+        rules = json.dumps({'rules': {'.read': True, '.write': '1 == 1 || ' * 2000 + 'true'}})
+        answer = database.send('PUT', '/.settings/rules.json', rules, headers=OWNER)
         assert (answer.status, answer.json) == (503, FULL)
         assert database.send('GET', '/open.json').status == 200
         assert database.send('GET', '/fill.json').status == 401

@@ -5,8 +5,6 @@ import os
 import pathlib
 import subprocess
 
-import pytest
-
 from hearth import compiled
 
 SUPPORT = pathlib.Path(__file__).parent
@@ -16,9 +14,8 @@ BROKEN = {'error': "The storage failed: nothing was done. The host's log says mo
 
 
 def mount(*arguments):
-    result = subprocess.run(['mount', *map(str, arguments)], capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        pytest.skip(f'mounting is not permitted here: {result.stderr.strip()}')
+    """Needs to be root."""
+    subprocess.run(['mount', *map(str, arguments)], check=True)
 
 
 class SmallDisk:
