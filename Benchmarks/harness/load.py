@@ -68,7 +68,10 @@ def _addition(running: Running) -> Path:
 def report(command: list[str], seconds_max: float, core: int | None = LOAD_CORE) -> dict:
     """Runs a load to its end, on a core where one is named, and reads its line of JSON."""
     pinned = ["taskset", "-c", str(core)] if core is not None and (os.cpu_count() or 1) > core else []
-    done = subprocess.run([*pinned, *command], capture_output=True, text=True, timeout=seconds_max, check=False)
+    try:
+        done = subprocess.run([*pinned, *command], capture_output=True, text=True, timeout=seconds_max, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise Missing(f"{Path(command[0]).name} was not done after {seconds_max:.0f} s") from late
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode != 0 or not lines:
         raise Missing(f"{command[0]} failed: {(done.stderr or done.stdout).strip()[-300:]}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from harness import hearth
 from harness.load import raw_request, write_requests
 from harness.paths import BUILD
+from harness.processes import processor_seconds
 from harness.servers import Running, Server, json_request
 from harness.tools import Missing
 
@@ -20,6 +21,7 @@ SCORES_EACH = 200
 REQUESTS = 12_000
 MARK = "##########"
 LOADERS = 4
+IDLE_SECONDS_MAX, IDLE_SHARE_MAX = 300, 0.1
 
 # Three levels, as an app has them: whose it is, what it is, what it may be.
 TYPICAL_RULES = {
@@ -112,6 +114,17 @@ def put_all(running: Running, parts: list[tuple[str, object]] | object, method: 
                 waiting.pop(0).result()
         for one in waiting:
             one.result()
+
+
+def wait_until_idle(running: Running) -> None:
+    """Until what is done after writes is done: indexes, the checkpoint, rows of deleted subtrees."""
+    deadline = time.monotonic() + IDLE_SECONDS_MAX
+    while time.monotonic() < deadline:
+        before = processor_seconds(running.pid)
+        time.sleep(1)
+        if processor_seconds(running.pid) - before < IDLE_SHARE_MAX:
+            return
+    raise Missing(f"{running.server.name} was not at rest after {IDLE_SECONDS_MAX} s")
 
 
 def started(server: Server, core: int | None) -> Running:

@@ -94,6 +94,7 @@ def _tree(build: hearth.Build, name: str, leaves: int) -> Running:
         began = time.monotonic()
         with host.started(host.server(build, f"hearth-{name}", data=data), core=None) as running:
             host.put_all(running, _parts(leaves // LEAVES_EACH), method="PATCH")
+            host.wait_until_idle(running)
         say(f"loaded {leaves:,} leaves in {time.monotonic() - began:.0f} s")
         stamp.write_text(json.dumps(expected))
     running = host.started(host.server(build, f"hearth-{name}", data=data), SERVER_CORE)
