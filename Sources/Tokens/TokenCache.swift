@@ -70,11 +70,15 @@ struct TokenCache {
         youngBytes += entry.bytes
     }
 
-    /// From the token's end alone, because that of a signature is as good as random and only verified tokens are ever inserted:
-    /// nobody can choose tokens that meet in one slot. The hasher is seeded anew in each process all the same.
+    /// Of a signed token from its end alone, because that of a signature is as good as random and only verified tokens are ever
+    /// inserted: nobody can choose tokens that meet in one slot. An unsigned one, which ends with a dot, counts whole. The hasher
+    /// is seeded anew in each process all the same.
     private static func slot(of token: Span<UInt8>) -> Int {
         var hasher = Hasher()
-        token.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0.suffix(32))) }
+        token.withUnsafeBytes { token in
+            let isSigned = token.last != UInt8(ascii: ".")
+            hasher.combine(bytes: isSigned ? UnsafeRawBufferPointer(rebasing: token.suffix(32)) : token)
+        }
         return hasher.finalize()
     }
 

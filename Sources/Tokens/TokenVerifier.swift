@@ -32,11 +32,11 @@ public final class TokenVerifier: Sendable {
     /// - Parameter now: seconds since 1970; the clock's where nil.
     public func cached(_ token: Span<UInt8>, now: Int? = nil) -> VerifiedToken? {
         let now = now ?? clock.now()
-        guard keys.isTrusted(now: now) else { return nil }
-        let generation = keys.generation
+        let trusted = keys.isTrusted(now: now) ? keys.generation : nil
         return cache.withLock { cache in
             guard let entry = cache.find(token) else { return nil }
-            if now < entry.validUntil, entry.generation == generation { return entry.verified }
+            // No key stands behind an unsigned token, so that none can be lost.
+            if now < entry.validUntil, entry.verified.isUnsigned || entry.generation == trusted { return entry.verified }
             cache.remove(token)
             return nil
         }
@@ -64,7 +64,11 @@ public final class TokenVerifier: Sendable {
         if let known = cached(token.span, now: now) { return known }
         let parts = try CompactToken(token)
         guard !parts.hasExtensions else { throw .type }
-        if parts.algorithm == "none" { return try unsigned(parts, now: now) }
+        if parts.algorithm == "none" {
+            let verified = try unsigned(parts, now: now)
+            remember(token, verified, generation: keys.generation)
+            return verified
+        }
         guard parts.algorithm == "RS256" else { throw .algorithm }
         try checkType(parts)
         guard let keyID = parts.keyID else { throw .keyIDMissing }
@@ -74,10 +78,14 @@ public final class TokenVerifier: Sendable {
         let key = try await keys.key(keyID).get()
         guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
         let verified = VerifiedToken(subject: subject, claims: parts.payload, expires: expires, isUnsigned: false)
-        let entry = TokenCache.Entry(
-            token: token, verified: verified, validUntil: expires + rules.clockSkewSeconds, generation: generation)
-        cache.withLock { $0.insert(entry) }
+        remember(token, verified, generation: generation)
         return verified
+    }
+
+    private func remember(_ token: [UInt8], _ verified: VerifiedToken, generation: Int) {
+        let entry = TokenCache.Entry(
+            token: token, verified: verified, validUntil: verified.expires + rules.clockSkewSeconds, generation: generation)
+        cache.withLock { $0.insert(entry) }
     }
 
     private func unsigned(_ parts: CompactToken, now: Int) throws(TokenRefusal) -> VerifiedToken {

@@ -8,13 +8,25 @@ import Tokens
 final class DatabaseCredentials: CredentialChecker {
     private let gate: TokenGate
     private let loop: EventLoop
+    private var verdicts: [UInt: (token: VerifiedToken, verdict: CredentialVerdict)] = [:]
+    private static let verdictsMax = 1024
 
     init(gate: TokenGate, loop: EventLoop) {
         self.gate = gate
         self.loop = loop
     }
 
-    func known(_ token: Span<UInt8>) -> CredentialVerdict? { gate.cachedIDToken(token).map(Self.verdict) }
+    func known(_ token: Span<UInt8>) -> CredentialVerdict? {
+        guard let verified = gate.cachedIDToken(token) else { return nil }
+        // What the rules see of a token is made once for as long as the gate remembers it: its claims stay where they are, and the
+        // entry keeps them there.
+        let place = verified.claims.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        if let entry = verdicts[place] { return entry.verdict }
+        if verdicts.count >= Self.verdictsMax { verdicts.removeAll() }
+        let verdict = Self.verdict(verified)
+        verdicts[place] = (verified, verdict)
+        return verdict
+    }
 
     func check(_ token: [UInt8], completion: @escaping (CredentialVerdict) -> Void) {
         let answer = LoopBound(completion, loop: loop)

@@ -87,7 +87,9 @@ struct DatabaseServicePayload {
 
     var principal: Principal {
         guard let auth else { return .admin }
-        return .user(auth: auth.isNull ? nil : variable(auth))
+        // Not by `?:`, where nil would be taken for JSON's null.
+        guard !auth.isNull else { return .user(auth: nil) }
+        return .user(auth: variable(auth))
     }
 
     /// Who writes, as events say it.

@@ -225,6 +225,7 @@ final class NamespaceReader {
         let key = request.path.key
         switch request.kind {
         case .value:
+            if try writeLeaf(at: key, request.form, snapshot) { break }
             let stream = JSONStream(snapshot.reader, at: key, form: request.form, isPretty: request.isPretty)
             if let rest = try begin(stream, request, snapshot, etag: etag) { return .stream(rest) }
         case .query(let query):
@@ -238,6 +239,13 @@ final class NamespaceReader {
         }
         guard scratch.count <= request.bytesMax else { throw .tooLarge }
         return .value(json: scratch.array(), etag: etag, commit: snapshot.commit)
+    }
+
+    /// Appends the value of a leaf as it is stored, the shortest way; false where there is none, or where its priority may have to
+    /// be said too.
+    private func writeLeaf(at key: PathKey, _ form: JSONForm, _ snapshot: Snapshot) throws(ReadError) -> Bool {
+        guard form == .value else { return false }
+        do throws(StoreError) { return try snapshot.reader.appendLeaf(at: key, to: &scratch) } catch { throw .store(error) }
     }
 
     /// Makes the first piece of an answer; the rest, with the snapshot that it needs, when there is more.

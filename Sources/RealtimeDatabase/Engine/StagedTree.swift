@@ -14,7 +14,7 @@ struct StagedTree: RuleData {
     /// - Parameter changes: no path of them is at or below another.
     init(_ stored: StoredTree, changes: [ResolvedChange]) {
         self.stored = stored
-        layers = changes.map { Layer(key: $0.path.key, node: $0.node) }
+        layers = changes.map { Layer(key: $0.key, node: $0.node) }
     }
 
     func leaf(at key: PathKey) -> Leaf? {

@@ -1,3 +1,4 @@
+import Bytes
 public import Tree
 
 /// The tree as the rows of a store have it, at the store's current state.
@@ -29,6 +30,11 @@ public struct TreeReader {
 
     /// The value of the leaf at `key`; nil when there is none, or children.
     public func leaf(at key: PathKey) throws(StoreError) -> Leaf? { try get(key.bytes) { Leaf(json: $0) } ?? nil }
+
+    /// Appends the JSON of the leaf at `key`; false where there is none.
+    func appendLeaf(at key: PathKey, to buffer: inout ByteBuffer) throws(StoreError) -> Bool {
+        try get(key.bytes) { buffer.append($0) } != nil
+    }
 
     /// The priority of the node at `key`.
     public func priority(at key: PathKey) throws(StoreError) -> Priority? {
