@@ -9,8 +9,9 @@ enum Banner {
         lines.append("")
         lines += functionTable(summary.functions)
         lines.append("")
-        lines.append("Health   \(summary.address.url)/_/health")
-        lines.append("Data     \(summary.dataDirectory)")
+        lines.append("Database  \(summary.address.url)/?ns=\(summary.defaultNamespace)")
+        lines.append("Health    \(summary.address.url)/_/health")
+        lines.append("Data      \(summary.dataDirectory)")
         if !summary.refusals.isEmpty {
             lines.append("")
             lines.append("Left out:")

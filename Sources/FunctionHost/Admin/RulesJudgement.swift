@@ -19,7 +19,7 @@ struct RulesJudgement {
         self.namespace = namespace
         guard let text = call.body["path"]?.string else { throw AdminError(.invalidArgument, "path is a string, for example /users/ada") }
         let path = try Self.path(text)
-        let principal = Principal.user(auth: call.body["auth"].flatMap { $0.isNull ? nil : $0 })
+        let principal = Principal.user(auth: call.body["auth"].flatMap { $0.isNull ? JSONValue?.none : $0 })
         switch call.body["operation"]?.string {
         case "read":
             let query = try JudgedQuery.read(call.body["query"])

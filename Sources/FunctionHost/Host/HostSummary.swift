@@ -31,6 +31,8 @@ public struct HostSummary: Sendable {
     public let mode: Configuration.Mode
     public let project: String
     public let dataDirectory: String
+    /// The database of requests that name none.
+    public let defaultNamespace: String
     public let functions: [Function]
     /// One sentence for each plugin or function that is left out.
     public let refusals: [String]
@@ -42,6 +44,7 @@ public struct HostSummary: Sendable {
         mode = configuration.mode
         project = configuration.project
         self.dataDirectory = dataDirectory
+        defaultNamespace = configuration.database.defaultNamespace
         self.refusals = refusals.map(\.description)
         self.functions = functions.map { function in
             let url = "\(address.url)/\(configuration.project)/\(function.region)/\(function.name)"

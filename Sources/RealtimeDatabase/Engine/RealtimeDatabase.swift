@@ -1,6 +1,6 @@
 public import EventLoop
 public import Logging
-public import Rules
+import Rules
 import Synchronization
 
 /// The databases of a project: a namespace for each name, opened when it is first asked for.

@@ -10,7 +10,7 @@ public struct RuleContext: Sendable {
     let uid: RuleValue
 
     public init(auth: JSONValue?, now: Int64) {
-        self.auth = auth.flatMap { $0.isNull ? nil : $0 }
+        self.auth = auth.flatMap { $0.isNull ? JSONValue?.none : $0 }
         self.now = now
         uid = RuleValue(auth?["uid"])
     }
