@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import resource
+import time
 
 import pytest
 
@@ -12,6 +13,7 @@ from databases import OWNER, Database
 from disks import BROKEN, FULL, READ_ONLY, FailingDisk, SmallDisk, read_only_file
 from hearth import Host
 from processes import until
+from test_triggers import DEFAULT, EventHost
 
 TEXT = 'x' * 20_000
 
@@ -238,6 +240,44 @@ def test_a_disk_that_fails_under_the_host(storage, tmp_path, calls, error, statu
         assert database.get('/.json') == wanted
         assert other.get('/works.json') == 4
     host.stop()
+
+
+def test_events_while_the_disk_fails(tmp_path):
+    """What cannot be noted as done comes again, but not again and again."""
+    database = tmp_path / 'data/database'
+    disk = FailingDisk(database, tmp_path / 'fault')
+    host = EventHost(tmp_path)
+    host.variables = disk.variables
+    host.start()
+    try:
+        with Database(host, DEFAULT) as database:
+            for error in (errno.ENOSPC, errno.EIO, errno.EROFS):
+                names = [f'{errno.errorcode[error].lower()}{number}' for number in range(5)]
+                for name in names:
+                    database.put(f'/noted/{name}.json', 'slow')
+                    host.until_noted(f'noted/{name}')
+                disk.fail('write open', error)
+                assert database.ask('PUT', f'/noted/{names[0]}.json', 'refused').status in (500, 503)
+                # All of them end meanwhile.
+                time.sleep(1)
+                disk.mend()
+                until(lambda: database.ask('PUT', '/noted/after.json', error).status == 200, 'service')
+                until(lambda: error in {note['payload']['after'] for note in host.notes('noted/after')}, 'the next event')
+                for name in names:
+                    # Nobody is told of what was refused, and nothing has to come again.
+                    assert {note['payload']['after'] for note in host.notes(f'noted/{name}')} == {'slow'}
+                    assert len(host.notes(f'noted/{name}')) <= 2
+        count = len(host.notes())
+        host.stop()
+        host.start()
+        with Database(host, DEFAULT) as database:
+            database.put('/noted/last.json', 1)
+            host.until_noted('noted/last')
+        assert len(host.notes()) == count + 1
+        assert host.letters() == []
+        host.stop()
+    finally:
+        host.abandon()
 
 
 def test_a_damaged_file(storage):

@@ -1,4 +1,4 @@
-"""kill -9 of the host under writers: what was acknowledged is there, nothing is half there, and its functions run."""
+"""kill -9 of the host under writers, and power that fails: what was acknowledged is there, nothing is half there, its functions run."""
 
 import os
 import random
@@ -8,21 +8,20 @@ import pytest
 
 from crash_writers import Writer
 from databases import OWNER, Database
+from disks import PowerDisk
 from hearth import Host
 from processes import until
-
-KILLS = 40
 
 
 @pytest.fixture
 def host(tmp_path):
-    # A function whose worker goes down with the host is as good as interrupted: it comes again as soon as there is a worker.
-    host = Host(tmp_path, ['Conformance'], mode='development', config={'workers': {'drainSeconds': 5}})
+    host = Host(tmp_path, ['Conformance'], mode='development')
     yield host
     host.abandon()
 
 
-def dice(record_property):
+@pytest.fixture
+def chance(record_property):
     """The seed of a run that failed can be given back as HEARTH_SEED."""
     seed = int(os.environ.get('HEARTH_SEED') or random.SystemRandom().randrange(1 << 32))
     print(f'HEARTH_SEED={seed}')
@@ -31,18 +30,31 @@ def dice(record_property):
 
 
 @pytest.mark.timeout(300)
-def test_kills_under_writers(host, record_property):
-    chance = dice(record_property)
+def test_kills_under_writers(host, chance):
+    lives(host, chance, 40, lambda: None)
+
+
+@pytest.mark.timeout(300)
+def test_power_that_fails_under_writers(host, chance, tmp_path):
+    disk = PowerDisk(host.data / 'database', tmp_path / 'synced')
+    host.variables = disk.variables
+    lives(host, chance, 25, lambda: disk.lose_power(chance))
+
+
+def lives(host, chance, count, after_kill):
+    """So many lives of a host, each ended by a kill under writers."""
     writers = [Writer(f'w{number}', random.Random(chance.random())) for number in range(5)]
-    for _ in range(KILLS):
+    for _ in range(count):
         if chance.random() < 0.2:
             host.spawn()
             time.sleep(chance.uniform(0, 0.5))
             host.kill()
+            after_kill()
         writers = life(host, writers, chance.uniform(0, 1.2))
+        after_kill()
     host.start()
     check(host, writers)
-    assert sum(writer.count for writer in writers) > 100 * KILLS / 10
+    assert sum(writer.count for writer in writers) > 10 * count
     wanted = {(writer.name, number) for writer in writers for number in writer.acknowledged}
     assert wanted
     until(lambda: wanted <= noted(host), f'every event: {sorted(wanted - noted(host))[:10]}', 120)

@@ -73,3 +73,37 @@ class FailingDisk:
 
     def mend(self):
         self.control.unlink()
+
+
+class PowerDisk:
+    """A folder's disk in a machine that can lose its power: `variables` are for the environment of the process that writes."""
+
+    def __init__(self, folder, synced):
+        self.folder, self.synced = pathlib.Path(folder), pathlib.Path(synced)
+        self.synced.mkdir()
+        self.variables = {
+            'LD_PRELOAD': compiled(SUPPORT / 'power_loss.c', ()), 'POWER_FOLDER': str(folder), 'POWER_SYNCED': str(synced)}
+
+    def lose_power(self, chance):
+        """After the process was killed: of what was written and not synced, any sector may have reached the disk or not."""
+        share = chance.choice([0, 0, 0.5, chance.random(), 1])
+        for path in self.folder.iterdir():
+            synced = self.synced / path.name
+            if path.suffix == '.sqlite-shm' or not synced.exists():
+                path.unlink()
+                continue
+            most, least = path.read_bytes(), synced.read_bytes()
+            if most != least:
+                left = torn(most, least, share, chance)
+                path.write_bytes(left)
+                synced.write_bytes(left)
+
+
+def torn(most, least, share, chance, sector=512):
+    """Each sector from one of two states of a file; of those that only one has, those up to some place."""
+    size = chance.choice([len(most), len(least)])
+    pieces = []
+    for at in range(0, size, sector):
+        piece, other = (most, least) if chance.random() < share else (least, most)
+        pieces.append((piece[at:at + sector] or other[at:at + sector])[:size - at])
+    return b''.join(pieces)
