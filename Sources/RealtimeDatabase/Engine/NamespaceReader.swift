@@ -67,28 +67,34 @@ final class NamespaceReader {
         }
     }
 
-    /// Calls `body` with the rules in force, as soon as they are known.
-    private func withRules(_ body: @escaping (RuleSet) -> Void, refuse: @escaping (DatabaseError) -> Void) {
-        if let rules { return body(rules) }
+    /// Has a request wait until it is known which rules are in force.
+    private func wait(_ go: @escaping (RuleSet) -> Void, refuse: @escaping (DatabaseError) -> Void) {
         guard !isStopped else { return refuse(.stopping) }
-        waiting.append(Waiting(go: body, refuse: refuse))
+        waiting.append(Waiting(go: go, refuse: refuse))
         if waiting.count == 1 { askForRules() }
     }
 
     /// Reads; `answer` is called on `loop`.
     func read(_ request: ReadRequest, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>) {
-        withRules { [self] rules in
-            let outcome: ReadOutcome
-            do throws(ReadError) {
-                outcome = try perform(request, rules, try snapshot())
-            } catch {
-                outcome = .refused(refusal(error))
+        guard let rules else {
+            return wait { [self] in
+                read(request, $0, on: loop, answer: answer)
+            } refuse: { error in
+                loop.post { answer.value(.refused(error)) }
             }
-            answers.answer(on: loop) { _ in answer.value(outcome) }
-            endTurnLater()
-        } refuse: { error in
-            loop.post { answer.value(.refused(error)) }
         }
+        read(request, rules, on: loop, answer: answer)
+    }
+
+    private func read(_ request: ReadRequest, _ rules: RuleSet, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>) {
+        let outcome: ReadOutcome
+        do throws(ReadError) {
+            outcome = try perform(request, rules, try snapshot())
+        } catch {
+            outcome = .refused(refusal(error))
+        }
+        answers.answer(on: loop) { _ in answer.value(outcome) }
+        endTurnLater()
     }
 
     /// Gives back every connection.
@@ -182,15 +188,10 @@ final class NamespaceReader {
 
     /// What the rules say of a read, without reading.
     func judge(_ request: ReadRequest, by rules: RuleSet?, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void) {
-        withRules { [self] current in
-            do throws(ReadError) {
-                answer(.success(try verdict(request, rules ?? current, try snapshot())))
-            } catch {
-                answer(.failure(refusal(error)))
-            }
-        } refuse: {
-            answer(.failure($0))
+        guard let rules = rules ?? self.rules else {
+            return wait { [self] in judge(request, by: $0, answer: answer) } refuse: { answer(.failure($0)) }
         }
+        do throws(ReadError) { answer(.success(try verdict(request, rules, try snapshot()))) } catch { answer(.failure(refusal(error))) }
     }
 
     private func verdict(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> RuleVerdict {
