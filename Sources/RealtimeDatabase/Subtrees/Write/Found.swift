@@ -20,7 +20,8 @@ extension TreeWriter {
         try reader.scan(.tree, from: place.bytes, to: place.bytes + [0xFF]) { row, value in
             if row.count == count {
                 found.kind = .leaf
-                return .next
+                // Nothing can follow a leaf but its priority.
+                return state.hasPriorities ? .next : .stop
             }
             if row.count == count + 1, row[count] == PathKey.priorityMark {
                 found.priority = Priority(json: value)

@@ -1,0 +1,101 @@
+"""The rules file of functions.json: put in force when it is new or has changed, and only when it has no error."""
+
+import json
+
+import pytest
+
+from databases import OWNER, Database
+from hearth import Host
+from processes import until
+
+OPEN = '{"rules": {".read": true}}'
+CLOSED = '{\n  // Nobody reads.\n  "rules": {".read": false}\n}'
+BROKEN = '{\n  "rules": {".read": "auth.uid == "}\n}'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / 'rules.json').write_text(OPEN)
+    return tmp_path
+
+
+def started(folder):
+    return Host(folder, [], mode='development', config={'database': {'rules': str(folder / 'rules.json')}}).start()
+
+
+def may_read(host, namespace='demo-hearth-default-rtdb'):
+    with Database(host, namespace) as database:
+        return database.ask('GET', '/a.json', headers={}).status == 200
+
+
+def upload(host, rules):
+    with Database(host, 'demo-hearth-default-rtdb') as database:
+        answer = database.send('PUT', '/.settings/rules.json', rules, headers=OWNER)
+        assert (answer.status, answer.json) == (200, {'status': 'ok'})
+
+
+def test_a_changed_file_is_in_force_without_a_restart(folder):
+    host = started(folder)
+    try:
+        assert may_read(host)
+        assert may_read(host, 'another')
+        (folder / 'rules.json').write_text(CLOSED)
+        until(lambda: not may_read(host), 'the closed rules are in force')
+        assert not may_read(host, 'another')
+        # As editors save: a new file takes the old one's name.
+        (folder / 'rules.json.new').write_text(OPEN)
+        (folder / 'rules.json.new').rename(folder / 'rules.json')
+        until(lambda: may_read(host), 'the open rules are in force')
+    finally:
+        host.stop()
+
+
+def test_a_file_with_an_error_changes_nothing_and_says_where_it_is(folder):
+    host = started(folder)
+    try:
+        (folder / 'rules.json').write_text(BROKEN)
+        assert host.until_logged(r'the database rules have an error, those before stay in force.*rules\.json:2:\d+: ')
+        assert may_read(host)
+        (folder / 'rules.json').write_text(CLOSED)
+        until(lambda: not may_read(host), 'the closed rules are in force')
+    finally:
+        host.stop()
+
+
+def test_what_was_uploaded_stays_until_the_file_changes(folder):
+    host = started(folder)
+    try:
+        upload(host, CLOSED)
+        assert not may_read(host)
+        host.stop()
+        host.start()
+        assert not may_read(host)
+        host.stop()
+        (folder / 'rules.json').write_text(json.dumps({'rules': {'.read': 'true'}}))
+        host.start()
+        assert may_read(host)
+    finally:
+        host.stop()
+
+
+def test_a_host_starts_with_a_broken_file_and_the_rules_of_before(folder):
+    host = started(folder)
+    try:
+        assert may_read(host)
+        host.stop()
+        (folder / 'rules.json').write_text(BROKEN)
+        host.start()
+        assert may_read(host)
+        assert host.until_logged('the database rules have an error')
+    finally:
+        host.stop()
+
+
+def test_without_rules_only_administrators_may(tmp_path):
+    host = Host(tmp_path, [], mode='development').start()
+    try:
+        assert not may_read(host)
+        with Database(host, 'demo-hearth-default-rtdb') as database:
+            assert database.ask('GET', '/a.json').status == 200
+    finally:
+        host.stop()
