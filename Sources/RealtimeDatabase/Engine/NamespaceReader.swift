@@ -14,6 +14,8 @@ final class NamespaceReader {
     private let settings: NamespaceSettings
     private var current: Snapshot?
     private var spare: [any SnapshotStore] = []
+    /// Counts how often all connections had to be given back.
+    private var generation = 0
     /// What it knew of the tree's shape need not be read again where nothing has changed.
     private var lastReader: TreeReader?
     private var answers = Batch()
@@ -45,6 +47,8 @@ final class NamespaceReader {
         let store: any SnapshotStore
         let reader: TreeReader
         let commit: UInt64
+        /// What ``NamespaceReader/generation`` was when it was taken.
+        let generation: Int
     }
 
     init(thread: NamespaceThread, storage: any StorageEngine, settings: NamespaceSettings) {
@@ -56,7 +60,10 @@ final class NamespaceReader {
 
     /// These rules are in force from now on; or the namespace cannot be opened, and whoever waits for that hears why.
     func use(_ result: Result<RuleSet, DatabaseError>) {
-        if case .success(let rules) = result, !isStopped { self.rules = rules }
+        switch result {
+        case .success(let rules): if !isStopped { self.rules = rules }
+        case .failure: closeConnections()
+        }
         let requests = waiting
         waiting = []
         for request in requests {
@@ -65,6 +72,14 @@ final class NamespaceReader {
             case .failure(let error): request.refuse(error)
             }
         }
+    }
+
+    /// SQLite's connections to a file share its index of the log. One that was opened while the disk was read-only would keep the
+    /// writer from writing for as long as it is there.
+    private func closeConnections() {
+        generation += 1
+        spare = []
+        lastReader = nil
     }
 
     /// Has a request wait until it is known which rules are in force.
@@ -104,7 +119,6 @@ final class NamespaceReader {
         endTurn()
         for source in streams.values { source.end() }
         streams = [:]
-        spare = []
         rules = nil
         use(.failure(.stopping))
     }
@@ -129,7 +143,7 @@ final class NamespaceReader {
             lastReader = reader
             let snapshot = Snapshot(
                 store: store, reader: reader,
-                commit: try store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0)
+                commit: try store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0, generation: generation)
             current = snapshot
             trouble.succeeded("reading works again")
             endTurnLater()
@@ -164,7 +178,7 @@ final class NamespaceReader {
     /// Ends a snapshot; its connection may serve again.
     func release(_ snapshot: Snapshot) {
         snapshot.store.endSnapshot()
-        if spare.count < Self.sparesMax, !isStopped { spare.append(snapshot.store) }
+        if spare.count < Self.sparesMax, snapshot.generation == generation { spare.append(snapshot.store) }
     }
 
     /// Keeps an answer that has to be ended before this is stopped.

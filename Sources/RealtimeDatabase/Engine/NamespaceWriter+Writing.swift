@@ -16,7 +16,7 @@ extension NamespaceWriter {
     private func perform(_ request: WriteRequest, _ open: OpenStore) throws(StoreError) -> WriteOutcome {
         let reader = open.tree.reader
         let now = UnixTime.milliseconds()
-        let changes = try resolve(request.operation, reader, now: now)
+        let changes = try resolve(request, reader, now: now)
         if case .user(let auth) = request.principal {
             let verdict = try judge(changes, auth: auth, rules, reader, now: now, explains: request.explains)
             if !verdict.isAllowed { return .refused(.permissionDenied(verdict.trace)) }
@@ -35,7 +35,7 @@ extension NamespaceWriter {
         do throws(StoreError) {
             let reader = open.tree.reader
             let now = UnixTime.milliseconds()
-            let changes = try resolve(request.operation, reader, now: now)
+            let changes = try resolve(request, reader, now: now)
             guard case .user(let auth) = request.principal else { return answer(.success(.allowed)) }
             let verdict = try judge(changes, auth: auth, rules ?? self.rules, reader, now: now, explains: request.explains)
             answer(.success(verdict))
@@ -90,8 +90,8 @@ extension NamespaceWriter {
 
     // MARK: What is written
 
-    private func resolve(_ operation: WriteRequest.Operation, _ reader: TreeReader, now: Int64) throws(StoreError) -> [ResolvedChange] {
-        switch operation {
+    private func resolve(_ request: WriteRequest, _ reader: TreeReader, now: Int64) throws(StoreError) -> [ResolvedChange] {
+        switch request.operation {
         case .set(let path, let draft):
             return [ResolvedChange(path: path, node: try resolve(draft, at: path, reader, now: now))]
         case .update(let base, let update):
@@ -102,11 +102,12 @@ extension NamespaceWriter {
                 changes.append(ResolvedChange(path: path, node: try resolve(member.draft, at: path, reader, now: now)))
             }
             for member in update.priorities {
-                if let change = try resolve(priority: member.draft, at: base.appending(member.path), reader, now: now) { changes.append(change) }
+                let path = base.appending(member.path)
+                if let change = try resolve(priority: member.draft, at: path, request, reader, now: now) { changes.append(change) }
             }
             return changes
         case .setPriority(let path, let draft):
-            return try resolve(priority: draft, at: path, reader, now: now).map { [$0] } ?? []
+            return try resolve(priority: draft, at: path, request, reader, now: now).map { [$0] } ?? []
         }
     }
 
@@ -119,11 +120,20 @@ extension NamespaceWriter {
     }
 
     /// Nil where there is no node that could have a priority.
-    private func resolve(priority draft: Draft, at path: Path, _ reader: TreeReader, now: Int64) throws(StoreError) -> ResolvedChange? {
-        var node = try read(path, reader)
-        guard !node.isEmpty else { return nil }
+    private func resolve(
+        priority draft: Draft, at path: Path, _ request: WriteRequest, _ reader: TreeReader, now: Int64
+    ) throws(StoreError) -> ResolvedChange? {
+        guard try reader.exists(at: path.key) else { return nil }
+        // A node of any size: it is read only for those who look at it.
+        var node = try isLookedAt(request) ? read(path, reader) : Node(.boolean(true))
         node.priority = draft.resolved(now: now) { _ in nil }.leaf.flatMap { Priority($0) }
         return ResolvedChange(path: path, node: node, isPriorityOnly: true)
+    }
+
+    /// Whether rules, listeners or whoever asked want to see what is written.
+    private func isLookedAt(_ request: WriteRequest) -> Bool {
+        if case .user = request.principal { return true }
+        return listeners.count > 0 || request.wantsValue || request.wantsETag
     }
 
     private func read(_ path: Path, _ reader: TreeReader) throws(StoreError) -> Node {

@@ -1,12 +1,14 @@
 import Logging
 
-/// Tells the log when something begins to fail and when it works again, and of nothing in between: a disk that is full has no
-/// room for a line about each write.
+/// Tells the log when something begins to fail, in which different ways, and when it works again: a disk that is full has no room
+/// for a line about each write.
 struct TroubleReport {
     private let name: Logger.MetadataValue
     private let log: Logger
-    private var kind: StoreError.Kind?
+    private var told: Set<StoreError> = []
     private var count = 0
+
+    private static let toldMax = 8
 
     init(_ settings: NamespaceSettings) {
         name = "\(settings.name)"
@@ -15,15 +17,14 @@ struct TroubleReport {
 
     mutating func failed(_ what: String, _ error: StoreError) {
         count += 1
-        guard kind != error.kind else { return }
-        kind = error.kind
+        guard told.count < Self.toldMax, told.insert(error).inserted else { return }
         log.error("\(what)", metadata: ["namespace": name, "reason": "\(error)"])
     }
 
     mutating func succeeded(_ what: String) {
-        guard kind != nil else { return }
+        guard count > 0 else { return }
         log.notice("\(what)", metadata: ["namespace": name, "failures": "\(count)"])
-        kind = nil
+        told = []
         count = 0
     }
 }
