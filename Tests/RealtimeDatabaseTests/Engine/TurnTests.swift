@@ -83,6 +83,37 @@ import Tree
         }
     }
 
+    @Test(arguments: EngineUnderTest.allCases)
+    func membersOfAnUpdateInAnyOrder(_ engine: EngineUnderTest) async throws {
+        try await engine.run { run, _ in
+            for members in [#""x":null,"y":1"#, #""y":1,"x":null"#] {
+                try await run.put("/a", #"{".priority":7,"x":1}"#)
+                try await run.update("/a", "{\(members)}")
+                var request = ReadRequest(.root, principal: .admin)
+                request.form = .export
+                let export = try await run.read(request).json
+                #expect(export == #"{"a":{"y":1,".priority":7}}"#)
+            }
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func prioritiesOfWhatIsThere(_ engine: EngineUnderTest) async throws {
+        try await engine.run { run, _ in
+            var request = ReadRequest(.root, principal: .admin)
+            request.form = .export
+            for (path, priority, wanted) in [
+                ("/a", "5", #"{"a":{"x":1,".priority":5}}"#), ("/nothing", "5", #"{"a":{"x":1,".priority":5}}"#), ("/a", "null", #"{"a":{"x":1}}"#),
+                ("/", #""p""#, #"{"a":{"x":1},".priority":"p"}"#), ("/a/x", "1", #"{"a":{"x":{".value":1,".priority":1}},".priority":"p"}"#),
+            ] {
+                if path == "/a", priority == "5" { try await run.put("/a/x", "1") }
+                _ = try await run.write(.priority(path, priority))
+                let export = try await run.read(request).json
+                #expect(export == wanted)
+            }
+        }
+    }
+
     // MARK: A store that fails
 
     @Test(arguments: EngineUnderTest.allCases, [FailingStorage.Step.begin, .put, .commit])
