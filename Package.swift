@@ -88,7 +88,7 @@ let package = Package(
             name: "FunctionHost",
             dependencies: [
                 "Bytes", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree", "Rules",
-                "RealtimeDatabase",
+                "RealtimeDatabase", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),

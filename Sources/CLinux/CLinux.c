@@ -2,8 +2,11 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <link.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,3 +34,22 @@ int linux_capture_streams(linux_stream_write write, void *output_cookie, void *e
 }
 
 void linux_write_error(const char *text) { fputs(text, stderr); }
+
+static int release_segments(struct dl_phdr_info *object, size_t size, void *page_size) {
+    (void)size;
+    const uintptr_t mask = *(const uintptr_t *)page_size - 1;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        /* What can be written would be lost. */
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || (segment->p_flags & PF_W)) continue;
+        const uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & ~mask;
+        const uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_memsz + mask) & ~mask;
+        madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void linux_release_code(void) {
+    uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(release_segments, &page_size);
+}

@@ -32,13 +32,17 @@ public final class TokenVerifier: Sendable {
     /// - Parameter now: seconds since 1970; the clock's where nil.
     public func cached(_ token: Span<UInt8>, now: Int? = nil) -> VerifiedToken? {
         let now = now ?? clock.now()
-        let trusted = keys.isTrusted(now: now) ? keys.generation : nil
+        let isTrusted = keys.isTrusted(now: now)
+        let generation = keys.generation
         return cache.withLock { cache in
             guard let entry = cache.find(token) else { return nil }
             // No key stands behind an unsigned token, so that none can be lost.
-            if now < entry.validUntil, entry.verified.isUnsigned || entry.generation == trusted { return entry.verified }
-            cache.remove(token)
-            return nil
+            let isUnsigned = entry.verified.isUnsigned
+            guard now < entry.validUntil, isUnsigned || entry.generation == generation else {
+                cache.remove(token)
+                return nil
+            }
+            return isUnsigned || isTrusted ? entry.verified : nil
         }
     }
 

@@ -50,10 +50,13 @@ import Testing
         #expect(await (try verifier()).refusal(token) != nil)
     }
 
-    @Test func isNotRemembered() async throws {
+    @Test func isRememberedUntilItExpires() async throws {
         let verifier = try verifier()
-        let token = unsignedToken(idClaims())
-        #expect(await verifier.refusal(token) == nil)
-        #expect(verifier.cached(Array(token.utf8).span) == nil)
+        let token = Array(unsignedToken(idClaims()).utf8)
+        #expect(verifier.cached(token.span) == nil)
+        let verified = try await verifier.verify(token).get()
+        #expect(verifier.cached(token.span) == verified)
+        #expect(verifier.cached(token.span, now: verified.expires + 3600) == nil)
+        #expect(verifier.cached(token.span) == nil)
     }
 }

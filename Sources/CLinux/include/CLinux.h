@@ -34,4 +34,8 @@ int linux_capture_streams(linux_stream_write write, void *output_cookie, void *e
 /* Writes `text` to the standard error stream. */
 void linux_write_error(const char *text);
 
+/* Lets go of the mapped pages of the program's and its libraries' code: what runs again is mapped again by a fault each, what ran
+ * once, such as reading the configuration, is the page cache's to drop. */
+void linux_release_code(void);
+
 #endif

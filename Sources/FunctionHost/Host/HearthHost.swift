@@ -1,3 +1,4 @@
+import CLinux
 import Configuration
 import EventLoop
 import FunctionWorker
@@ -149,6 +150,8 @@ public final class HearthHost {
         for shard in shards { shard.publish(functions) }
         dispatcher.prepare()
         onReady(HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals))
+        // Most of the code that has run so far will not run again.
+        linux_release_code()
     }
 
     private var address: HostAddress {
