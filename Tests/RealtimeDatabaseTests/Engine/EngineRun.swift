@@ -41,11 +41,17 @@ final class EngineRun: Sendable {
     func together<Answer: Sendable>(_ bodies: [@Sendable (Namespace, EventLoop, @escaping (Answer) -> Void) -> Void]) async throws -> [Answer] {
         let namespace = try namespace()
         let gate = Gate()
-        namespace.onWriter { _ in gate.pass() }
         return await answer { loop, done in
-            let answers = LoopBound(Answers<Answer>(bodies.count, done), loop: loop)
-            for (index, body) in bodies.enumerated() { body(namespace, loop) { answers.value.add($0, index) } }
-            gate.open()
+            let done = LoopBound(done, loop: loop)
+            namespace.onWriter { _ in
+                // The writer is in the middle of a turn now, and what is asked meanwhile is for the next one.
+                loop.post {
+                    let answers = LoopBound(Answers<Answer>(bodies.count, done.value), loop: loop)
+                    for (index, body) in bodies.enumerated() { body(namespace, loop) { answers.value.add($0, index) } }
+                    gate.open()
+                }
+                gate.pass()
+            }
         }
     }
 
