@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import resource
+import threading
 import time
 
 import pytest
@@ -240,6 +241,44 @@ def test_a_disk_that_fails_under_the_host(storage, tmp_path, calls, error, statu
         assert database.get('/.json') == wanted
         assert other.get('/works.json') == 4
     host.stop()
+
+
+def test_reads_go_on_while_the_disk_is_read_only(storage, tmp_path):
+    """Readers do not keep the writer from coming back, however many there are."""
+    disk = FailingDisk(storage.databases, tmp_path / 'fault')
+    host = storage.host
+    host.variables = disk.variables
+    host.start()
+    is_over, answers = threading.Event(), []
+
+    def read():
+        with Database(host, 'disk') as database:
+            while not is_over.is_set():
+                answers.append((database.ask('GET', '/small.json').json, len(database.ask('GET', '/large.json').json)))
+    with Database(host, 'disk') as database:
+        database.put('/small.json', 1)
+        database.put('/large.json', [TEXT] * 50)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            readers = [pool.submit(read) for _ in range(4)]
+            try:
+                for round in range(4):
+                    disk.fail('write open', errno.EROFS)
+                    # Beyond the time after which it is tried to open the store again.
+                    until(lambda: fails_to_open(host, database, round), 'another attempt fails')
+                    assert database.ask('PUT', '/n.json', round).json == READ_ONLY
+                    disk.mend()
+                    until(lambda: database.ask('PUT', '/n.json', round).status == 200, 'service')
+            finally:
+                is_over.set()
+            for reader in readers:
+                reader.result()
+    assert set(answers) == {(1, 50)}
+    host.stop()
+
+
+def fails_to_open(host, database, round):
+    assert database.ask('PUT', '/n.json', round).status == 503
+    return host.log.count('a namespace cannot be opened') > round
 
 
 def test_events_while_the_disk_fails(tmp_path):
