@@ -59,18 +59,16 @@ final class NamespaceReader {
     }
 
     /// These rules are in force from now on; or the namespace cannot be opened, and whoever waits for that hears why.
-    func use(_ result: Result<RuleSet, DatabaseError>) {
-        switch result {
-        case .success(let rules): if !isStopped { self.rules = rules }
-        case .failure: closeConnections()
-        }
+    func use(_ news: RulesNews) {
         let requests = waiting
         waiting = []
-        for request in requests {
-            switch result {
-            case .success(let rules): request.go(rules)
-            case .failure(let error): request.refuse(error)
-            }
+        switch news {
+        case .inForce(let rules):
+            if !isStopped { self.rules = rules }
+            for request in requests { request.go(rules) }
+        case .storeIsLost(let error), .unknown(let error):
+            if case .storeIsLost = news { closeConnections() }
+            for request in requests { request.refuse(error) }
         }
     }
 
@@ -120,7 +118,7 @@ final class NamespaceReader {
         for source in streams.values { source.end() }
         streams = [:]
         rules = nil
-        use(.failure(.stopping))
+        use(.storeIsLost(.stopping))
     }
 
     func refusal(_ error: ReadError) -> DatabaseError {
@@ -280,4 +278,14 @@ final class NamespaceReader {
             throw .store(error)
         }
     }
+}
+
+/// What a namespace's writer tells its reader.
+enum RulesNews: Sendable {
+    /// These rules, from now on.
+    case inForce(RuleSet)
+    /// The store cannot be opened; the next attempt may need that nobody else has it open.
+    case storeIsLost(DatabaseError)
+    /// The store is not open yet.
+    case unknown(DatabaseError)
 }

@@ -13,7 +13,7 @@ final class NamespaceWriter {
     let settings: NamespaceSettings
     private let storage: any StorageEngine
     /// Tells the reader which rules are in force, or why there are none.
-    private let publishRules: @Sendable (Result<RuleSet, DatabaseError>) -> Void
+    private let publishRules: @Sendable (RulesNews) -> Void
 
     /// The open store and what stands on it; nil before, and when it could not be opened.
     private(set) var open: OpenStore?
@@ -63,7 +63,7 @@ final class NamespaceWriter {
 
     init(
         loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings,
-        publishRules: @escaping @Sendable (Result<RuleSet, DatabaseError>) -> Void
+        publishRules: @escaping @Sendable (RulesNews) -> Void
     ) {
         self.loop = loop
         self.storage = storage
@@ -84,7 +84,7 @@ final class NamespaceWriter {
             commitNumber = try opened.store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
             try loadRules(opened)
             triggerLimits = try readTriggerLimits(opened)
-            publishRules(.success(rules))
+            publishRules(.inForce(rules))
             storeRulesFile()
             housekeeping.start(afterMilliseconds: 1)
             if let pending = try opened.outbox.pending() { settings.didRaiseEvents(pending) }
@@ -95,8 +95,8 @@ final class NamespaceWriter {
 
     /// Makes sure that the reader hears of the rules, or why there are none; opens the store if it is time to try it again.
     func startAgain() {
-        guard open == nil else { return publishRules(.success(rules)) }
-        guard !isStopped, loop.nowMilliseconds >= lastAttempt + Self.retryMilliseconds else { return publishRules(.failure(failure)) }
+        guard open == nil else { return publishRules(.inForce(rules)) }
+        guard !isStopped, loop.nowMilliseconds >= lastAttempt + Self.retryMilliseconds else { return publishRules(.unknown(failure)) }
         start()
     }
 
@@ -105,7 +105,7 @@ final class NamespaceWriter {
         lastAttempt = loop.nowMilliseconds
         failure = DatabaseError(error)
         trouble.failed(what, error)
-        publishRules(.failure(failure))
+        publishRules(.storeIsLost(failure))
     }
 
     /// Commits what has arrived and lets go of the store.
@@ -178,11 +178,6 @@ final class NamespaceWriter {
         store?.rollback()
         deliver(failure: refusal)
         guard let store else { return refusal }
-        // A file that could only be opened for reading stays like that until it is opened again.
-        guard error.kind != .readOnly else {
-            lose(error, "a write failed")
-            return refusal
-        }
         do throws(StoreError) {
             let opened = try OpenStore(store, namespace: settings.name)
             open = opened
@@ -254,7 +249,7 @@ final class NamespaceWriter {
         rulesAreUncommitted = false
         rulesFile = uncommittedFile ?? rulesFile
         uncommittedFile = nil
-        publishRules(.success(rules))
+        publishRules(.inForce(rules))
     }
 
     // MARK: Listeners

@@ -43,6 +43,8 @@ enum SQLiteSchema {
             try prepare(connection, cacheBytes: settings.writerCacheBytes)
             if let pages = settings.pageCountMax { try connection.execute("PRAGMA max_page_count = \(pages)") }
             try makeTables(connection)
+            // SQLite opens a file that may not be written to for reading only, and does not say so before something is written.
+            try connection.execute("BEGIN IMMEDIATE; PRAGMA user_version = \(version); ROLLBACK")
             return connection
         } catch {
             throw StoreError(either: error)
