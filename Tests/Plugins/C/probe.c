@@ -270,7 +270,6 @@ static void invoke(const hearth_invocation *i) {
     else if (is(i, "saysLater")) string(i, "text", c->text, sizeof c->text), wait_then(c, say);
     else if (is(i, "saysBytes")) printf("bytes \xff\xfe\xc0 \x01 end\n"), fflush(stdout), finish(c, "null");
     else if (is(i, "shout")) shout(c, number(i, "bytes", 10), number(i, "lineLength", 100));
-    else if (is(i, "database")) call_service(c, "database");
     else if (is(i, "nowhere")) call_service(c, "nowhere");
     else finish(c, "\"unknown\"");
 }
@@ -303,7 +302,7 @@ static const char manifest[] =
     "{\"specVersion\":\"v1alpha1\",\"endpoints\":{"
     CALLABLE("pid") CALLABLE("open") CALLABLE("count") CALLABLE("sleep") CALLABLE("late") CALLABLE("overlap") CALLABLE("waits")
     CALLABLE("stream") CALLABLE("big") CALLABLE("hog") CALLABLE("environment") CALLABLE("secret") CALLABLE("folder") CALLABLE("opensFiles")
-    CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout") CALLABLE("database")
+    CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout")
     CALLABLE("nowhere") CALLABLE("garbledChunk")
     CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
     "\"inject\":{\"httpsTrigger\":{}}}}";
