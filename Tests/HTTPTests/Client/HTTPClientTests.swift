@@ -170,7 +170,7 @@ import Testing
         try await exchange { _ in Self.answer("") } _: { client, server in
             // The connection is kept after the answer.
             _ = try await client.send(ClientRequest(url: server.url))
-            let sockets = (Int32(3)..<1024).filter { Self.peerPort($0) == server.port }
+            let sockets = (Int32(3)..<65_536).filter { Self.peerPort($0) == server.port }
             #expect(sockets.map { fcntl($0, F_GETFD) & FD_CLOEXEC } == [FD_CLOEXEC])
         }
     }
