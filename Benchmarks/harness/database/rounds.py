@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harness.load import Burst, median
-from harness.throughput import calm
 from harness.tools import Missing, say
 
 
@@ -26,7 +25,7 @@ class Seen:
     absent: str | None = None
 
     def middle(self, name: str) -> float:
-        return median([getattr(one, name) for one in calm(self.rates)])
+        return median([getattr(one, name) for one in self.rates])
 
     def summary(self) -> dict:
         if not self.rates:
@@ -61,7 +60,7 @@ def measure(things: dict[str, Callable[[], Rate | Burst]], rounds: int) -> dict[
 
 
 def ratio(seen: dict[str, Seen], name: str, other: str) -> float | None:
-    """Of the medians; None where either is absent."""
-    if not seen[name].rates or not seen[other].rates:
-        return None
-    return round(seen[name].middle("requests_a_second") / seen[other].middle("requests_a_second"), 3)
+    """The median of what the rounds show: each compares what was measured within a minute. None where either is absent."""
+    pairs = zip(seen[name].rates, seen[other].rates)
+    ratios = [one.requests_a_second / peer.requests_a_second for one, peer in pairs]
+    return round(median(ratios), 2) if ratios else None
