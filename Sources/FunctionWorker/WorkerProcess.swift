@@ -86,6 +86,8 @@ public final class WorkerProcess {
             if header.detail & 1 == 1 { closeSandbox(artifact: words[0], directory: words[1]) }
             channel.outbox.append(frame: FrameHeader(.loaded), head: [UInt8]().span, body: plugin.manifest.span)
             channel.queueFlush()
+            // What only loading needed is not this worker's to keep.
+            linux_release_code()
         } catch {
             refuse(error.description)
         }
