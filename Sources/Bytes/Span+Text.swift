@@ -13,6 +13,14 @@ extension Span where Element == UInt8 {
         return true
     }
 
+    /// Whether these are the bytes of `secret`, in a time that does not tell how many of them are right. Nothing equals an empty one.
+    public func equalsInConstantTime(_ secret: [UInt8]) -> Bool {
+        guard count == secret.count, count > 0 else { return false }
+        var difference: UInt8 = 0
+        for index in 0..<count { difference |= self[index] ^ secret[index] }
+        return difference == 0
+    }
+
     /// Whether these bytes are `text` when ASCII letters' case is ignored; `text` is in lower case.
     @inlinable
     public func equalsIgnoringCase(lowercase text: StaticString) -> Bool {

@@ -76,6 +76,14 @@ struct SpanTextTests {
         expect(!text.span.equalsIgnoringCase(lowercase: "content-typ"))
         expect(!Array("content_type".utf8).span.equalsIgnoringCase(lowercase: "content-type"))
     }
+
+    @Test("compares with a secret, and nothing equals an empty one")
+    func comparesSecrets() {
+        let text = Array("token".utf8)
+        expect(text.span.equalsInConstantTime(Array("token".utf8)))
+        for other in ["tokem", "Token", "toke", "tokens", ""] { expect(!text.span.equalsInConstantTime(Array(other.utf8))) }
+        expect(![UInt8]().span.equalsInConstantTime([]))
+    }
 }
 
 /// `#expect` takes an expression apart, which values that cannot be copied do not allow.

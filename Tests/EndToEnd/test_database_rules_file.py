@@ -99,3 +99,26 @@ def test_without_rules_only_administrators_may(tmp_path):
             assert database.ask('GET', '/a.json').status == 200
     finally:
         host.stop()
+
+
+def test_the_configured_size_holds_for_files_and_uploads(tmp_path):
+    large = OPEN.replace('{', '{ //' + 'x' * 2_000_000 + '\n', 1)
+    (tmp_path / 'rules.json').write_text(large)
+    limits = {'database': {'rules': str(tmp_path / 'rules.json'), 'limits': {'rulesBytes': 4_000_000}}}
+    host = Host(tmp_path, [], mode='development', config=limits).start()
+    try:
+        assert may_read(host)
+        upload(host, large.replace('true', 'false'))
+        assert not may_read(host)
+        host.stop()
+        host.write_config([], {'database': {'limits': {'rulesBytes': 4096}}})
+        host.start()
+        # What was taken once stays.
+        assert not may_read(host)
+        with Database(host, 'demo-hearth-default-rtdb') as database:
+            answer = database.send('PUT', '/.settings/rules.json', large, headers=OWNER)
+            assert (answer.status, answer.json) == (400, {'error': 'Rules are too large: at most 4096 bytes are taken'})
+            answer = database.send('PUT', '/.settings/rules.json', large, query={'dryRun': 'true'}, headers=OWNER)
+            assert (answer.status, answer.json) == (200, {'status': 'ok'})
+    finally:
+        host.stop()

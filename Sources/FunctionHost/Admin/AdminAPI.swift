@@ -58,8 +58,7 @@ final class AdminAPI {
         else { return false }
         let token = header.extracting(7..<header.count)
         if isDevelopment, token.equals("owner") { return true }
-        let expected = adminToken
-        return PeerRules.isEqualInConstantTime(token, expected.span)
+        return token.equalsInConstantTime(adminToken)
     }
 
     // MARK: Routes
@@ -82,7 +81,7 @@ final class AdminAPI {
     private func databases(_ call: AdminCall) throws(AdminError) {
         guard call.segments.count > 1 else { return try listDatabases(call) }
         switch (call.segments.count, call.segments.dropFirst(2).first, call.verb) {
-        case (3, "rules", "judge"): try RulesJudgement(call, try namespace(call)).answer(on: loop)
+        case (3, "rules", "judge"): try RulesJudgement(call, try namespace(call), limits: database.limits.rules).answer(on: loop)
         case (3, "dead-letters", _), (4, "dead-letters", _): try DeadLetterAdministration(namespace: try namespace(call), loop: loop).handle(call)
         default: throw .noSuchResource
         }

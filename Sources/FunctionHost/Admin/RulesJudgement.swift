@@ -13,7 +13,7 @@ struct RulesJudgement {
     private let request: Namespace.JudgedRequest
     private let rules: RuleSet?
 
-    init(_ call: AdminCall, _ namespace: Namespace) throws(AdminError) {
+    init(_ call: AdminCall, _ namespace: Namespace, limits: RuleLimits) throws(AdminError) {
         try call.allow(.post)
         self.call = call
         self.namespace = namespace
@@ -34,7 +34,7 @@ struct RulesJudgement {
             request = .write(Self.write(.update(base: path, try Self.update(body, at: path)), principal))
         default: throw AdminError(.invalidArgument, "operation is read, write or update")
         }
-        rules = try call.body["rules"].map { (value) throws(AdminError) in try Self.rules(value) }
+        rules = try call.body["rules"].map { (value) throws(AdminError) in try Self.rules(value, limits) }
     }
 
     private static func write(_ operation: WriteRequest.Operation, _ principal: Principal) -> WriteRequest {
@@ -63,11 +63,11 @@ struct RulesJudgement {
         }
     }
 
-    private static func rules(_ value: JSONValue) throws(AdminError) -> RuleSet {
+    private static func rules(_ value: JSONValue, _ limits: RuleLimits) throws(AdminError) -> RuleSet {
         // As text they may have comments.
         let source = value.string.map { Array($0.utf8) } ?? value.serialized()
         do throws(RulesError) {
-            return try RuleSet(parsing: source)
+            return try RuleSet(parsing: source, limits: limits)
         } catch {
             throw AdminError(.invalidArgument, "the rules are not valid: \(error)")
         }

@@ -14,7 +14,7 @@ enum PeerRules {
         guard let header = exchange.header("authorization"), header.count > 7,
             header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ")
         else { return false }
-        return isEqualInConstantTime(header.extracting(7..<header.count), adminToken.span)
+        return header.extracting(7..<header.count).equalsInConstantTime(adminToken)
     }
 
     /// Loopback and private networks (RFC 1918, RFC 4193).
@@ -31,13 +31,5 @@ enum PeerRules {
         case 169: return parts[1] == 254
         default: return false
         }
-    }
-
-    /// Compares without telling by its time how much is right.
-    static func isEqualInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        var difference: UInt8 = 0
-        for index in 0..<left.count { difference |= left[index] ^ right[index] }
-        return difference == 0
     }
 }

@@ -15,6 +15,7 @@ final class DatabaseHost {
     private let log: Logger
     private var watcher: FileWatcher?
     private var timer: Timer?
+    private var isReading = false
 
     /// - Parameter didRaiseEvents: told, on any thread, of events that wait in a namespace's outbox.
     init(
@@ -62,8 +63,22 @@ final class DatabaseHost {
         }
     }
 
+    /// Reads and compiles beside the loop, one file at a time, so that the newest one is the last.
     private func reloadRules(_ path: String) {
-        guard let file = Self.read(path, settings, log) else { return }
+        guard !isReading else { return timer?.start(afterMilliseconds: 100) ?? () }
+        isReading = true
+        let reference = LoopBound(self, loop: loop)
+        let (loop, settings, log) = (loop, settings, log)
+        Task {
+            // What is offloaded throws nothing.
+            let file = (try? await loop.offload { DatabaseHost.read(path, settings, log) }) ?? nil
+            loop.post { reference.value.didRead(file, path) }
+        }
+    }
+
+    private func didRead(_ file: RulesFile?, _ path: String) {
+        isReading = false
+        guard let file, timer != nil else { return }
         database.useRulesFile(file, on: loop) { [log] error in
             if let error {
                 log.error("the database rules could not be put in force", metadata: ["reason": "\(error)"])
@@ -80,7 +95,7 @@ final class DatabaseHost {
             return nil
         }
         do throws(RulesError) {
-            let rules = try RuleSet(parsing: source)
+            let rules = try RuleSet(parsing: source, limits: DatabaseLimits(settings).rules)
             return RulesFile(rules: rules, mark: Array(SHA256.hash(data: source)))
         } catch {
             log.error("the database rules have an error, those before stay in force", metadata: ["at": "\(path):\(error)"])
@@ -108,9 +123,8 @@ extension DatabaseLimits {
         self.init()
         writeBytesMax = settings.limits.writeBytes
         readBytesMax = settings.limits.readBytes
-        rulesBytesMax = settings.limits.rulesBytes
+        rules.documentBytesMax = settings.limits.rulesBytes
         triggers = TriggerLimits(
             functionsMax: settings.triggers.functionsPerWrite, eventBytesMax: settings.triggers.eventBytes, isStrict: settings.triggers.isStrict)
-        chainDepthMax = settings.triggers.chainDepth
     }
 }

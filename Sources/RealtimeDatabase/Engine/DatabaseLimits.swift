@@ -1,3 +1,5 @@
+public import Rules
+
 /// The bounds of a database, and how it treats what it does not know. Settings of functions.json.
 public struct DatabaseLimits: Sendable {
     /// The largest body of a write, in bytes.
@@ -6,14 +8,12 @@ public struct DatabaseLimits: Sendable {
     public var readBytesMax = 256 * 1024 * 1024
     /// The longest string, in bytes.
     public var stringBytesMax = 10 * 1024 * 1024
-    /// The largest rules document, in bytes.
-    public var rulesBytesMax = 1024 * 1024
+    /// What a rules document and its evaluation may take.
+    public var rules = RuleLimits()
     /// The most namespaces that are open at a time.
     public var namespacesMax = 256
     /// What one write may set off.
     public var triggers = TriggerLimits()
-    /// The longest chain of events that cause each other; 16 unless configured.
-    public var chainDepthMax = 16
 
     /// The defaults.
     public init() {}

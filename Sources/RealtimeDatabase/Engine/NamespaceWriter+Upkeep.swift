@@ -37,10 +37,3 @@ extension NamespaceWriter {
         }
     }
 }
-
-extension TreeWriter {
-    /// Whether there are rows to sweep or indexes to build.
-    var hasUpkeep: Bool {
-        !state.deadRows.isEmpty || !state.deadEntries.isEmpty || state.indexes.indexes.contains { !$0.isReady }
-    }
-}

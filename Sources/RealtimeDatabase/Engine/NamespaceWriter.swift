@@ -206,7 +206,10 @@ final class NamespaceWriter {
         if let rulesFile, rulesFile.mark != storedMark {
             rules = rulesFile.rules
         } else if let stored {
-            do throws(RulesError) { rules = try RuleSet(parsing: stored) } catch {
+            // What was taken once is taken again, also when the configured limit is lower now.
+            var limits = settings.limits.rules
+            limits.documentBytesMax = max(limits.documentBytesMax, stored.count)
+            do throws(RulesError) { rules = try RuleSet(parsing: stored, limits: limits) } catch {
                 settings.log.error(
                     "the stored rules cannot be read, everything is denied", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
                 rules = .closed

@@ -66,10 +66,13 @@ extension RESTCall {
 
     private func compile(_ body: Span<UInt8>) throws(RESTError) -> RuleSet {
         guard body.count > 0 else { throw .noData }
-        guard parameters.isDryRun || body.count <= front.database.limits.rulesBytesMax else {
-            throw .badRequest("Rules are too large: at most \(front.database.limits.rulesBytesMax) bytes are taken")
+        var limits = front.database.limits.rules
+        // A dry run tells what is wrong with rules of any size.
+        if parameters.isDryRun { limits.documentBytesMax = max(limits.documentBytesMax, body.count) }
+        guard body.count <= limits.documentBytesMax else {
+            throw .badRequest("Rules are too large: at most \(limits.documentBytesMax) bytes are taken")
         }
-        do throws(RulesError) { return try RuleSet(parsing: body.array()) } catch { throw .badRequest("\(error)\n") }
+        do throws(RulesError) { return try RuleSet(parsing: body.array(), limits: limits) } catch { throw .badRequest("\(error)\n") }
     }
 
     private func enforce(_ rules: RuleSet, _ then: @escaping (RESTCall) -> Void) throws(RESTError) {

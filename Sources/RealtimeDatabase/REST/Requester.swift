@@ -63,7 +63,7 @@ struct RequesterReader {
     }
 
     private func finding(_ token: Span<UInt8>, _ parameters: RESTParameters, otherwise: RESTError) throws(RESTError) -> Finding {
-        if Self.equalInConstantTime(token, adminToken.span) || isDevelopment && token.equals("owner") {
+        if token.equalsInConstantTime(adminToken) || isDevelopment && token.equals("owner") {
             return .known(try administrator(parameters))
         }
         if let verdict = checker.known(token) { return .known(try requester(verdict, parameters)) }
@@ -88,12 +88,4 @@ struct RequesterReader {
     }
 
     private static let badOverride = RESTError.badRequest("auth_variable_override must be a JSON object or null")
-
-    /// Compares without telling by its time how much is right.
-    private static func equalInConstantTime(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        guard left.count == right.count, right.count > 0 else { return false }
-        var difference: UInt8 = 0
-        for index in 0..<left.count { difference |= left[index] ^ right[index] }
-        return difference == 0
-    }
 }

@@ -24,6 +24,9 @@ public final class TreeWriter {
         state = try TreeState(store)
     }
 
+    /// Whether there are rows to sweep or indexes to build.
+    var hasUpkeep: Bool { !state.deadRows.isEmpty || !state.deadEntries.isEmpty || state.indexes.indexes.contains { !$0.isReady } }
+
     /// Reads the tree as it is now, with what the transaction has changed.
     public var reader: TreeReader { TreeReader(store, state: state) }
 
