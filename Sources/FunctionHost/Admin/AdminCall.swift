@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import JSON
+import Tree
 
 /// A request to the administration, taken apart.
 final class AdminCall {
@@ -48,18 +49,9 @@ final class AdminCall {
 
     private static func decoded(_ text: String) throws(AdminError) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                throw AdminError(.invalidArgument, "the address holds a % that is not followed by two hexadecimal digits")
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
+        let encoded = Array(text.utf8)
+        guard let bytes = PercentEncoding.decoded(encoded.span) else {
+            throw AdminError(.invalidArgument, "the address holds a % that is not followed by two hexadecimal digits")
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -1,4 +1,5 @@
 import Bytes
+import Tree
 
 /// The query of a request, read into what it asks for (spec database 2.3). Names that mean nothing here are left alone, as
 /// the hosted service does.
@@ -95,7 +96,7 @@ struct RESTParameters: Equatable {
     // MARK: Values
 
     static func decoded(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> [UInt8] {
-        guard let bytes = PercentCoding.decoded(value, plusIsSpace: true) else {
+        guard let bytes = PercentEncoding.decoded(value, plusIsSpace: true) else {
             throw RESTError.badRequest("\(name.string()) is not percent-encoded")
         }
         return bytes

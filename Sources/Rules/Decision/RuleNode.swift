@@ -1,3 +1,5 @@
+import Tree
+
 /// A node of the rules: what is said of one place of the tree, or of all children of a place.
 final class RuleNode: Sendable {
     let read: CompiledRule?
@@ -40,7 +42,7 @@ final class RuleNode: Sendable {
     /// The node for the child `key`: the literal one, else the wildcard; nil without either.
     @inline(__always)
     func child(_ key: String) -> RuleNode? {
-        for index in literals.indices where RuleText.areEqual(literals[index], key) { return literalNodes[index] }
+        for index in literals.indices where ExactText.equal(literals[index], key) { return literalNodes[index] }
         return wildcard
     }
 }

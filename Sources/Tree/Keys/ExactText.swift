@@ -1,7 +1,8 @@
 /// Text compared by its bytes. `String` takes canonically equivalent texts as equal, which are two keys here.
-enum ExactText {
+public enum ExactText {
+    /// Whether both are the same bytes.
     @inline(__always)
-    static func equal(_ left: String, _ right: String) -> Bool {
+    public static func equal(_ left: String, _ right: String) -> Bool {
         withBytes(left, right) { left, right in
             left.count == right.count && left.elementsEqual(right)
         }
@@ -16,13 +17,16 @@ enum ExactText {
 
     /// Lends the UTF-8 of both texts.
     @inline(__always)
-    static func withBytes<R>(
+    public static func withBytes<R>(
         _ left: String, _ right: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> R
     ) -> R {
         var left = left
         var right = right
         return left.withUTF8 { left in right.withUTF8 { right in body(left, right) } }
     }
+
+    /// Whether `left` comes before `right` by UTF-16 code units.
+    public static func precedes(_ left: String, _ right: String) -> Bool { withBytes(left, right) { compareUTF16($0, $1) < 0 } }
 
     /// Which of two texts comes first by UTF-16 code units: negative, zero or positive as `left` stands to `right`.
     @inline(__always)

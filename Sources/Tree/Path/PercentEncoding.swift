@@ -1,13 +1,19 @@
 /// Percent escapes of RFC 3986 section 2.1.
-enum PercentEncoding {
+public enum PercentEncoding {
     /// The bytes that `text` stands for; nil when a `%` is not followed by two hexadecimal digits.
-    static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    ///
+    /// - Parameter plusIsSpace: whether `+` is a blank, as in queries that forms and most libraries write.
+    public static func decoded(_ text: Span<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
+        text.withUnsafeBufferPointer { decoded($0, plusIsSpace: plusIsSpace) }
+    }
+
+    static func decoded(_ text: UnsafeBufferPointer<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         var index = 0
         while index < text.count {
             guard text[index] == UInt8(ascii: "%") else {
-                bytes.append(text[index])
+                bytes.append(plusIsSpace && text[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : text[index])
                 index += 1
                 continue
             }

@@ -87,7 +87,7 @@ struct RESTFuzzTests {
     private static func encodingValues(of text: [UInt8]) -> [UInt8] {
         let parts = text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { part -> [UInt8] in
             guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return Array(part) }
-            let value = PercentCoding.decoded(Array(part[(equals + 1)...]).span, plusIsSpace: true) ?? []
+            let value = PercentEncoding.decoded(Array(part[(equals + 1)...]).span, plusIsSpace: true) ?? []
             let digits = Array("0123456789ABCDEF".utf8)
             return Array(part[...equals]) + value.flatMap { [UInt8(ascii: "%"), digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         }
