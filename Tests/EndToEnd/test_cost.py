@@ -1,6 +1,8 @@
 """What a call costs: counted, so that it does not depend on how fast or how busy the machine is."""
 
 import os
+import pathlib
+import re
 import subprocess
 
 import pytest
@@ -17,6 +19,15 @@ def test_system_calls_and_allocations_stay_below_their_ceilings():
     outcome = subprocess.run([ROOT / 'Benchmarks/run', '--check'], capture_output=True, text=True, timeout=170,
                              env={'PATH': os.environ['PATH'], 'HOME': os.environ.get('HOME', '/root')})
     assert outcome.returncode == 0, outcome.stdout[-3000:] + outcome.stderr[-3000:]
+
+
+def test_a_host_at_rest_lets_go_of_the_code_that_only_its_start_needed(launch):
+    host = launch()
+    areas = re.split(r'(?m)^(?=[0-9a-f]+-[0-9a-f]+ )', pathlib.Path(f'/proc/{host.pid}/smaps').read_text())
+    code = [area for area in areas if re.match(r'\S+ r-xp .*/hearth\n', area)]
+    size, resident = (sum(int(re.search(rf'^{name}:\s+(\d+)', area, re.MULTILINE)[1]) for area in code) for name in ('Size', 'Rss'))
+    # With what its start needs it is more than half.
+    assert 0 < resident < 0.4 * size, (resident, size)
 
 
 @pytest.mark.parametrize('name, body, ending', [
