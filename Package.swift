@@ -84,11 +84,12 @@ let package = Package(
         .target(
             name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"],
             exclude: ["README.md"], swiftSettings: house),
+        .target(name: "PluginBuild", dependencies: ["CLinux"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "FunctionHost",
             dependencies: [
                 "Bytes", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree", "Rules",
-                "RealtimeDatabase", "CLinux",
+                "RealtimeDatabase", "PluginBuild", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
@@ -99,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "FunctionHost", "FunctionWorker", "Configuration", "EventLoop", "CommandClient", "Bytes", "JSON",
+                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "CommandClient", "Bytes", "JSON",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -147,6 +148,7 @@ let package = Package(
         .testTarget(name: "CommandClientTests", dependencies: ["CommandClient", "JSON", "Bytes"], swiftSettings: house),
         .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol", "Bytes"], swiftSettings: house),
         .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol"], swiftSettings: house),
+        .testTarget(name: "PluginBuildTests", dependencies: ["PluginBuild"], swiftSettings: house),
         .testTarget(
             name: "FunctionHostTests",
             dependencies: [

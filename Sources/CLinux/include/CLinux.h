@@ -38,4 +38,14 @@ void linux_write_error(const char *text);
  * once, such as reading the configuration, is the page cache's to drop. */
 void linux_release_code(void);
 
+/* Starts the program `arguments[0]` in `directory`, in a process group of its own and with nothing to read, below a process that
+ * keeps it. The keeper ends it and all that it has started, however they have set their groups, when the program ends or when
+ * `control` is closed, which the end of the calling process does too. Both of the program's outputs are read from `output`. Both
+ * lists end with NULL.
+ *
+ * The keeper's process id, to be waited for, or a negated errno. The keeper exits with the program's status, with 128 and the
+ * number of the signal that ended it, 126 where there is no such directory, 127 where the program cannot be run. */
+int linux_start_kept(
+    const char *const *arguments, const char *const *environment, const char *directory, int *output, int *control);
+
 #endif

@@ -1,0 +1,111 @@
+import Glibc
+
+/// Builds dynamic library products of a Swift package with the package manager.
+///
+/// Blocks while compilers run: for a thread that may wait. One value may be used from several threads; the package manager itself
+/// lets one build at a time into a package.
+public struct PackageBuild: Sendable {
+    public enum Configuration: String, Sendable, CaseIterable {
+        case release
+        case debug
+    }
+
+    /// What was built.
+    public struct Outcome: Sendable {
+        /// The library of each product.
+        public var libraries: [String: String]
+        /// Warnings, exactly as the compiler wrote them.
+        public var diagnostics: String
+    }
+
+    public let directory: String
+    public let configuration: Configuration
+    public let toolchain: Toolchain
+
+    /// - Parameters:
+    ///   - directory: the folder of `Package.swift`.
+    ///   - toolchain: nil for the one that ``Toolchain/find(path:)`` finds.
+    /// - Throws: `BuildFailure` when there is no toolchain or no package.
+    public init(directory: String, configuration: Configuration, toolchain: Toolchain? = nil) throws(BuildFailure) {
+        guard let toolchain = toolchain ?? Toolchain.find() else {
+            throw BuildFailure(.noToolchain, "there is no Swift to build plugins with; \(Toolchain.advice)")
+        }
+        guard let resolved = realpath(directory, nil) else {
+            throw BuildFailure(.package, "the folder \(directory) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { free(resolved) }
+        self.directory = String(cString: resolved)
+        self.configuration = configuration
+        self.toolchain = toolchain
+        guard access("\(self.directory)/Package.swift", R_OK) == 0 else {
+            throw BuildFailure(
+                .package, "\(directory) has no Package.swift; put functions.json beside it, or name a \"library\" instead of a \"product\"")
+        }
+    }
+
+    /// Where the library of a product is once it is built.
+    public func libraryPath(of product: String) -> String { "\(directory)/.build/\(configuration.rawValue)/lib\(product).so" }
+
+    /// The command that does the same by hand.
+    public func command(for product: String) -> String { "swift build -c \(configuration.rawValue) --product \(product)" }
+
+    /// Builds the products one after the other; the first that fails ends it.
+    ///
+    /// - Parameters:
+    ///   - cancellation: stops it from another thread; nothing that it has started is left then.
+    ///   - progress: called on this thread.
+    public func build(
+        products: [String], cancellation: BuildCancellation = BuildCancellation(), progress: (BuildProgress) -> Void = { _ in }
+    ) throws(BuildFailure) -> Outcome {
+        var outcome = Outcome(libraries: [:], diagnostics: "")
+        for product in products where outcome.libraries[product] == nil {
+            outcome.diagnostics += try build(product, cancellation, progress)
+            outcome.libraries[product] = libraryPath(of: product)
+        }
+        return outcome
+    }
+
+    private func build(
+        _ product: String, _ cancellation: BuildCancellation, _ progress: (BuildProgress) -> Void
+    ) throws(BuildFailure) -> String {
+        let arguments = [toolchain.swift, "build", "-c", configuration.rawValue, "--product", product]
+        let process = try KeptProcess(arguments, environment: Environment.inherited(), directory: directory, cancellation: cancellation)
+        var output = PackageOutput()
+        func tell(_ step: PackageOutput.Step) {
+            progress(BuildProgress(product: product, step: step.number, steps: step.count, text: step.text))
+        }
+        let status = process.run { output.read($0, tell) }
+        output.finish(tell)
+        let diagnostics = String(decoding: output.diagnostics, as: UTF8.self)
+        if cancellation.isCancelled { throw BuildFailure(.cancelled, "the build of \(product) was stopped") }
+        guard status == 0 else { throw failure(product, status, diagnostics) }
+        try check(libraryPath(of: product), product)
+        return diagnostics
+    }
+
+    private func failure(_ product: String, _ status: Int, _ diagnostics: String) -> BuildFailure {
+        if status == 127 { return BuildFailure(.noToolchain, "\(toolchain.swift) cannot be run; \(Toolchain.advice)") }
+        if diagnostics.contains("error: no product named") {
+            return BuildFailure(
+                .package, "the package in \(directory) has no product \(product); add it to Package.swift, or correct functions.json",
+                diagnostics: diagnostics)
+        }
+        if status > 128 {
+            return BuildFailure(
+                .packageManager, "the build of \(product) was ended by signal \(status - 128); try: \(command(for: product))",
+                diagnostics: diagnostics)
+        }
+        // A diagnostic of the compiler names a place; what has none is the package manager's.
+        let isCompiler = diagnostics.split(separator: "\n").contains { $0.contains(": error: ") && $0.first != "e" }
+        let sentence =
+            isCompiler
+            ? "\(product) does not compile: correct what the compiler names" : "\(product) could not be built; try: \(command(for: product))"
+        return BuildFailure(isCompiler ? .compile : .packageManager, sentence, diagnostics: diagnostics)
+    }
+
+    private func check(_ library: String, _ product: String) throws(BuildFailure) {
+        guard access(library, R_OK) != 0 else { return }
+        throw BuildFailure(
+            .package, "the product \(product) is not a dynamic library; declare it in Package.swift with type: .dynamic")
+    }
+}
