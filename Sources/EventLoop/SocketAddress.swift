@@ -5,21 +5,27 @@ import Glibc
 enum SocketAddress {
     /// `127.0.0.1:80` or `[::1]:80`; empty for another family.
     static func text(of storage: inout sockaddr_storage) -> String {
+        let (host, port) = parts(of: &storage)
+        return host.isEmpty ? "" : host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// `127.0.0.1` and 80; an empty name for another family.
+    static func parts(of storage: inout sockaddr_storage) -> (host: String, port: Int) {
         var host = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN) + 1)
         return withUnsafeMutablePointer(to: &storage) { pointer in
             switch Int32(pointer.pointee.ss_family) {
             case AF_INET:
                 return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
                     uv_ip4_name(address, &host, host.count)
-                    return "\(Self.string(host)):\(UInt16(bigEndian: address.pointee.sin_port))"
+                    return (Self.string(host), Int(UInt16(bigEndian: address.pointee.sin_port)))
                 }
             case AF_INET6:
                 return pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
                     uv_ip6_name(address, &host, host.count)
-                    return "[\(Self.string(host))]:\(UInt16(bigEndian: address.pointee.sin6_port))"
+                    return (Self.string(host), Int(UInt16(bigEndian: address.pointee.sin6_port)))
                 }
             default:
-                return ""
+                return ("", 0)
             }
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Configuration
+import EventLoop
 import FunctionHost
 import Glibc
 
@@ -33,6 +34,14 @@ struct Serve: ParsableCommand {
     }
 
     func run() throws {
+        var options = HostOptions(host: host, port: port, dataDirectory: data)
+        options.serviceManager = ServiceManager.fromEnvironment()
+        do {
+            options.sockets = try ListeningSocket.fromServiceManager()
+        } catch {
+            Terminal.writeError("hearth: the service manager's sockets cannot be used: \(error)")
+            throw ExitCode.failure
+        }
         let configuration: Configuration
         do {
             configuration = try Configuration.load(file: config, mode: mode)
@@ -42,7 +51,7 @@ struct Serve: ParsableCommand {
         }
         do {
             let host = try HearthHost(
-                configuration, options: HostOptions(host: host, port: port, dataDirectory: data), executable: Terminal.executable)
+                configuration, options: options, executable: Terminal.executable)
             try host.run { Terminal.write(Banner.text($0)) }
         } catch {
             Terminal.writeError("hearth: \(error)")

@@ -30,6 +30,7 @@ public final class HearthHost {
     private let gate: TokenGate
     private let database: DatabaseHost
     private let delivery: TriggerDelivery
+    private var watchdog: Watchdog?
 
     /// Takes the data directory and the port.
     ///
@@ -76,7 +77,9 @@ public final class HearthHost {
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate,
                     database: database.database, databaseSettings: databaseSettings, log: log)
-                try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1)
+                let own = ListeningSocket.share(of: options.sockets, forLoop: index, of: settings.loops)
+                for socket in own { try shard.listen(on: socket) }
+                if own.isEmpty { try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1) }
                 port = shard.port
                 shards.append(shard)
             } catch {
@@ -150,12 +153,19 @@ public final class HearthHost {
         for shard in shards { shard.publish(functions) }
         dispatcher.prepare()
         onReady(HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals))
+        tellReady(functions.count)
         // Most of the code that has run so far will not run again.
         linux_release_code()
     }
 
+    private func tellReady(_ count: Int) {
+        options.serviceManager?.notify("READY=1", "STATUS=Serving \(count) functions at \(address.url)")
+        watchdog = options.serviceManager.flatMap { Watchdog($0, home: home, others: shards.dropFirst().map(\.loop)) }
+    }
+
     private var address: HostAddress {
-        HostAddress(host: options.host ?? configuration.server.host, port: shards.first?.port ?? 0, isTLS: configuration.server.tls != nil)
+        let host = options.sockets.first?.host ?? options.host ?? configuration.server.host
+        return HostAddress(host: host, port: options.sockets.first?.port ?? shards.first?.port ?? 0, isTLS: configuration.server.tls != nil)
     }
 
     // MARK: Stopping
@@ -169,6 +179,7 @@ public final class HearthHost {
         isStopping = true
         delivery.stop()
         log.notice("stopping: no new connections, what has begun is answered")
+        options.serviceManager?.notify("STOPPING=1", "STATUS=Stopping: what has begun is answered")
         certificates = nil
         shardsLeft = shards.count
         let reference = LoopBound(self, loop: home)
@@ -192,6 +203,7 @@ public final class HearthHost {
             delivery.finish { [self] in
                 database.stop()
                 watchers = []
+                watchdog = nil
                 home.stop()
             }
         }

@@ -1,4 +1,5 @@
 import Configuration
+public import EventLoop
 
 /// What the command line says beside `functions.json`.
 public struct HostOptions: Sendable {
@@ -8,6 +9,10 @@ public struct HostOptions: Sendable {
     public var port: Int?
     /// Where the host keeps what must outlive it.
     public var dataDirectory: String
+    /// What is listened on instead of host and port, where somebody else has made the sockets.
+    public var sockets: [ListeningSocket] = []
+    /// Who is told how things go.
+    public var serviceManager: ServiceManager?
 
     public init(host: String? = nil, port: Int? = nil, dataDirectory: String = ".hearth") {
         self.host = host

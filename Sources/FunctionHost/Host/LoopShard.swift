@@ -11,7 +11,7 @@ final class LoopShard: @unchecked Sendable {
     private let thread: LoopThread?
     private let router: Router
     private let server: HTTPServer
-    private var listener: Listener?
+    private var listeners: [Listener] = []
     private(set) var port = 0
     /// Where connections speak TLS.
     var tls: TLSContext?
@@ -38,8 +38,15 @@ final class LoopShard: @unchecked Sendable {
         let listener = try Listener.tcp(loop: loop, host: host, port: port, reusePort: reusePort) { [unowned self] stream in
             server.accept(stream, tls: tls)
         }
-        self.listener = listener
+        listeners.append(listener)
         self.port = listener.port
+    }
+
+    /// Listens on a socket that listens already, in the same way.
+    func listen(on socket: ListeningSocket) throws(LoopError) {
+        let descriptor = try socket.duplicate()
+        listeners.append(
+            try Listener(loop: loop, adopting: descriptor, name: socket.name) { [unowned self] stream in server.accept(stream, tls: tls) })
     }
 
     /// Serves these functions from now on.
@@ -69,7 +76,7 @@ final class LoopShard: @unchecked Sendable {
             router.database.stop()
             // One more turn: connections that the kernel has accepted for us are taken before the listener closes.
             loop.post { [self] in
-                listener?.close()
+                for listener in listeners { listener.close() }
                 server.drain(withinMilliseconds: withinMilliseconds, completion: completion)
             }
         }

@@ -1,0 +1,74 @@
+import Glibc
+
+/// A socket that listens already, made by somebody else: a service manager, or the host that this one takes over from.
+public struct ListeningSocket: Sendable {
+    /// Its descriptor, which is the holder's to close.
+    public let descriptor: Int32
+    /// The numeric address that it listens on.
+    public let host: String
+    /// The port that it listens on.
+    public let port: Int
+    /// Whether it shares its port with others, one for each loop.
+    public let sharesPort: Bool
+
+    /// Host and port, for example `127.0.0.1:5001`.
+    public var name: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// Takes a descriptor over; programs that are started from here on do not inherit it.
+    ///
+    /// - Throws: `LoopError`: `EINVAL` for what is not a listening TCP socket, `EBADF` for what is not open.
+    public init(descriptor: Int32) throws(LoopError) {
+        let subject = "descriptor \(descriptor)"
+        guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw LoopError(code: -errno, operation: "listen", subject: subject) }
+        guard Self.option(SO_ACCEPTCONN, of: descriptor) == 1, Self.option(SO_PROTOCOL, of: descriptor) == Int32(IPPROTO_TCP) else {
+            throw LoopError(code: -EINVAL, operation: "listen", subject: "\(subject), which is not a listening TCP socket")
+        }
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let code = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard code == 0 else { throw LoopError(code: -errno, operation: "listen", subject: subject) }
+        self.descriptor = descriptor
+        (host, port) = SocketAddress.parts(of: &storage)
+        sharesPort = Self.option(SO_REUSEPORT, of: descriptor) == 1
+    }
+
+    /// Another descriptor of the same socket, which is not inherited either.
+    ///
+    /// - Throws: `LoopError` when there is no descriptor left.
+    public func duplicate() throws(LoopError) -> Int32 {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        if copy < 0 { throw LoopError(code: -errno, operation: "listen", subject: name) }
+        return copy
+    }
+
+    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+    }
+
+    /// The sockets that a service manager has handed over with the `LISTEN_FDS` protocol (sd_listen_fds(3)); none where the variables
+    /// are absent or meant for another process. Takes the variables away, so that no other process believes them to be its own.
+    ///
+    /// - Throws: `LoopError` for a descriptor that cannot be listened on.
+    public static func fromServiceManager() throws(LoopError) -> [ListeningSocket] {
+        defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) } }
+        guard let pid = variable("LISTEN_PID").flatMap(Int32.init), pid == getpid(),
+            let count = variable("LISTEN_FDS").flatMap(Int32.init), (1...1024).contains(count)
+        else { return [] }
+        var sockets: [ListeningSocket] = []
+        for descriptor in 3..<(3 + count) { sockets.append(try ListeningSocket(descriptor: descriptor)) }
+        return sockets
+    }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+extension ListeningSocket {
+    /// The sockets of `all` that a loop listens on: one of its own where there is one for each loop, else all of them.
+    public static func share(of all: [ListeningSocket], forLoop index: Int, of loops: Int) -> [ListeningSocket] {
+        all.count == loops && all.allSatisfy(\.sharesPort) ? [all[index]] : all
+    }
+}

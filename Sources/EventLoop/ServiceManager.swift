@@ -1,0 +1,60 @@
+import Glibc
+
+/// The service manager that started this process, as far as it wants to be told how things go: the protocol of sd_notify(3).
+///
+/// Can be used from every thread. What cannot be sent is lost: a service does not fail because its manager does not listen.
+public struct ServiceManager: Sendable {
+    private let address: sockaddr_un
+    private let length: socklen_t
+    /// How often it wants to hear that the service is alive, in microseconds; nil where it does not watch.
+    public let watchdogMicroseconds: UInt64?
+
+    /// Who is named by `NOTIFY_SOCKET`, a path or an abstract name behind `@`; nil where nobody is. Takes the variables away, so that
+    /// no other process speaks in this one's name.
+    public static func fromEnvironment() -> ServiceManager? {
+        defer { for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) } }
+        guard let path = variable("NOTIFY_SOCKET") else { return nil }
+        let isWatched = variable("WATCHDOG_PID").map { Int32($0) == getpid() } ?? true
+        let watchdog = isWatched ? variable("WATCHDOG_USEC").flatMap(UInt64.init) : nil
+        return ServiceManager(path: path, watchdogMicroseconds: watchdog.flatMap { $0 > 0 ? $0 : nil })
+    }
+
+    /// - Parameter path: a path, or an abstract name behind `@`; nil for what is neither or too long.
+    public init?(path: String, watchdogMicroseconds: UInt64?) {
+        var bytes = Array(path.utf8)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard bytes.count > 1, bytes.count < room, bytes[0] == UInt8(ascii: "/") || bytes[0] == UInt8(ascii: "@") else { return nil }
+        // A path ends with a zero, an abstract name begins with one.
+        if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 } else { bytes.append(0) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        self.address = address
+        length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        self.path = path
+        self.watchdogMicroseconds = watchdogMicroseconds
+    }
+
+    private let path: String
+
+    /// What another process of the same service needs in its environment to speak to the same manager.
+    public var environment: [String] {
+        ["NOTIFY_SOCKET=\(path)"] + (watchdogMicroseconds.map { ["WATCHDOG_USEC=\($0)"] } ?? [])
+    }
+
+    /// Tells it all of `states`, each `NAME=value`, at once.
+    public func notify(_ states: String...) {
+        let text = Array(states.joined(separator: "\n").utf8)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var address = address
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT), $0, length)
+            }
+        }
+    }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
