@@ -123,10 +123,11 @@ let package = Package(
             linkerSettings: pluginLinking),
 
         // Tests mirror the rooms.
+        .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: house),
         .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
-        .testTarget(name: "JSONTests", dependencies: ["JSON", "Bytes"], swiftSettings: house),
+        .testTarget(name: "JSONTests", dependencies: ["FuzzSupport", "JSON", "Bytes"], swiftSettings: house),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "Bytes"], swiftSettings: house),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "EventLoop", "Bytes", "CZlib"], swiftSettings: house),
+        .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", "Bytes", "CZlib"], swiftSettings: house),
         .testTarget(
             name: "TokensTests",
             dependencies: [
@@ -134,19 +135,19 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: house),
-        .testTarget(name: "ConfigurationTests", dependencies: ["Configuration"], swiftSettings: house),
-        .testTarget(name: "TreeTests", dependencies: ["Tree", "JSON", "Bytes"], swiftSettings: house),
-        .testTarget(name: "RulesTests", dependencies: ["Rules", "Tree", "JSON", "Bytes"], exclude: ["cases"], swiftSettings: house),
+        .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration"], swiftSettings: house),
+        .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", "JSON", "Bytes"], swiftSettings: house),
+        .testTarget(name: "RulesTests", dependencies: ["FuzzSupport", "Rules", "Tree", "JSON", "Bytes"], exclude: ["cases"], swiftSettings: house),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite"], swiftSettings: house),
         .testTarget(
             name: "RealtimeDatabaseTests",
             dependencies: [
-                "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "EventLoop", "HTTP", "JSON", "Bytes",
+                "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "EventLoop", "HTTP", "JSON", "Bytes",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),
-        .testTarget(name: "CommandClientTests", dependencies: ["CommandClient", "JSON", "Bytes"], swiftSettings: house),
-        .testTarget(name: "WorkerProtocolTests", dependencies: ["WorkerProtocol", "Bytes"], swiftSettings: house),
+        .testTarget(name: "CommandClientTests", dependencies: ["FuzzSupport", "CommandClient", "JSON", "Bytes"], swiftSettings: house),
+        .testTarget(name: "WorkerProtocolTests", dependencies: ["FuzzSupport", "WorkerProtocol", "Bytes"], swiftSettings: house),
         .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol"], swiftSettings: house),
         .testTarget(name: "PluginBuildTests", dependencies: ["PluginBuild"], swiftSettings: house),
         .testTarget(

@@ -1,4 +1,4 @@
-import Glibc
+import FuzzSupport
 import JSON
 import Testing
 
@@ -15,31 +15,18 @@ import Testing
         "{\".sv\": \"timestamp\"}", "\n", " ", "\\", "\u{7f}", "ä", "\"0\":", "01", "[[[[", "{\"a\":{\"a\":{\"a\":", "}}}", "\"k\":\"v\",", "\"\"",
     ]
 
-    private static func setting(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
-
     @Test func everythingHolds() throws {
-        let corpus = try FuzzCorpus.texts()
+        let corpus = try FuzzCorpus.load("Import/corpus")
         #expect(corpus.count > 8)
         #expect(corpus.contains(Array(#"null"#.utf8)))
-        let seed = Self.setting("HEARTH_FUZZ_SEED") ?? UInt64(time(nil))
-        var dice = FuzzDice(seed: seed)
-        for text in corpus {
-            for max in [1, 10, 1000] { check(text, max: max, &dice, "in the corpus") }
-            if text.count <= 200 {
-                for length in text.indices { check(Array(text[..<length]), max: 8, &dice, "a prefix") }
+        let run = FuzzRun(corpus, words: Self.words, bytesMax: 2000, rounds: 3000)
+        let complaint = run.complaint { text, random in
+            for max in [1, 10, 1000, random.below(60) + 1] {
+                if let complaint = self.complaint(text, max: max, &random) { return "\(complaint); at most \(max) bytes" }
             }
+            return nil
         }
-        for _ in 0..<(Self.setting("HEARTH_FUZZ_ROUNDS") ?? 3000) {
-            let text = dice.mutated(corpus, words: Self.words)
-            guard check(text, max: dice.below(60) + 1, &dice, "HEARTH_FUZZ_SEED=\(seed)") else { return }
-        }
-    }
-
-    @discardableResult
-    private func check(_ text: [UInt8], max: Int, _ dice: inout FuzzDice, _ note: String) -> Bool {
-        guard let complaint = complaint(text, max: max, &dice) else { return true }
-        Issue.record("\(complaint); at most \(max) bytes; \(note); \(String(decoding: text, as: UTF8.self))")
-        return false
+        #expect(complaint == nil)
     }
 
     private struct Result {
@@ -68,11 +55,11 @@ import Testing
         return result
     }
 
-    private func complaint(_ text: [UInt8], max: Int, _ dice: inout FuzzDice) -> String? {
+    private func complaint(_ text: [UInt8], max: Int, _ random: inout SeededRandom) -> String? {
         let whole = split(text, max: max) { text.count }
-        var steps = dice
+        var steps = random
         let cut = split(text, max: max) { steps.below(9) + 1 }
-        dice = steps
+        random = steps
         let check = split(text, max: max, collects: false) { text.count }
         if check.error != whole.error || !check.pieces.isEmpty { return "checked differently" }
         // What leaves before a mistake is met depends on how much of the text was there.

@@ -1,4 +1,4 @@
-import Glibc
+import FuzzSupport
 import Testing
 
 @testable import Configuration
@@ -9,11 +9,7 @@ import Testing
 /// A failure names its seed: `HEARTH_FUZZ_SEED=<seed> swift test --filter ConfigurationTests.FuzzTests` runs it again.
 /// `HEARTH_FUZZ_ROUNDS` sets how many texts are made.
 @Suite struct FuzzTests {
-    private static func setting(_ name: String) -> UInt64? {
-        getenv(name).flatMap { UInt64(String(cString: $0)) }
-    }
-
-    static let words = [
+    private static let words = [
         "{", "}", "[", "]", ",", ":", "\"", "null", "true", "-1", "1e9", "\\u0000", "//", "/*", "#", "\n", "=", "'", "{{ params.A }}",
         "\"functions\": {", "\"a\": ", "\"cors\": ", "{\"regex\": \"(\"}", "\"cpu\": 0.5", "\"callableTrigger\": {}", "export ", "(?:", "{2,5}",
         "[^", "$", "\\b", "|",
@@ -21,32 +17,19 @@ import Testing
 
     @Test(arguments: ["functions", "manifest", "environment", "patterns"])
     func everythingHolds(_ kind: String) throws {
-        let corpus = try FuzzCorpus.texts(kind)
+        let corpus = try FuzzCorpus.load("Configuration/corpus/\(kind)")
         #expect(corpus.count > 4)
-        for text in corpus { check(kind, text, "in the corpus") }
-        // Cut off at every byte.
-        for text in corpus where text.count <= 300 {
-            for length in text.indices { check(kind, Array(text[..<length]), "a prefix") }
-        }
-        let seed = Self.setting("HEARTH_FUZZ_SEED") ?? UInt64(time(nil))
-        var mutator = FuzzMutator(seed: seed, corpus: corpus, words: Self.words)
-        for _ in 0..<(Self.setting("HEARTH_FUZZ_ROUNDS") ?? 1500) {
-            guard check(kind, mutator.next(), "HEARTH_FUZZ_SEED=\(seed)") else { return }
-        }
+        let run = FuzzRun(corpus, words: Self.words, rounds: 1500)
+        #expect(run.complaint { complaint(kind, $0) } == nil)
     }
 
-    @discardableResult
-    private func check(_ kind: String, _ text: [UInt8], _ note: String) -> Bool {
-        let complaint: String?
+    private func complaint(_ kind: String, _ text: [UInt8]) -> String? {
         switch kind {
-        case "functions": complaint = functions(text)
-        case "manifest": complaint = manifest(text)
-        case "environment": complaint = environment(text)
-        default: complaint = pattern(text)
+        case "functions": functions(text)
+        case "manifest": manifest(text)
+        case "environment": environment(text)
+        default: pattern(text)
         }
-        guard let complaint else { return true }
-        Issue.record("\(complaint); \(note); \(String(decoding: text, as: UTF8.self))")
-        return false
     }
 
     private func functions(_ text: [UInt8]) -> String? {

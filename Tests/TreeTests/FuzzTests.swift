@@ -1,4 +1,4 @@
-import Foundation
+import FuzzSupport
 import Testing
 
 /// The corpus of `Tests/Fuzz/Tree`, and texts made of it by chance.
@@ -6,26 +6,19 @@ import Testing
 /// A failure names its seed: `HEARTH_FUZZ_SEED=<seed> swift test --filter TreeTests.FuzzTests` runs it again.
 /// `HEARTH_FUZZ_ROUNDS` sets how many texts are made.
 @Suite struct FuzzTests {
-    static func setting(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } }
+    private static let words = [
+        "{", "}", "[", "]", ",", ":", "\"", "\\", "/", "//", "null", "true", "false", "0", "-", "-0", "1e", ".5", "1e308", "1e309", "1.0",
+        "9223372036854775807", "9223372036854775808", "\".value\":", "\".priority\":", "\".sv\":", "\"timestamp\"", "{\".sv\":\"timestamp\"}",
+        "{\".sv\":{\"increment\":1}}", "\"increment\":", "\"a\":", "\"a\":1,", "\"b/c\":", "a/b", "/.priority", ".priority", "\"\":", "$", "#", ".",
+        "%2F", "%41", "%", "%C3%A9", "\\u0041", "\\u0000", "\\ud83d\\ude00", "\\ud800", " ", "\n", "é", "e\u{301}", "😀", "\u{FFFD}", "\u{7F}",
+        "\u{1}", "\u{FEFF}", "01", "2147483648", "[[[[[[[[", "{\"a\":{\"b\":", "null,null,",
+    ]
 
-    static func corpus() throws -> [[UInt8]] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Tree/corpus").standardizedFileURL
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return try files.sorted { $0.path < $1.path }.map { try Array(Data(contentsOf: $0)) }
-    }
-
-    @Test func everythingHoldsForTheCorpus() throws {
-        let corpus = try Self.corpus()
+    @Test func everythingHolds() throws {
+        let corpus = try FuzzCorpus.load("Tree/corpus")
         #expect(corpus.count > 30)
-        for text in corpus { check(text) }
-    }
-
-    @Test func everythingHoldsForSeededTexts() throws {
-        let seed = Self.setting("HEARTH_FUZZ_SEED") ?? UInt64(Date().timeIntervalSince1970)
-        var mutator = Mutator(random: SeededRandom(seed: seed), corpus: try Self.corpus())
-        for _ in 0..<(Self.setting("HEARTH_FUZZ_ROUNDS") ?? 5000) {
-            guard check(mutator.next(), "HEARTH_FUZZ_SEED=\(seed)") else { return }
-        }
+        let run = FuzzRun(corpus, words: Self.words, rounds: 5000)
+        #expect(run.complaint { Self.complaint($0) } == nil)
     }
 
     /// Every text of up to three of these characters.
@@ -35,25 +28,15 @@ import Testing
         for _ in 0..<3 {
             texts = texts.flatMap { text in alphabet.map { text + [$0] } }
             for text in texts {
-                guard check(text) else { return }
+                guard let complaint = Self.complaint(text) else { continue }
+                Issue.record("\(complaint) \(text) \(String(decoding: text, as: UTF8.self))")
+                return
             }
         }
     }
 
-    /// Each text of the corpus cut off at every byte.
-    @Test func everythingHoldsForEveryPrefix() throws {
-        for text in try Self.corpus() where text.count <= 300 {
-            for length in 0..<text.count {
-                guard check(Array(text[..<length])) else { return }
-            }
-        }
-    }
-
-    @discardableResult
-    private func check(_ text: [UInt8], _ note: String = "") -> Bool {
+    private static func complaint(_ text: [UInt8]) -> String? {
         let broken = Properties.broken(by: text)
-        guard !broken.isEmpty else { return true }
-        Issue.record("\(broken.joined(separator: "; ")) \(note) \(text) \(String(decoding: text, as: UTF8.self))")
-        return false
+        return broken.isEmpty ? nil : broken.joined(separator: "; ")
     }
 }

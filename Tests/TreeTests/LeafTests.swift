@@ -1,4 +1,5 @@
 import Bytes
+import FuzzSupport
 import Testing
 import Tree
 

@@ -1,4 +1,5 @@
 import Bytes
+import FuzzSupport
 import Testing
 
 @testable import WorkerProtocol
@@ -12,7 +13,7 @@ struct FrameTests {
     }
 
     static func sample(_ count: Int, seed: UInt64) -> [Received] {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         return (0..<count).map { _ in
             let header = FrameHeader(
                 FrameKind.allCases.randomElement(using: &random) ?? .ping,
@@ -103,20 +104,5 @@ struct LogRecordTests {
     func refusesNonsense() {
         var reader = LogRecordReader()
         #expect(!reader.read([UInt8](repeating: 0xFF, count: 24).span) { _, _, _ in })
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed, on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

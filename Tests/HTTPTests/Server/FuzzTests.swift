@@ -1,5 +1,6 @@
 import Bytes
 import EventLoop
+import FuzzSupport
 import Glibc
 import Testing
 
@@ -7,32 +8,43 @@ import Testing
 
 /// Mutated requests, fed straight to a connection. See `Tests/Fuzz/HTTP/README.md`.
 @Suite(.serialized) struct FuzzTests {
-    private static func setting(_ name: String, _ otherwise: UInt64) -> UInt64 {
-        getenv(name).flatMap { UInt64(String(cString: $0)) } ?? otherwise
-    }
+    private static let words = [
+        "\r\n", "\r\n\r\n", "\n", "\r", "\0", " ", "\t", ":", ";", ",", "0\r\n\r\n", "5\r\nhello\r\n", "ffffffffffffffff\r\n", "-1",
+        "Content-Length: 5\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: identity\r\n",
+        "Host: b\r\n", "Connection: close\r\n", "Connection: keep-alive\r\n", "Expect: 100-continue\r\n", "Content-Encoding: gzip\r\n",
+        "GET /a HTTP/1.1\r\nHost: a\r\n\r\n", " HTTP/1.1", " HTTP/1.0", "http://a/", "HEAD ", "POST /stream ", "Upgrade: h2c\r\n",
+    ]
 
     @Test func mutatedRequestsMeanTheSameHoweverTheyAreCut() throws {
-        let corpus = try FuzzCorpus.load()
+        let corpus = try FuzzCorpus.load("HTTP/corpus")
         #expect(corpus.count >= 15)
         let host = try FuzzHost()
-        let first = Self.setting("HEARTH_FUZZ_SEED", 1)
-        for seed in first..<first + Self.setting("HEARTH_FUZZ_ROUNDS", 3000) {
-            var random = SeededRandom(seed)
-            let input = FuzzCorpus.mutate(corpus, &random)
+        let run = FuzzRun(corpus, words: Self.words, rounds: 3000)
+        let complaint = run.complaint { input, random in
             let whole = host.run([input])
-            let pieces = host.run(FuzzCorpus.cut(input, &random))
-            let printed = String(decoding: input, as: UTF8.self).debugDescription
-            #expect(whole == pieces, "seed \(seed): \(printed)")
-            #expect(whole.fault == nil, "seed \(seed): \(printed)")
-            if whole != pieces || whole.fault != nil { break }
+            let pieces = host.run(Self.cut(input, &random))
+            return whole == pieces ? whole.fault : "cut it means something else"
         }
+        #expect(complaint == nil)
     }
 
     @Test func theCorpusItselfIsUnderstood() throws {
         let host = try FuzzHost()
         var requests = 0
-        for input in try FuzzCorpus.load() { requests += host.run([input]).requests.count }
+        for input in try FuzzCorpus.load("HTTP/corpus") { requests += host.run([input]).requests.count }
         #expect(requests == 24)
+    }
+
+    private static func cut(_ bytes: [UInt8], _ random: inout SeededRandom) -> [[UInt8]] {
+        let longest = random.pick([1, 3, 20, 200])
+        var pieces: [[UInt8]] = []
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + 1 + random.below(longest))
+            pieces.append(Array(bytes[start..<end]))
+            start = end
+        }
+        return pieces
     }
 }
 

@@ -1,4 +1,5 @@
 import Bytes
+import FuzzSupport
 import Testing
 
 @testable import EventLoop
@@ -105,7 +106,7 @@ final class TLSPair {
         let certificates = try Certificates()
         let context = try TLSContext(certificateFile: certificates.first.certificate, keyFile: certificates.first.key)
         for seed in 1...500 as ClosedRange<UInt64> {
-            var random = SeededRandom(seed)
+            var random = SeededRandom(seed: seed)
             let pair = try TLSPair(context)
             var isSpoiled = false
             do {

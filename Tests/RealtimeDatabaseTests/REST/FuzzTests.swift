@@ -1,5 +1,5 @@
 import Bytes
-import Foundation
+import FuzzSupport
 import Testing
 import Tree
 
@@ -8,35 +8,19 @@ import Tree
 /// The corpus of `Tests/Fuzz/REST`, and queries and paths made of it by chance.
 @Suite("RESTFuzz")
 struct RESTFuzzTests {
-    private static func number(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } }
+    private static let words = [
+        "&", "=", "%", "%2", "%22", "\"", ",", "orderBy=", "\"$key\"", "startAt=", "equalTo=", "limitToFirst=", "null", "-0", "1e400", "/",
+        ".priority", "%2F", "%00", "+", "é", "[", "]", "{}", "\\u0000", "timeout=", "9999999999999999999",
+    ]
 
-    private static func corpus() throws -> [[UInt8]] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fuzz/REST/corpus").standardizedFileURL
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return try files.sorted { $0.path < $1.path }.flatMap { file in
-            try Data(contentsOf: file).split(separator: UInt8(ascii: "\n")).map { Array($0) }
-        }
-    }
-
-    @Test func everythingHoldsForTheCorpus() throws {
-        let corpus = try Self.corpus()
+    @Test func everythingHolds() throws {
+        let corpus = try FuzzCorpus.load("REST/corpus").flatMap { $0.split(separator: UInt8(ascii: "\n")).map { Array($0) } }
         #expect(corpus.count > 40)
-        for text in corpus { try check(text, "") }
+        let run = FuzzRun(corpus, words: Self.words, bytesMax: 2048, rounds: 5000)
+        #expect(run.complaint { complaint($0) } == nil)
     }
 
-    @Test func everythingHoldsForSeededTexts() throws {
-        let seed = Self.number("HEARTH_FUZZ_SEED") ?? UInt64(Date().timeIntervalSince1970)
-        var random = Chance(state: seed)
-        let corpus = try Self.corpus()
-        for _ in 0..<(Self.number("HEARTH_FUZZ_ROUNDS") ?? 5000) {
-            guard try check(Self.changed(corpus, &random), "HEARTH_FUZZ_SEED=\(seed)") else { return }
-        }
-    }
-
-    // MARK: Properties
-
-    @discardableResult
-    private func check(_ text: [UInt8], _ note: String) throws -> Bool {
+    private func complaint(_ text: [UInt8]) -> String? {
         var broken: [String] = []
         let plain = Result { () throws(RESTError) in try RESTParameters(text.span) }
         if case .success(let parameters) = plain {
@@ -45,9 +29,7 @@ struct RESTFuzzTests {
             broken += brokenQuery(parameters)
         }
         broken += brokenTarget(text)
-        guard !broken.isEmpty else { return true }
-        Issue.record("\(broken.joined(separator: "; ")) \(note) \(text) \(String(decoding: text, as: UTF8.self))")
-        return false
+        return broken.isEmpty ? nil : broken.joined(separator: "; ")
     }
 
     /// A query takes children that there are, no more than its limit, and taking again from what it took changes nothing.
@@ -92,39 +74,5 @@ struct RESTFuzzTests {
             return Array(part[...equals]) + value.flatMap { [UInt8(ascii: "%"), digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         }
         return Array(parts.joined(separator: [UInt8(ascii: "&")]))
-    }
-
-    // MARK: New texts of old ones
-
-    private struct Chance: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ mixed >> 31
-        }
-    }
-
-    private static let pieces = [
-        "&", "=", "%", "%2", "%22", "\"", ",", "orderBy=", "\"$key\"", "startAt=", "equalTo=", "limitToFirst=", "null", "-0", "1e400", "/",
-        ".priority", "%2F", "%00", "+", "é", "[", "]", "{}", "\\u0000", "timeout=", "9999999999999999999",
-    ].map { Array($0.utf8) }
-
-    private static func changed(_ corpus: [[UInt8]], _ random: inout Chance) -> [UInt8] {
-        var text = corpus.randomElement(using: &random) ?? []
-        for _ in 0...Int.random(in: 0..<4, using: &random) {
-            let start = Int.random(in: 0...text.count, using: &random)
-            let range = start..<min(text.count, start + Int.random(in: 1...8, using: &random))
-            switch Int.random(in: 0..<6, using: &random) {
-            case 0: text.removeSubrange(range)
-            case 1: text.insert(contentsOf: pieces.randomElement(using: &random) ?? [], at: start)
-            case 2: text.replaceSubrange(range, with: pieces.randomElement(using: &random) ?? [])
-            case 3: text.insert(contentsOf: text[range], at: start)
-            case 4: if !range.isEmpty { text[start] = UInt8.random(in: .min ... .max, using: &random) }
-            default: text += [UInt8(ascii: "&")] + (corpus.randomElement(using: &random) ?? [])
-            }
-        }
-        return text.count > 2048 ? Array(text[..<2048]) : text
     }
 }

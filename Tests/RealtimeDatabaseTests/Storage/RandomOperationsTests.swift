@@ -1,3 +1,4 @@
+import FuzzSupport
 import Testing
 
 @testable import RealtimeDatabase
@@ -26,11 +27,11 @@ private struct RandomRun {
     private var writers: [any OrderedStore] = []
     private var readers: [any SnapshotStore] = []
     private var model = StoreModel()
-    private var random: SeededGenerator
+    private var random: SeededRandom
 
     init(seed: UInt64, engines: [any StorageEngine]) throws {
         self.engines = engines
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
         try reopen()
     }
 
@@ -142,12 +143,12 @@ private struct RandomRun {
 /// What the body of a scan does, the same for the same seed and rows, and what it has met.
 private struct ScanScript {
     let seed: UInt64
-    private var random: SeededGenerator
+    private var random: SeededRandom
     private(set) var seen: [StoreModel.Row] = []
 
     init(seed: UInt64) {
         self.seed = seed
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
     }
 
     /// How to go on, and where a nested scan begins.

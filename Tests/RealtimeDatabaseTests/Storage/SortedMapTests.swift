@@ -1,3 +1,4 @@
+import FuzzSupport
 import Testing
 
 @testable import RealtimeDatabase
@@ -7,7 +8,7 @@ import Testing
 struct SortedMapTests {
     @Test("thousands of keys come, go and come again, and copies stay as they were", arguments: UInt64(1)...8)
     func agreesWithADictionary(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         var map = SortedMap()
         var model: [UInt16: UInt8] = [:]
         var copies: [(map: SortedMap, model: [UInt16: UInt8])] = []

@@ -1,3 +1,4 @@
+import FuzzSupport
 import Testing
 
 @testable import RealtimeDatabase
@@ -53,7 +54,7 @@ struct StoreLawTests {
     func keepsLargeValues(engine: EngineUnderTest) throws {
         try engine.with { engine in
             let store = try engine.openWriter(namespace: "a")
-            var random = SeededGenerator(seed: 1)
+            var random = SeededRandom(seed: 1)
             let value = (0..<12 << 20).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             try store.write { () throws(StoreError) in try store.put([1], value) }
             #expect(try engine.openReader(namespace: "a").value([1]) == value)

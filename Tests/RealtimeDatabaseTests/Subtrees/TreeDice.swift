@@ -1,18 +1,13 @@
+import FuzzSupport
 import Tree
 
-/// Random trees, paths and queries, the same for the same seed (SplitMix64).
+/// Random trees, paths and queries, the same for the same seed.
 struct TreeDice: RandomNumberGenerator {
-    private var state: UInt64
+    private var random: SeededRandom
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
+    mutating func next() -> UInt64 { random.next() }
 
     /// A number from 0 to below `bound`.
     mutating func number(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }

@@ -1,15 +1,16 @@
+import FuzzSupport
 import Tree
 
 @testable import RealtimeDatabase
 
 /// Small random trees, patterns and writes, in which much happens at the same places.
 struct TriggerDice {
-    var random: SeededGenerator
+    var random: SeededRandom
 
     private static let keys = ["a", "b", "ab", "ba", "aab", "1", "2", "10", "-0", "é", "\u{10000}", "\u{FFFD}"]
     private static let shapes = ["*", "a*", "*b", "a*b", "*a*", "1*", "**"]
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 

@@ -1,4 +1,4 @@
-import Glibc
+import FuzzSupport
 import JSON
 import Rules
 import Testing
@@ -10,10 +10,6 @@ import Tree
 /// A failure names its seed: `HEARTH_FUZZ_SEED=<seed> swift test --filter RulesTests.FuzzTests` runs it again.
 /// `HEARTH_FUZZ_ROUNDS` sets how many texts are made.
 @Suite struct FuzzTests {
-    private static func setting(_ name: String) -> UInt64? {
-        getenv(name).flatMap { UInt64(String(cString: $0)) }
-    }
-
     private static let words = [
         "{", "}", "[", "]", ",", ":", "\"", "null", "true", "false", "\\u0041", "//", "/*", "*/", "\n", "$x", "$key", ".read", ".write", ".validate",
         "\"$y\": {", "\"a\": {", "\".validate\": \"", "auth", "auth.uid", "auth.token", "data", "newData", "root", "now", "query.", ".child(",
@@ -43,33 +39,16 @@ import Tree
 
     @Test(arguments: ["documents", "expressions"])
     func everythingHolds(_ kind: String) throws {
-        let corpus = try FuzzCorpus.texts(kind)
+        let corpus = try FuzzCorpus.load("Rules/corpus/\(kind)")
         #expect(corpus.count > 10)
-        for text in corpus { check(kind, text, "in the corpus") }
-        // Cut off at every byte.
-        for text in corpus where text.count <= 400 {
-            for length in text.indices { check(kind, Array(text[..<length]), "a prefix") }
-        }
-        let seed = Self.setting("HEARTH_FUZZ_SEED") ?? UInt64(time(nil))
-        var mutator = FuzzMutator(seed: seed, corpus: corpus, words: Self.words)
-        for _ in 0..<(Self.setting("HEARTH_FUZZ_ROUNDS") ?? 1000) {
-            guard check(kind, mutator.next(), "HEARTH_FUZZ_SEED=\(seed)") else { return }
-        }
+        let run = FuzzRun(corpus, words: Self.words, rounds: 1000)
+        #expect(run.complaint { kind == "documents" ? document($0) : expression($0) } == nil)
     }
 
-    @discardableResult
-    private func check(_ kind: String, _ text: [UInt8], _ note: String) -> Bool {
-        let complaint: String?
-        if kind == "documents" {
-            complaint = document(text)
-        } else {
-            let expression = JSONValue.string(String(decoding: text, as: UTF8.self)).description
-            complaint = [".read", ".write", ".validate"].lazy
-                .compactMap { document(Array("{\"rules\": {\".write\": true, \"$key\": {\"\($0)\": \(expression)}}}".utf8)) }.first
-        }
-        guard let complaint else { return true }
-        Issue.record("\(complaint); \(note); \(String(decoding: text, as: UTF8.self))")
-        return false
+    private func expression(_ text: [UInt8]) -> String? {
+        let expression = JSONValue.string(String(decoding: text, as: UTF8.self)).description
+        return [".read", ".write", ".validate"].lazy
+            .compactMap { document(Array("{\"rules\": {\".write\": true, \"$key\": {\"\($0)\": \(expression)}}}".utf8)) }.first
     }
 
     private func document(_ text: [UInt8]) -> String? {

@@ -1,4 +1,5 @@
 import Bytes
+import FuzzSupport
 import Tree
 
 /// Keys, leaves and nodes made by chance, with what is awkward in them more often than by chance.
