@@ -100,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "CommandClient", "Bytes", "JSON",
+                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "CommandClient", "Bytes", "JSON", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -29,6 +29,10 @@ struct Serve: ParsableCommand {
     @Option(help: "development accepts unsigned emulator tokens; production does not.")
     var mode = Configuration.Mode.development
 
+    /// Where a program that starts a host is told that it serves.
+    @Option(help: .hidden)
+    var announce: Int32?
+
     func validate() throws {
         if let port, !(0...65535).contains(port) { throw ValidationError("--port is a number from 0 to 65535") }
     }
@@ -52,7 +56,10 @@ struct Serve: ParsableCommand {
         do {
             let host = try HearthHost(
                 configuration, options: options, executable: Terminal.executable)
-            try host.run { Terminal.write(Banner.text($0)) }
+            try host.run { summary in
+                Terminal.write(Banner.text(summary))
+                if let announce { HostAnnouncement(summary).write(to: announce) }
+            }
         } catch {
             Terminal.writeError("hearth: \(error)")
             throw ExitCode.failure

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 
@@ -311,9 +312,10 @@ def test_a_trigger_can_be_left_out(hearth, host):
 
 def test_the_page(launch, tmp_path):
     """Every command of docs/command-line.md, in its order."""
-    host = launch({'Messages': {'library': str(BINARY.parent / 'libMessages.so')}}, mode='development')
+    host = launch(['Messages', 'Counter'], mode='development')
     folder = tmp_path / 'here'
     folder.mkdir()
+    shutil.copy(host.config_path, folder)
     page = (ROOT / 'docs/command-line.md').read_text()
     blocks = re.findall(r'^```sh\n(.*?)^```\n(?:```(?:json|text)\n(.*?)^```\n)?', page, re.MULTILINE | re.DOTALL)
     assert len(blocks) > 6

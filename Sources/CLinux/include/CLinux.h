@@ -48,4 +48,35 @@ void linux_release_code(void);
 int linux_start_kept(
     const char *const *arguments, const char *const *environment, const char *directory, int *output, int *control);
 
+/* Processes that descend from this one and lose their parent become its own children, instead of init's. 0, or a negated errno. */
+int linux_adopt_orphans(void);
+
+/* Blocks these signals and returns a descriptor that is readable while one of them waits; or a negated errno. */
+int linux_signal_descriptor(const int *numbers, unsigned count);
+
+/* The number of the signal that waits longest, 0 for none. `is_from_kernel`: whether it came from a terminal rather than a process. */
+int linux_next_signal(int descriptor, int *is_from_kernel);
+
+/* How a program is started. */
+struct linux_program {
+    /* The first one is looked for in PATH; NULL ends the list. */
+    const char *const *arguments;
+    /* NAME=value, NULL ends the list; NULL for what this process has. */
+    const char *const *environment;
+    /* What its descriptors 0, 1 and 2 are; -1 for what they are here. */
+    int standard[3];
+    /* What its descriptor 3 is; -1 for whatever it is here. */
+    int fourth;
+    /* Whether it gets no other descriptors than these. */
+    int closes_others;
+    /* The process group to join, 0 for one of its own, -1 for this process's. */
+    pid_t group;
+    int is_session_leader;
+    /* Whether it is killed when the thread that starts it ends. */
+    int dies_with_parent;
+};
+
+/* Starts a program with no signal blocked. Its process id, or a negated errno where it cannot be run. */
+int linux_start(const struct linux_program *program);
+
 #endif
