@@ -1,3 +1,4 @@
+import CLibuv
 import Glibc
 
 /// A socket that listens already, made by somebody else: a service manager, or the host that this one takes over from.

@@ -1,3 +1,4 @@
+import CLibuv
 import Glibc
 
 /// The service manager that started this process, as far as it wants to be told how things go: the protocol of sd_notify(3).

@@ -1,3 +1,5 @@
+import Bytes
+
 /// Why a rules document is refused, and where.
 public struct RulesError: Error, Sendable, Hashable {
     /// Counted from 1.
@@ -12,7 +14,7 @@ public struct RulesError: Error, Sendable, Hashable {
         self.text = text
     }
 
-    init(_ text: String, at offset: Int, in source: SourceText) {
+    init(_ text: String, at offset: Int, in source: SourceLines) {
         let position = source.position(at: offset)
         self.init(line: position.line, column: position.column, text: text)
     }

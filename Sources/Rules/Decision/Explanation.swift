@@ -1,3 +1,5 @@
+import Bytes
+
 /// Finds which part of a rule's expression made it false.
 struct Explanation {
     let rules: RuleSet

@@ -15,7 +15,7 @@ public final class RuleSet: Sendable {
     public let indexDefinitions: [IndexDeclaration]
     let root: RuleNode
     let program: Program
-    let text: SourceText
+    let text: SourceLines
     private let document: DocumentValue
 
     /// Reads and compiles a rules document. Throws the first reason why it is none.
@@ -23,7 +23,7 @@ public final class RuleSet: Sendable {
         guard source.count <= limits.documentBytesMax else {
             throw RulesError(line: 1, column: 1, text: "Rules are larger than \(limits.documentBytesMax) bytes.")
         }
-        let text = SourceText(source)
+        let text = SourceLines(source)
         let document = try DocumentParser.parse(text, depthMax: limits.nodeDepthMax)
         let builder = try RuleTreeBuilder(document, source: text, limits: limits)
         self.source = source
@@ -42,7 +42,7 @@ public final class RuleSet: Sendable {
         let middle = Array(#",".write":"#.utf8)
         source = prefix + value + middle + value + Array("}}".utf8)
         limits = RuleLimits()
-        text = SourceText(source)
+        text = SourceLines(source)
         indexDefinitions = []
         var builder = ProgramBuilder()
         let op = builder.add(Op(code: .boolean, a: allows ? 1 : 0), 0..<value.count)

@@ -1,8 +1,9 @@
+import Bytes
 import Tree
 
 /// Makes rule nodes of a rules document and compiles their expressions.
 struct RuleTreeBuilder {
-    private let source: SourceText
+    private let source: SourceLines
     private let limits: RuleLimits
     private(set) var indexes: [IndexDeclaration] = []
     private(set) var program = ProgramBuilder()
@@ -12,7 +13,7 @@ struct RuleTreeBuilder {
     private var pattern: [String] = []
     private var captures: [String: Int] = [:]
 
-    init(_ document: DocumentValue, source: SourceText, limits: RuleLimits) throws(RulesError) {
+    init(_ document: DocumentValue, source: SourceLines, limits: RuleLimits) throws(RulesError) {
         self.source = source
         self.limits = limits
         guard case .object(let members) = document.content, members.count == 1, members[0].key.string == "rules" else {

@@ -1,3 +1,4 @@
+import Bytes
 import Tree
 
 /// Gathers what a trace shows while rules are asked.

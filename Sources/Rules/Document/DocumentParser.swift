@@ -1,14 +1,15 @@
+import Bytes
 import JSON
 
 /// Reads a rules document: JSON in which comments may stand wherever white space may, and strings may hold newlines.
 struct DocumentParser {
-    private let source: SourceText
+    private let source: SourceLines
     private let depthMax: Int
     private var position = 0
     private var depth = 0
 
     /// The whole of `source` as one value.
-    static func parse(_ source: SourceText, depthMax: Int) throws(RulesError) -> DocumentValue {
+    static func parse(_ source: SourceLines, depthMax: Int) throws(RulesError) -> DocumentValue {
         var parser = DocumentParser(source: source, depthMax: depthMax)
         if let offset = source.firstInvalidOffset { throw parser.failure(at: offset) }
         if source.bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
@@ -18,7 +19,7 @@ struct DocumentParser {
         return value
     }
 
-    private init(source: SourceText, depthMax: Int) {
+    private init(source: SourceLines, depthMax: Int) {
         self.source = source
         self.depthMax = depthMax
     }

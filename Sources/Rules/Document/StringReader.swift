@@ -1,6 +1,8 @@
+import Bytes
+
 /// Reads one string of a rules document. Newlines and tabs may stand in it as they are, so that an expression may have lines.
 struct StringReader {
-    private let source: SourceText
+    private let source: SourceLines
     private(set) var position: Int
     private let start: Int
     private var bytes: [UInt8] = []
@@ -8,7 +10,7 @@ struct StringReader {
     private var offsets: [UInt32] = []
 
     /// `position` is that of the opening quote.
-    init(source: SourceText, position: Int) {
+    init(source: SourceLines, position: Int) {
         self.source = source
         self.position = position
         self.start = position
