@@ -137,7 +137,8 @@ let package = Package(
             swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration"], swiftSettings: house),
         .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", "JSON", "Bytes"], swiftSettings: house),
-        .testTarget(name: "RulesTests", dependencies: ["FuzzSupport", "Rules", "Tree", "JSON", "Bytes"], exclude: ["cases"], swiftSettings: house),
+        .testTarget(
+            name: "RulesTests", dependencies: ["FuzzSupport", "Rules", "Tree", "JSON", "Bytes"], exclude: ["cases"], swiftSettings: house),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite"], swiftSettings: house),
         .testTarget(
             name: "RealtimeDatabaseTests",
