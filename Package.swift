@@ -67,7 +67,9 @@ let package = Package(
                 "Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["README.md"], swiftSettings: house),
-        .target(name: "Configuration", dependencies: ["Bytes"], exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")], swiftSettings: house),
+        .target(
+            name: "Configuration", dependencies: ["Bytes"], exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")],
+            swiftSettings: house),
         .target(
             name: "Tree", dependencies: ["Bytes", "JSON", .product(name: "Crypto", package: "swift-crypto")], exclude: ["README.md"],
             swiftSettings: house),
