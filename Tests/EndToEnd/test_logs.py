@@ -35,7 +35,7 @@ def test_every_way_of_writing_is_put_down_to_its_function(host):
     host.result('says', {'text': 'hello-there'})
     found = lines_with(host, 'hello-there', 4)
     assert {entry['function'] for entry in found} == {'says'}
-    assert len({entry['execution'] for entry in found}) == 1
+    assert len({entry['invocation'] for entry in found}) == 1
 
 
 def test_calls_at_the_same_time_are_told_apart(host):
@@ -45,7 +45,7 @@ def test_calls_at_the_same_time_are_told_apart(host):
         thread.start()
     for thread in threads:
         thread.join()
-    ids = {lines_with(host, f'voice-{number}')[0]['execution'] for number in range(5)}
+    ids = {lines_with(host, f'voice-{number}')[0]['invocation'] for number in range(5)}
     assert len(ids) == 5
 
 

@@ -37,9 +37,9 @@ struct LogTests {
         #expect(later == [true, false])
     }
 
-    @Test("execution ids are 12 letters and digits, and differ")
-    func executionIDs() {
-        let texts = (0..<1000).map { ExecutionID(workerSeed: 7, invocation: InvocationID(slot: $0 % 10, generation: UInt64($0 + 1))).description }
+    @Test("names of invocations are 12 letters and digits, and differ")
+    func invocationNames() {
+        let texts = (0..<1000).map { InvocationName(workerSeed: 7, invocation: InvocationID(slot: $0 % 10, generation: UInt64($0 + 1))).description }
         #expect(Set(texts).count == 1000)
         #expect(texts.allSatisfy { $0.utf8.count == 12 && $0.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) } })
     }

@@ -25,7 +25,7 @@ extension SDK {
                 #expect(request.app?.token["iss"] == "i")
                 #expect(request.instanceIDToken == "iid" && request.acceptsStreaming)
                 let raw = request.rawRequest
-                #expect(raw.method == "PUT" && raw.path == "/a/b" && raw.peer == "127.0.0.1:50000" && raw.trace == "00-1-2-03")
+                #expect(raw.method == "PUT" && raw.path == "/a/b" && raw.peer == "127.0.0.1:50000" && raw.traceparent == "00-1-2-03")
                 #expect(raw.headers["Host"] == "h.example" && raw.headers.all("COOKIE") == ["a", "b"] && raw.headers["x"] == nil)
                 let items = [("x", "1"), ("y", "A b"), ("z", ""), ("%zz", "%4")].map { QueryItem(name: $0.0, value: $0.1) }
                 #expect(raw.queryItems == items)

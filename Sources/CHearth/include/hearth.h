@@ -87,7 +87,9 @@ typedef struct hearth_invocation {
      *   "app"                       {"appId", "token": {claims}, "alreadyConsumed"?}: present when App Check was
      *   "instanceIdToken"           as sent, not verified
      *   "acceptsStreaming"          true when the client asked for server-sent events
-     *   "trace"                     the W3C traceparent of the request
+     *   "trace"                     the call's place in a trace, a W3C traceparent: what the function asks of other systems
+     *                               goes on with it. A part of the request's own where that is valid, else of a new one
+     *   "tracestate"                what other systems said of that trace, to be sent on with it
      *   "event"                     of an event: {"id", "type", "source", "subject", "time", "instance", "ref", "location",
      *                               "params": {}, "authType", "authId"?, "attempt", "chainDepth"}. The id stays the same when
      *                               the event comes again; docs/triggers.md

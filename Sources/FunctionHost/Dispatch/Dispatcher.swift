@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import HTTP
 import Logging
 
 /// Runs invocations: owns the pools, the processes and the clock that they are held to. Belongs to one loop, the host's
@@ -19,6 +20,9 @@ final class Dispatcher {
         var hash: String
         var settings: PoolSettings
     }
+
+    /// The traces of what the host itself begins, events above all.
+    var traces = TraceSource()
 
     private var pools: [PoolKey: WorkerPool] = [:]
     private var functionNames: [String: [String]] = [:]

@@ -2,6 +2,7 @@ import Bytes
 import EventLoop
 import FunctionWorker
 import Glibc
+import HTTP
 import Logging
 import RealtimeDatabase
 import WorkerProtocol
@@ -108,9 +109,10 @@ extension InProcessWorker: PluginOwner {
     func pluginCallsService(
         _ invocation: InvocationID, service: Span<UInt8>, method: Span<UInt8>, payload: Span<UInt8>, completion: ServiceCompletion
     ) {
+        let caller = self.invocation(invocation)
         let call = ServiceCall(
             artifact: artifact, service: service.string(), method: method.string(), payload: payload.array(),
-            chain: self.invocation(invocation)?.chain ?? EventChain())
+            chain: caller?.chain ?? EventChain(), trace: trace(of: invocation))
         dispatcher.services.handle(call) { completion(succeeded: $0.succeeded, $0.body.span) }
     }
 
@@ -126,7 +128,7 @@ extension InProcessWorker: PluginOwner {
     private func record(_ id: InvocationID, _ level: UInt8, _ message: Span<UInt8>, _ fields: Span<UInt8>) {
         let origin = FunctionLogOrigin(
             plugin: artifact.name, version: artifact.version, pid: pid, function: invocation(id)?.function.name,
-            execution: id.rawValue == 0 ? nil : ExecutionID(workerSeed: seed, invocation: id), trace: trace(of: id))
+            invocation: id.rawValue == 0 ? nil : InvocationName(workerSeed: seed, invocation: id), trace: trace(of: id)?.id)
         dispatcher.functionLog.record(origin, source: .logger, level: level, message: message, fields: fields)
     }
 }

@@ -1,5 +1,6 @@
 import Bytes
 import EventLoop
+import HTTP
 import RealtimeDatabase
 import WorkerProtocol
 
@@ -13,6 +14,8 @@ class Invocation {
     final let function: RegisteredFunction
     /// When it must be answered, in milliseconds of the loop's clock; `UInt64.max` for never.
     final var deadlineMilliseconds = UInt64.max
+    /// Its place in a trace: what it does for whoever asked for it. Set before it is started.
+    final var trace: TraceContext?
     /// Whether chunks of an answer are wanted before its end.
     final var takesChunks = false
 
@@ -35,9 +38,6 @@ class Invocation {
     init(function: RegisteredFunction) { self.function = function }
 
     // MARK: What a subclass says
-
-    /// The W3C trace parent of the request, where it has one.
-    var trace: String? { nil }
 
     /// The events that led to it; what it writes is part of the same chain.
     var chain: EventChain { EventChain() }

@@ -2,6 +2,7 @@ import Bytes
 import EventLoop
 import FunctionWorker
 import Glibc
+import HTTP
 import RealtimeDatabase
 import WorkerProtocol
 
@@ -164,9 +165,10 @@ extension ProcessWorker: WorkerChildOwner {
     private func callService(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>) {
         let words = head.array().split(separator: 0, omittingEmptySubsequences: false)
         guard words.count == 3 else { return kill(reason: "it sent a malformed service call") }
+        let caller = invocation(header.invocation)
         let call = ServiceCall(
             artifact: artifact, service: String(decoding: words[0], as: UTF8.self), method: String(decoding: words[1], as: UTF8.self),
-            payload: payload.array(), chain: invocation(header.invocation)?.chain ?? EventChain())
+            payload: payload.array(), chain: caller?.chain ?? EventChain(), trace: trace(of: header.invocation))
         dispatcher.services.handle(call) { [weak self] answer in
             guard let self, state < .ended else { return }
             self.child.outbox.append(
@@ -200,8 +202,8 @@ extension ProcessWorker: WorkerChildOwner {
         let origin = FunctionLogOrigin(
             plugin: artifact.name, version: artifact.version, pid: child.pid,
             function: dispatcher.functionName(of: artifact, index: function),
-            execution: id.rawValue == 0 ? nil : ExecutionID(workerSeed: child.seed, invocation: id),
-            trace: trace(of: id))
+            invocation: id.rawValue == 0 ? nil : InvocationName(workerSeed: child.seed, invocation: id),
+            trace: trace(of: id)?.id)
         if dropped > 0 { dispatcher.functionLog.recordDropped(origin, bytes: dropped, perSecond: budget.bytesPerSecond) }
         dispatcher.functionLog.record(origin, source: source, level: level, message: message, fields: fields)
     }

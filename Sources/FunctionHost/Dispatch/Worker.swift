@@ -1,6 +1,7 @@
 import Bytes
 import Configuration
 import EventLoop
+import HTTP
 import WorkerProtocol
 
 /// One instance of an artifact: a process, or the host's own where isolation is off. Belongs to the dispatcher's loop.
@@ -31,7 +32,7 @@ class Worker {
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var generation: UInt64 = 0
-    private var recentTraces = RecentTraces()
+    private var recent = RecentInvocations()
 
     /// A slot is kept until the worker answers, also when the invocation is over: only then is its room free.
     struct Slot {
@@ -85,6 +86,7 @@ class Worker {
         slots[slot].invocation = invocation
         slots[slot].overdueSinceMilliseconds = 0
         inFlight += 1
+        recent.append(RecentInvocations.Entry(id: id, trace: invocation.trace))
         invocation.state = .running(WorkerPlace(worker: self, id: id))
         return id
     }
@@ -96,13 +98,12 @@ class Worker {
         return slots[id.slot].invocation
     }
 
-    /// The trace of an invocation, also shortly after it was answered: what it logs comes another way than its answer.
-    final func trace(of id: InvocationID) -> String? { invocation(id)?.trace ?? recentTraces.find(id) }
+    /// Where in a trace an invocation is, also shortly after it was answered.
+    final func trace(of id: InvocationID) -> TraceContext? { recent.find(id)?.trace }
 
     final func cancel(_ id: InvocationID) {
         guard id.slot < slots.count, slots[id.slot].id == id, slots[id.slot].overdueSinceMilliseconds == 0 else { return }
         slots[id.slot].overdueSinceMilliseconds = max(1, pool?.loop.nowMilliseconds ?? 1)
-        if let trace = slots[id.slot].invocation?.trace { recentTraces.append(id, trace) }
         slots[id.slot].invocation = nil
         sendCancel(id)
     }
@@ -112,7 +113,6 @@ class Worker {
         guard id.slot < slots.count, slots[id.slot].id == id else { return }
         var invocation: Invocation?
         swap(&invocation, &slots[id.slot].invocation)
-        if let trace = invocation?.trace { recentTraces.append(id, trace) }
         release(id.slot)
         if let invocation, case .running = invocation.state {
             invocation.state = .over

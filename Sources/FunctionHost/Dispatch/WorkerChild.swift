@@ -17,7 +17,7 @@ protocol WorkerChildOwner: AnyObject {
 final class WorkerChild {
     /// Whom it tells, kept alive until the process has ended; a child without an owner is a spare one.
     var owner: (any WorkerChildOwner)?
-    /// Makes this worker's execution ids its own.
+    /// Makes this worker's names of invocations its own.
     let seed = UInt64.random(in: .min ... .max)
     /// How it ended, once it is reaped and read to the end.
     private(set) var ending: ChildProcess.Ending?

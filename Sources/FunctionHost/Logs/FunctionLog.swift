@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 import JSON
 import WorkerProtocol
 
@@ -8,8 +9,8 @@ struct FunctionLogOrigin {
     var version: String
     var pid: Int32
     var function: String?
-    var execution: ExecutionID?
-    var trace: String?
+    var invocation: InvocationName?
+    var trace: TraceID?
 }
 
 /// Writes what functions log and print: one readable line on a terminal, one JSON object a line elsewhere.
@@ -35,8 +36,8 @@ final class FunctionLog {
         if let function = origin.function { entries.append(("function", .string(function))) }
         entries.append(("plugin", .string(origin.plugin)))
         entries.append(("version", .string(origin.version)))
-        if let execution = origin.execution { entries.append(("execution", .string(execution.description))) }
-        if let trace = origin.trace { entries.append(("trace", .string(trace))) }
+        if let invocation = origin.invocation { entries.append(("invocation", .string(invocation.description))) }
+        if let trace = origin.trace { entries.append(("trace", .string(trace.description))) }
         entries.append(("pid", .int(Int64(origin.pid))))
         switch source {
         case .standardOutput: entries.append(("stream", "stdout"))

@@ -25,16 +25,12 @@ class FunctionCall: Invocation, HTTPExchangeObserver {
         super.init(function: function)
     }
 
-    override var trace: String? {
-        let exchange = exchange
-        return exchange.header("traceparent")?.string()
-    }
-
     // MARK: Starting and stopping
 
     /// Hands the call to the dispatcher, wherever that is.
     final func begin(payload: Span<UInt8>) {
         exchange.observer = self
+        trace = router.traces.next(for: exchange)
         deadlineMilliseconds = router.loop.nowMilliseconds + function.timeoutMilliseconds
         if router.isHome { return start(payload: payload) }
         relay = RelayedInvocation.start(self, payload: payload, on: function.pool.dispatcher.loop, from: router.loop)
@@ -108,10 +104,7 @@ class FunctionCall: Invocation, HTTPExchangeObserver {
         buffer.append("],\"peer\":\"")
         buffer.append(exchange.peerAddress)
         buffer.append(UInt8(ascii: "\""))
-        if let trace = exchange.header("traceparent") {
-            buffer.append(",\"trace\":")
-            buffer.append(jsonString: trace)
-        }
+        if let trace { buffer.append(trace) }
         writeCaller(into: &buffer)
         buffer.append(UInt8(ascii: "}"))
     }
@@ -131,6 +124,16 @@ class FunctionCall: Invocation, HTTPExchangeObserver {
 }
 
 extension ByteBuffer {
+    /// Appends the members of the context that say where in a trace an invocation is, each after a comma.
+    mutating func append(_ trace: TraceContext) {
+        append(",\"trace\":\"")
+        trace.appendParent(to: &self)
+        append(UInt8(ascii: "\""))
+        guard let state = trace.state else { return }
+        append(",\"tracestate\":")
+        append(jsonString: state.span)
+    }
+
     /// Appends a header's name in lower case, quoted, and a comma. A name is a token, so that nothing needs an escape.
     mutating func append(lowercasedName name: Span<UInt8>) {
         append(UInt8(ascii: "\""))

@@ -1,5 +1,6 @@
 import Bytes
 import EventLoop
+import HTTP
 import WorkerProtocol
 
 /// Stands for a ``FunctionCall`` on the dispatcher's loop when the call's connection is on another: what the function
@@ -26,6 +27,7 @@ final class RelayedInvocation: Invocation {
             call.function, call: LoopBound(call, loop: origin), origin: origin, context: context.array())
         relayed.deadlineMilliseconds = call.deadlineMilliseconds
         relayed.takesChunks = call.takesChunks
+        relayed.trace = call.trace
         let payload = payload.array()
         let reference = LoopBound(relayed, loop: home)
         home.post { reference.value.start(payload: payload.span) }

@@ -22,6 +22,8 @@ final class Router: HTTPHandler {
     /// The functions as this loop knows them.
     let registry: FunctionRegistry
     private var scratch = ByteBuffer()
+    /// The traces of what the loop's requests ask for.
+    var traces = TraceSource()
 
     private let bodyBytesMax: Int
     private let adminToken: [UInt8]

@@ -51,6 +51,7 @@ struct DatabaseServiceRequest: Sendable {
             default: .set(path, try payload.draft())
             }
         var write = WriteRequest(operation, principal: payload.principal, origin: payload.origin, chain: call.chain)
+        write.trace = call.trace
         switch method {
         case .push: action = .write(write, .key(key))
         case .transaction:

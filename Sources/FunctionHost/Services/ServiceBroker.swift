@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 import RealtimeDatabase
 
@@ -10,6 +11,8 @@ struct ServiceCall {
     var payload: [UInt8]
     /// The events that led to the calling invocation, for what it writes to carry on.
     var chain = EventChain()
+    /// What the calling invocation is a part of; nil for a call that no invocation makes.
+    var trace: TraceContext?
 }
 
 /// What a service answers: its JSON, or `{"code", "message", "details"?}`.

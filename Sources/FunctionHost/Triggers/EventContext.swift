@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 import JSON
 import RealtimeDatabase
 import Tree
@@ -8,11 +9,13 @@ struct EventContext {
     private let event: OutboxEvent
     private let generation: Int
     private let region: String
+    private let trace: TraceContext?
 
-    init(_ event: OutboxEvent, generation: Int, region: String) {
+    init(_ event: OutboxEvent, generation: Int, region: String, trace: TraceContext? = nil) {
         self.event = event
         self.generation = generation
         self.region = region
+        self.trace = trace
     }
 
     func write(to buffer: inout ByteBuffer) {
@@ -50,6 +53,8 @@ struct EventContext {
         buffer.append(decimal: event.progress.attempts + event.progress.interruptions + 1)
         buffer.append(",\"chainDepth\":")
         buffer.append(decimal: event.chain.depth)
-        buffer.append("}}")
+        buffer.append("}")
+        if let trace { buffer.append(trace) }
+        buffer.append("}")
     }
 }

@@ -1,5 +1,6 @@
 import Bytes
 import EventLoop
+import HTTP
 import RealtimeDatabase
 import WorkerProtocol
 
@@ -19,13 +20,14 @@ final class EventInvocation: Invocation {
     override var chain: EventChain { event.chainOfEffects }
 
     func begin() {
+        trace = function.pool.dispatcher.traces.next(after: event.trace)
         deadlineMilliseconds = function.pool.loop.nowMilliseconds + function.timeoutMilliseconds
         let payload = event.payload
         start(payload: payload.span)
     }
 
     override func writeContext(into buffer: inout ByteBuffer) {
-        EventContext(event, generation: function.generation, region: function.region).write(to: &buffer)
+        EventContext(event, generation: function.generation, region: function.region, trace: trace).write(to: &buffer)
     }
 
     override func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {

@@ -98,6 +98,13 @@ public final class HTTPExchange {
         return unsafe _overrideLifetime(Span(_unsafeElements: head.slice(part)), borrowing: self)
     }
 
+    /// How many fields of this name there are.
+    ///
+    /// - Parameter name: in lower case.
+    func count(ofHeader name: StaticString) -> Int {
+        (0..<head.fieldCount).count { head.slice(head.fields[$0].name).equalsIgnoringCase(lowercase: name) }
+    }
+
     /// How many header fields there are.
     public var headerCount: Int { head.fieldCount }
 

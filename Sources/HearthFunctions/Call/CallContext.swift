@@ -16,5 +16,6 @@ struct CallContext: Sendable {
     var headers: Headers { Headers(alternating: members["headers"]?.array ?? []) }
     var peer: String? { members["peer"]?.string }
     var event: JSONValue? { members["event"] }
-    var trace: String? { members["trace"]?.string }
+    var traceparent: String? { members["trace"]?.string }
+    var tracestate: String? { members["tracestate"]?.string }
 }

@@ -27,6 +27,9 @@ public struct CallableRequest<Input> {
     /// The HTTP request that carried the call.
     public var rawRequest: RawRequest { RawRequest(invocation) }
 
+    /// The call's place in a trace, as a W3C `traceparent`: what the function asks of other systems goes on with it.
+    public var traceparent: String? { rawRequest.traceparent }
+
     /// When the caller gets `deadline-exceeded` instead of an answer, and the task is cancelled; nil for never.
     public var deadline: ContinuousClock.Instant? { invocation.deadline }
 }

@@ -15,8 +15,10 @@ public struct RawRequest: Sendable {
     public var headers: Headers { context.headers }
     /// The client's address, such as "127.0.0.1:50000".
     public var peer: String? { context.peer }
-    /// The request's W3C `traceparent`.
-    public var trace: String? { context.trace }
+    /// The call's place in a trace, as a W3C `traceparent`: what the function asks of other systems goes on with it.
+    public var traceparent: String? { context.traceparent }
+    /// What other systems said of the trace, to be sent on with ``traceparent``.
+    public var tracestate: String? { context.tracestate }
     /// The parts of the query, decoded, in the order sent.
     public var queryItems: [QueryItem] { QueryItem.parse(query ?? "") }
 }

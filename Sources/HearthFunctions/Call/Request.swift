@@ -47,6 +47,9 @@ public struct Request: Sendable {
         }
     }
 
+    /// The call's place in a trace, as a W3C `traceparent`: what the function asks of other systems goes on with it.
+    public var traceparent: String? { rawRequest.traceparent }
+
     /// When the caller is answered 504 and the task is cancelled; nil for never.
     public var deadline: ContinuousClock.Instant? { invocation.deadline }
 }

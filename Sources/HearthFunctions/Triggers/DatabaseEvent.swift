@@ -39,6 +39,11 @@ public struct DatabaseEvent<Data> {
         case unknown
     }
 
+    /// The event's place in a trace, as a W3C `traceparent`: a part of the trace that the write was a part of.
+    public var traceparent: String? { invocation.context.traceparent }
+    /// What other systems said of the trace, to be sent on with ``traceparent``.
+    public var tracestate: String? { invocation.context.tracestate }
+
     /// When the function's time is up and its task is cancelled; nil for never.
     public var deadline: ContinuousClock.Instant? { invocation.deadline }
 

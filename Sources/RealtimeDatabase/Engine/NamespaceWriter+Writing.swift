@@ -52,7 +52,8 @@ extension NamespaceWriter {
         let values = changes.filter { !$0.isPriorityOnly }.map { (path: $0.path, node: $0.node) }
         guard !values.isEmpty else { return nil }
         let refusal = try open.outbox.raise(
-            triggers, changes: values, old: open.tree.reader, limits: triggerLimits, now: now, origin: request.origin, chain: request.chain)
+            triggers, changes: values, old: open.tree.reader, limits: triggerLimits, now: now, origin: request.origin,
+            chain: request.chain, trace: request.trace)
         return refusal.map { DatabaseError(.tooManyTriggers, $0.message) }
     }
 

@@ -1,3 +1,4 @@
+public import HTTP
 public import Tree
 
 /// One write, all of it or nothing.
@@ -34,6 +35,8 @@ public struct WriteRequest: Sendable {
     public var origin: EventOrigin
     /// The events that led to this write, for a write of a function that runs because of one.
     public var chain: EventChain
+    /// What the write is a part of; its events go on with it.
+    public var trace: TraceContext?
     /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
     public var explains = false
 

@@ -13,6 +13,8 @@ public final class DatabaseFrontEnd {
     private let requesters: RequesterReader
     private let hosts = NamespaceHosts()
     private let bodies: BodyBudget
+    /// The traces that writes are parts of.
+    var traces = TraceSource()
 
     /// A front end for `loop`, on which everything here is called.
     ///

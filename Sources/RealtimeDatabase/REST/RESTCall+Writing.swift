@@ -69,6 +69,7 @@ extension RESTCall {
     private func makeRequest(_ operation: WriteRequest.Operation) -> WriteRequest {
         var request = WriteRequest(operation, principal: requester.principal, origin: requester.origin)
         request.raisesTriggers = !parameters.disablesTriggers
+        request.trace = front.traces.next(for: exchange)
         return request
     }
 

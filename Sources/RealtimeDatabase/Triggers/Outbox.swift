@@ -1,3 +1,4 @@
+public import HTTP
 public import Tree
 
 /// The events of a namespace that wait for their functions, as rows of its store. Belongs to the writer's thread.
@@ -41,15 +42,16 @@ public final class Outbox {
     ///   - changes: what is written, with server values resolved; no path is at or below another.
     ///   - old: the tree before the write.
     ///   - now: the time of the write, in milliseconds since 1970.
+    ///   - trace: what the write is a part of.
     /// - Returns: why the write must be refused; then no event is left of it.
     public func raise(
         _ matcher: TriggerMatcher, changes: [(path: Path, node: Node)], old: TreeReader, limits: TriggerLimits, now: Int64,
-        origin: EventOrigin, chain: EventChain
+        origin: EventOrigin, chain: EventChain, trace: TraceContext? = nil
     ) throws(StoreError) -> TriggerRefusal? {
         let mark = nextSequence
         do throws(TriggerMatcher.Failure) {
             try matcher.events(changes: changes, old: old, limits: limits) { event throws(StoreError) in
-                try append(event, now: now, origin: origin, chain: chain)
+                try append(event, now: now, origin: origin, chain: chain, trace: trace)
             }
             return nil
         } catch {
@@ -62,14 +64,17 @@ public final class Outbox {
         }
     }
 
-    private func append(_ found: TriggeredEvent, now: Int64, origin: EventOrigin, chain: EventChain) throws(StoreError) {
+    private func append(
+        _ found: TriggeredEvent, now: Int64, origin: EventOrigin, chain: EventChain, trace: TraceContext?
+    ) throws(StoreError) {
         let sequence = nextSequence
         let declaration = found.declaration
         try append(
             OutboxEvent(
                 sequence: sequence, id: "\(idPrefix)-\(sequence)", namespace: namespace, function: declaration.function,
                 kind: declaration.kind, path: found.path, params: declaration.parameters(in: found.path, of: namespace),
-                payload: found.payload, time: now, origin: origin, chain: chain, progress: DeliveryProgress(since: now)))
+                payload: found.payload, time: now, origin: origin, chain: chain, trace: trace,
+                progress: DeliveryProgress(since: now)))
     }
 
     /// Puts an event at the end; its sequence is the next one.

@@ -1,9 +1,11 @@
 import Bytes
+import HTTP
 import Tree
 
 /// The row of an event: what its delivery changes first, its payload last. Namespace, function and sequence are where it lies.
 extension OutboxEvent {
-    private static let rowVersion: UInt64 = 1
+    /// The first one had no trace.
+    private static let rowVersion: UInt64 = 2
 
     func row() -> [UInt8] {
         var writer = RowWriter()
@@ -37,6 +39,7 @@ extension OutboxEvent {
             writer.append(link.function)
             writer.append(link.path)
         }
+        writer.append(trace)
         writer.append(payload)
     }
 
@@ -47,7 +50,8 @@ extension OutboxEvent {
     }
 
     init(_ reader: inout RowReader, key: EventKey, namespace: String) throws(RowError) {
-        guard try reader.number() == Self.rowVersion else { throw RowError() }
+        let version = try reader.number()
+        guard (1...Self.rowVersion).contains(version) else { throw RowError() }
         sequence = key.sequence
         function = key.function
         self.namespace = namespace
@@ -71,7 +75,30 @@ extension OutboxEvent {
             links.append(EventChain.Link(event: try reader.text(), function: try reader.text(), path: try reader.text()))
         }
         chain = EventChain(depth: depth, links: links)
+        trace = version == 1 ? nil : try reader.trace()
         payload = try reader.array()
+    }
+}
+
+extension RowWriter {
+    /// 0 for none; else 1, or 3 where it is sampled, and the numbers of trace and span; then what others say of it.
+    fileprivate mutating func append(_ trace: TraceContext?) {
+        guard let trace else { return append(0) }
+        append(trace.isSampled ? 3 : 1)
+        for number in [trace.id.high, trace.id.low, trace.span] { append(number) }
+        append(trace.state ?? [])
+    }
+}
+
+extension RowReader {
+    fileprivate mutating func trace() throws(RowError) -> TraceContext? {
+        let flags = try number()
+        guard flags != 0 else { return nil }
+        guard flags == 1 || flags == 3, let id = TraceID(high: try number(), low: try number()) else { throw RowError() }
+        let span = try number()
+        let state = try array()
+        guard span != 0 else { throw RowError() }
+        return TraceContext(id: id, span: span, isSampled: flags == 3, state: state.isEmpty ? nil : state)
     }
 }
 

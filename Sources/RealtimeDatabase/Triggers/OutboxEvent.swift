@@ -1,4 +1,5 @@
 import Bytes
+public import HTTP
 public import Tree
 
 /// An event that waits for its function: a row of the outbox, written in the transaction of the write that raised it.
@@ -25,6 +26,8 @@ public struct OutboxEvent: Sendable, Hashable {
     public var origin: EventOrigin
     /// The events that led to the write.
     public var chain: EventChain
+    /// What the write was a part of: the function that it runs is a part of that, too.
+    public var trace: TraceContext?
     /// How far its delivery has come.
     public var progress: DeliveryProgress
 

@@ -43,6 +43,7 @@ let functions = Functions {
     OnCall("v1Echo", generation: .first, echo)
     OnCall("database", databaseStep)
     triggers
+    traces
 }
 
 @c(hearth_plugin_entry)

@@ -3,7 +3,7 @@ import WorkerProtocol
 /// Names an invocation in logs and answers: 12 letters and digits, as the Firebase tools show them.
 ///
 /// It follows from the worker's own random number and the invocation's id, so that nothing has to be kept for it.
-struct ExecutionID: CustomStringConvertible, Sendable {
+struct InvocationName: CustomStringConvertible, Sendable {
     let description: String
 
     init(workerSeed: UInt64, invocation: InvocationID) {

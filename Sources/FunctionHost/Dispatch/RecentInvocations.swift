@@ -1,0 +1,31 @@
+import HTTP
+import WorkerProtocol
+
+/// The last invocations of a worker: what it logs comes another way than its answers, and may come after them.
+struct RecentInvocations {
+    struct Entry {
+        var id: InvocationID
+        var trace: TraceContext?
+    }
+
+    private static let countMax = 512
+    private var entries: ContiguousArray<Entry> = []
+
+    /// Remembers one, in the place of the oldest. Generations count from 1, without a gap.
+    @inline(__always)
+    mutating func append(_ entry: Entry) {
+        if entries.count < Self.countMax { return entries.append(entry) }
+        entries[Self.place(of: entry.id)] = entry
+    }
+
+    /// The invocation `id`, if it is not too long ago.
+    func find(_ id: InvocationID) -> Entry? {
+        guard id.rawValue != 0 else { return nil }
+        let place = Self.place(of: id)
+        guard place < entries.count, entries[place].id == id else { return nil }
+        return entries[place]
+    }
+
+    @inline(__always)
+    private static func place(of id: InvocationID) -> Int { Int(truncatingIfNeeded: (id.generation &- 1) & UInt64(countMax - 1)) }
+}
