@@ -27,6 +27,7 @@ extension Configuration {
         guard problems.isEmpty else { throw ConfigurationErrors(problems) }
         self = configuration
         warnings = reader.warnings.inOrder
+        self.document = bytes
     }
 
     /// Complaints about functions that `functions.json` names and no plugin has, once all plugins are known.

@@ -25,6 +25,8 @@ public struct Configuration: Sendable {
     public var logging: LoggingSettings
     /// What is doubtful and does not keep the host from starting.
     public var warnings: [Problem]
+    /// The document as it was read, for whom needs what was written and not only what it means.
+    public var document: [UInt8] = []
 
     /// Whom the host runs for. Development trusts unsigned emulator tokens and sets `FUNCTIONS_EMULATOR` for plugins.
     public enum Mode: String, Sendable, CaseIterable {

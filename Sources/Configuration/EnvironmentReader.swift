@@ -18,7 +18,7 @@ struct EnvironmentReader {
     private var projectFile: String { FileSystem.join(directory, ".env.\(configuration.project)") }
     private var secretFile: String { FileSystem.join(directory, ".secret.local") }
 
-    mutating func readFiles() {
+    mutating func readVariables() {
         var files = [FileSystem.join(directory, ".env"), projectFile]
         if isDevelopment { files.append(FileSystem.join(directory, ".env.local")) }
         for file in files {
@@ -27,6 +27,9 @@ struct EnvironmentReader {
                 places[entry.key] = (file, entry.line)
             }
         }
+    }
+
+    mutating func readSecrets() {
         for entry in read(secretFile, kind: .secrets) { secrets[entry.key] = entry.value }
         if let mode = FileSystem.mode(secretFile), mode & 0o044 != 0 {
             warnings.append(Problem(file: secretFile, message: "other users of this machine can read the secrets; chmod 600 it"))

@@ -21,7 +21,8 @@ public struct PluginEnvironment: Sendable {
         plugin: PluginSettings, manifest: PluginManifest, configuration: Configuration, address: String
     ) throws(ConfigurationErrors) -> PluginEnvironment {
         var reader = EnvironmentReader(directory: plugin.environmentDirectory, configuration: configuration)
-        reader.readFiles()
+        reader.readVariables()
+        reader.readSecrets()
         let builtIns = BuiltInVariables(configuration: configuration, address: address, revision: plugin.name)
         let parameters = reader.parameters(manifest.params, builtIns: builtIns, plugin: plugin.name)
         reader.requireSecrets(manifest.functions)
@@ -29,6 +30,16 @@ public struct PluginEnvironment: Sendable {
         return PluginEnvironment(
             parameters: parameters, warnings: reader.warnings, variables: reader.variables, secrets: reader.secrets,
             functions: manifest.functions, configuration: configuration, builtIns: builtIns)
+    }
+
+    /// The variables that the plugin's `.env` files give, without a look at its manifest.
+    ///
+    /// - Throws: every line that cannot be read.
+    public static func variables(of plugin: PluginSettings, in configuration: Configuration) throws(ConfigurationErrors) -> [String: String] {
+        var reader = EnvironmentReader(directory: plugin.environmentDirectory, configuration: configuration)
+        reader.readVariables()
+        guard reader.problems.isEmpty else { throw ConfigurationErrors(reader.problems) }
+        return reader.variables
     }
 
     /// The environment of a worker that runs all functions of the plugin.
