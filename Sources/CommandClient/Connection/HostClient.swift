@@ -8,19 +8,23 @@ public final class HostClient {
     /// What proves that this is an administrator; nil for nobody in particular.
     public let token: String?
     private let idleSeconds: Int
+    private let authorityFile: String?
     private var connection: HostConnection?
 
     /// A client that connects with its first request.
     ///
-    /// - Parameter idleSeconds: how long the host may be silent while its answer is awaited.
-    public init(_ url: HostURL, token: String?, idleSeconds: Int = 120) {
+    /// - Parameters:
+    ///   - authorityFile: a PEM file of certificates that are trusted beside those that the machine trusts.
+    ///   - idleSeconds: how long the host may be silent while its answer is awaited.
+    public init(_ url: HostURL, token: String?, authorityFile: String? = nil, idleSeconds: Int = 120) {
         self.url = url
         self.token = token
+        self.authorityFile = authorityFile
         self.idleSeconds = idleSeconds
     }
 
     /// Another client of the same host, with a connection of its own.
-    public func another() -> HostClient { HostClient(url, token: token, idleSeconds: idleSeconds) }
+    public func another() -> HostClient { HostClient(url, token: token, authorityFile: authorityFile, idleSeconds: idleSeconds) }
 
     /// Asks, and returns the whole answer, whatever its status.
     public func send(_ request: HostRequest) throws(ClientFailure) -> HostAnswer {
@@ -93,7 +97,7 @@ public final class HostClient {
 
     private func connected() throws(ClientFailure) -> HostConnection {
         if let connection, !connection.isStale { return connection }
-        let fresh = try HostConnection(url, token: token, idleSeconds: idleSeconds)
+        let fresh = try HostConnection(url, token: token, authorityFile: authorityFile, idleSeconds: idleSeconds)
         connection = fresh
         return fresh
     }

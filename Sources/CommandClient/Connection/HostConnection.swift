@@ -14,10 +14,10 @@ final class HostConnection {
 
     private static let headBytesMax = 64 * 1024
 
-    init(_ url: HostURL, token: String?, idleSeconds: Int) throws(ClientFailure) {
+    init(_ url: HostURL, token: String?, authorityFile: String?, idleSeconds: Int) throws(ClientFailure) {
         self.url = url
         self.token = token
-        wire = try Wire(url, idleSeconds: idleSeconds)
+        wire = try Wire(url, authorityFile: authorityFile, idleSeconds: idleSeconds)
     }
 
     /// Whether the host has closed it, or has said something that nobody asked for.

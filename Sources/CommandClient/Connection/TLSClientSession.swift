@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// TLS on a blocking socket, as a client that trusts what the machine trusts (or `SSL_CERT_FILE` names).
+/// TLS on a blocking socket, as a client that trusts what the machine trusts (or `SSL_CERT_FILE` names), and a file more.
 final class TLSClientSession {
     private let context: OpaquePointer
     private let handle: OpaquePointer
@@ -9,7 +9,7 @@ final class TLSClientSession {
     /// Shakes hands.
     ///
     /// - Throws: `ClientFailure` of kind `tls`.
-    init(descriptor: Int32, url: HostURL) throws(ClientFailure) {
+    init(descriptor: Int32, url: HostURL, authorityFile: String?) throws(ClientFailure) {
         // Writing to a connection that the host has closed must be an error, and OpenSSL has no other way to ask for it.
         signal(SIGPIPE, SIG_IGN)
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw ClientFailure(.tls, "OpenSSL has no memory for a connection") }
@@ -21,6 +21,9 @@ final class TLSClientSession {
         }
         self.context = context
         self.handle = handle
+        if let authorityFile, SSL_CTX_load_verify_locations(context, authorityFile, nil) != 1 {
+            throw ClientFailure(.tls, "\(authorityFile) cannot be read as certificates in PEM; name the file of the host's authority with --ca-file")
+        }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         SSL_set_verify(handle, SSL_VERIFY_PEER, nil)
         SSL_set_fd(handle, descriptor)
@@ -45,7 +48,8 @@ final class TLSClientSession {
         if verdict != X509_V_OK {
             let reason = String(cString: X509_verify_cert_error_string(verdict))
             return ClientFailure(
-                .tls, "the certificate of \(url.authority) is not trusted (\(reason)); name the file of its authority with SSL_CERT_FILE")
+                .tls,
+                "the certificate of \(url.authority) is not trusted (\(reason)); name the file of its authority with --ca-file or SSL_CERT_FILE")
         }
         let reason = ERR_reason_error_string(ERR_peek_last_error()).map { String(cString: $0) } ?? "it does not answer in TLS"
         return ClientFailure(.tls, "\(url.authority) does not speak TLS as asked (\(reason)); check --url")

@@ -12,9 +12,11 @@ final class Wire {
 
     /// Connects.
     ///
-    /// - Parameter idleSeconds: how long the host may be silent while something is awaited from it.
+    /// - Parameters:
+    ///   - authorityFile: certificates that are trusted beside those that the machine trusts.
+    ///   - idleSeconds: how long the host may be silent while something is awaited from it.
     /// - Throws: `ClientFailure` of kind `unreachable` or `tls`.
-    init(_ url: HostURL, idleSeconds: Int) throws(ClientFailure) {
+    init(_ url: HostURL, authorityFile: String? = nil, idleSeconds: Int) throws(ClientFailure) {
         self.url = url
         descriptor = try Self.connect(to: url)
         var one: Int32 = 1
@@ -22,7 +24,7 @@ final class Wire {
         Self.limit(descriptor, seconds: idleSeconds)
         guard url.isTLS else { return }
         do throws(ClientFailure) {
-            session = try TLSClientSession(descriptor: descriptor, url: url)
+            session = try TLSClientSession(descriptor: descriptor, url: url, authorityFile: authorityFile)
         } catch {
             // `deinit` is not run for what was never complete.
             Glibc.close(descriptor)

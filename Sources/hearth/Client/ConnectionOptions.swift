@@ -15,13 +15,28 @@ struct ConnectionOptions: ParsableArguments {
         help: ArgumentHelp("The host's data directory, where its admin-token is. (default: HEARTH_DATA, else .hearth)", valueName: "dir"))
     var dataDirectory: String?
 
+    @Option(
+        name: .customLong("ca-file"),
+        help: ArgumentHelp("Trust the certificates of this PEM file for https, beside those that this machine trusts.", valueName: "file"))
+    var authorityFile: String?
+
+    @Flag(help: "Send the token over http to another machine, where whoever is on the way can read it.")
+    var insecure = false
+
     @Flag(help: "Print one JSON object: {\"status\": \"success\", \"result\": ...} or {\"status\": \"error\", \"error\": ...}.")
     var json = false
 
     /// - Throws: `ClientFailure` where the address is none.
     func client() throws(ClientFailure) -> HostClient {
         let url = try HostURL(parsing: url ?? Self.variable("HEARTH_URL") ?? "http://127.0.0.1:5001")
-        return HostClient(url, token: try foundToken(url))
+        let token = try foundToken(url)
+        guard token == nil || url.isTLS || url.isLoopback || insecure else {
+            throw ClientFailure(
+                .invalidInput,
+                "the administrator's token would go to \(url.authority) over http, where others can read it; use https, or say "
+                    + "--insecure if you trust the network")
+        }
+        return HostClient(url, token: token, authorityFile: authorityFile)
     }
 
     private func foundToken(_ url: HostURL) throws(ClientFailure) -> String? {
