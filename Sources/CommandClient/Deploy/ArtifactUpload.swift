@@ -1,0 +1,91 @@
+import Bytes
+
+/// Sends a library to a host in pieces, and goes on where an earlier attempt broke off.
+public struct ArtifactUpload {
+    private let functions: FunctionsClient
+    private let file: ArtifactFile
+    private let pieceBytes: Int
+    private let report: (Int) -> Void
+    private var patience = Patience()
+    /// How often the host has thrown away what it had, because it was not this file.
+    private var rejections = 0
+
+    /// The longest piece that a host takes.
+    public static let pieceBytesMax = 8 << 20
+    private static let readBytes = 256 << 10
+
+    /// - Parameter report: called with the number of bytes that the host has, or is about to have.
+    public init(_ client: HostClient, _ file: ArtifactFile, pieceBytes: Int = 4 << 20, report: @escaping (Int) -> Void = { _ in }) {
+        functions = FunctionsClient(client)
+        self.file = file
+        self.pieceBytes = min(pieceBytes, Self.pieceBytesMax)
+        self.report = report
+    }
+
+    /// Whether the host has all of it.
+    public func isComplete() throws(ClientFailure) -> Bool { try functions.state(of: file.hash) == .complete }
+
+    /// Sends what the host lacks.
+    ///
+    /// - Throws: `ClientFailure` where the host refuses it, or cannot be reached for half a minute.
+    /// - Returns: how many bytes were sent; 0 where the host had it.
+    public mutating func run() throws(ClientFailure) -> Int {
+        var sent = 0
+        var furthest = -1
+        while true {
+            do throws(ClientFailure) {
+                var state = try functions.state(of: file.hash)
+                while case .partial(let received) = state {
+                    if received > furthest { patience.renew() }
+                    furthest = max(furthest, received)
+                    report(received)
+                    if received < file.sizeBytes {
+                        state = try send(from: received)
+                        sent += pieceLength(from: received)
+                    } else {
+                        state = try complete()
+                    }
+                }
+                return sent
+            } catch {
+                // Another may be sending the same library: the host's state says where to go on.
+                let isOutOfStep = error.kind == .refused(status: 409)
+                try patience.wait(after: isOutOfStep ? ClientFailure(.refused(status: 503), error.message) : error)
+            }
+        }
+    }
+
+    private func pieceLength(from offset: Int) -> Int { min(pieceBytes, file.sizeBytes - offset) }
+
+    private func send(from offset: Int) throws(ClientFailure) -> ArtifactState {
+        let length = pieceLength(from: offset)
+        var done = 0
+        let (file, report) = (file, report)
+        return try functions.put(
+            file.hash, offset: offset,
+            .stream(length: length) { (buffer) throws(ClientFailure) in
+                try file.read(at: offset + done, count: min(Self.readBytes, length - done), into: &buffer)
+                done += buffer.count
+                report(offset + done)
+            })
+    }
+
+    private mutating func complete() throws(ClientFailure) -> ArtifactState {
+        do throws(ClientFailure) {
+            let state = try functions.complete(file.hash, sizeBytes: file.sizeBytes)
+            guard state == .complete else {
+                throw ClientFailure(.notHTTP, "the host at \(functions.client.url) does not say that it has \(file.name); see its log")
+            }
+            return state
+        } catch {
+            guard error.kind == .refused(status: 400) else { throw error }
+            guard try file.isUnchanged() else {
+                throw ClientFailure(.invalidInput, "\(file.path) changed while it was uploaded; try again when nobody writes to it")
+            }
+            // What it had before this upload may have been broken; once more from the beginning.
+            rejections += 1
+            guard rejections < 2 else { throw error }
+            return try functions.state(of: file.hash)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+/// Plans a deployment and carries it out, and plans again where somebody else deployed in the meantime.
+public struct DeployRun {
+    /// What is to become of functions that vanished from their plugins, and of the deployment.
+    public enum Decision: Sendable {
+        case deploy(removes: Bool)
+        /// Only the plan was wanted.
+        case stop
+    }
+
+    /// How it ended.
+    public enum Ending: Sendable {
+        /// The functions are as they should be already.
+        case nothingToDo(DeploymentPlan)
+        case stopped(DeploymentPlan)
+        case deployed(DeploymentPlan)
+    }
+
+    /// What the caller does at each step.
+    public struct Steps {
+        /// Sends libraries that the host lacks.
+        public var upload: () throws(ClientFailure) -> Void
+        /// Shows a plan; `isAgain` when an earlier one was overtaken.
+        public var show: (_ plan: DeploymentPlan, _ isAgain: Bool) -> Void
+        /// Decides; is asked again only when other functions would be deleted.
+        public var decide: (DeploymentPlan) throws(ClientFailure) -> Decision
+        /// Called right before the host is asked to switch. From then on it may have done so.
+        public var willSwitch: () -> Void
+        /// Called where the host has certainly not switched.
+        public var didNotSwitch: () -> Void
+
+        public init(
+            upload: @escaping () throws(ClientFailure) -> Void, show: @escaping (DeploymentPlan, Bool) -> Void,
+            decide: @escaping (DeploymentPlan) throws(ClientFailure) -> Decision, willSwitch: @escaping () -> Void = {},
+            didNotSwitch: @escaping () -> Void = {}
+        ) {
+            self.upload = upload
+            self.show = show
+            self.decide = decide
+            self.willSwitch = willSwitch
+            self.didNotSwitch = didNotSwitch
+        }
+    }
+
+    private let functions: FunctionsClient
+    private let plugins: [DeployedPlugin]
+    private let filter: FunctionSelection
+    private let steps: Steps
+    /// What was decided, and for which deletions.
+    private var decision: (Decision, deletions: [String])?
+    /// What the host was asked to do when the connection broke off.
+    private var uncertain: DeploymentPlan?
+
+    /// How often others may come first.
+    private static let attemptsMax = 20
+
+    public init(_ client: HostClient, plugins: [DeployedPlugin], selection: FunctionSelection, steps: Steps) {
+        functions = FunctionsClient(client)
+        self.plugins = plugins
+        filter = selection
+        self.steps = steps
+    }
+
+    /// Does it.
+    ///
+    /// - Throws: `ClientFailure`; then nothing was changed, unless its kind is `interrupted`.
+    public mutating func run() throws(ClientFailure) -> Ending {
+        for attempt in 0..<Self.attemptsMax {
+            try steps.upload()
+            guard let plan = try plan() else { continue }
+            if let ending = try carryOut(plan, isAgain: attempt > 0) { return ending }
+        }
+        throw ClientFailure(
+            .refused(status: 409), "others deploy to \(functions.client.url) all the time: nothing was changed by this deployment; try again later")
+    }
+
+    /// - Returns: nil where the host has lost a library.
+    private func plan() throws(ClientFailure) -> DeploymentPlan? {
+        do throws(ClientFailure) {
+            let request = DeploymentRequest(plugins: plugins, validatesOnly: true, removes: true)
+            let whole = try Patience.trying { () throws(ClientFailure) in try functions.deploy(request) }
+            return try filter.applied(to: whole)
+        } catch {
+            guard try isForLackOfLibrary(error) else { throw error }
+            return nil
+        }
+    }
+
+    /// - Returns: nil where it has to be planned again.
+    private mutating func carryOut(_ plan: DeploymentPlan, isAgain: Bool) throws(ClientFailure) -> Ending? {
+        guard plan.changesAnything else { return uncertain.map { .deployed($0) } ?? .nothingToDo(plan) }
+        steps.show(plan, isAgain)
+        guard case .deploy(let removes) = try decided(plan) else { return .stopped(plan) }
+        let plan = removes ? plan : plan.withoutDeletions
+        guard plan.changesAnything else { return .nothingToDo(plan) }
+        let names = filter.isEverything ? nil : plan.changes.map(\.function)
+        let request = DeploymentRequest(
+            plugins: plugins, names: names, validatesOnly: false, removes: removes, expectedRevision: plan.revision)
+        return try deploy(request, plan)
+    }
+
+    private mutating func decided(_ plan: DeploymentPlan) throws(ClientFailure) -> Decision {
+        let deletions = plan.changes(.delete).map(\.function)
+        if let decision, decision.deletions == deletions { return decision.0 }
+        let fresh = try steps.decide(plan)
+        decision = (fresh, deletions)
+        return fresh
+    }
+
+    private mutating func deploy(_ request: DeploymentRequest, _ plan: DeploymentPlan) throws(ClientFailure) -> Ending? {
+        var patience = Patience()
+        steps.willSwitch()
+        while true {
+            do throws(ClientFailure) {
+                return .deployed(try functions.deploy(request).keeping { filter.matches($0) })
+            } catch {
+                switch error.kind {
+                case .refused(status: 409):
+                    steps.didNotSwitch()
+                    return nil
+                case .refused where !error.isPassing:
+                    steps.didNotSwitch()
+                    guard try isForLackOfLibrary(error) else { throw error }
+                    return nil
+                // It said that it cannot now.
+                case .refused(status: 429), .refused(status: 503), .unreachable: break
+                default: uncertain = plan
+                }
+                // The expected revision keeps the host from doing it twice.
+                try wait(&patience, error)
+            }
+        }
+    }
+
+    private func wait(_ patience: inout Patience, _ error: ClientFailure) throws(ClientFailure) {
+        do throws(ClientFailure) {
+            try patience.wait(after: error)
+        } catch {
+            guard uncertain != nil else { throw error }
+            throw ClientFailure(
+                .interrupted,
+                "\(error.message); whether the functions were switched is not known: all of them were or none, and `hearth functions:list` shows it")
+        }
+    }
+
+    private func isForLackOfLibrary(_ error: ClientFailure) throws(ClientFailure) -> Bool {
+        guard case .refused(status: let status) = error.kind, status == 400 || status == 404 else { return false }
+        for plugin in plugins where try functions.state(of: plugin.file.hash) != .complete { return true }
+        return false
+    }
+}
+
+/// Which functions of the plugins are deployed.
+public struct FunctionSelection: Sendable {
+    private let only: FunctionFilter?
+    private let except: FunctionFilter?
+
+    public init(only: FunctionFilter? = nil, except: FunctionFilter? = nil) {
+        self.only = only
+        self.except = except
+    }
+
+    /// Whether nothing is left out.
+    var isEverything: Bool { only == nil && except == nil }
+
+    /// Whether a function is meant.
+    public func matches(plugin: String, function: String) -> Bool {
+        only?.matches(plugin: plugin, function: function) != false && except?.matches(plugin: plugin, function: function) != true
+    }
+
+    func matches(_ change: DeploymentChange) -> Bool { matches(plugin: change.plugin, function: change.function) }
+
+    /// The part of a plan that is meant.
+    ///
+    /// - Throws: `ClientFailure` where a word means nothing at all.
+    func applied(to plan: DeploymentPlan) throws(ClientFailure) -> DeploymentPlan {
+        for item in (only?.items ?? []) + (except?.items ?? [])
+        where item.name != nil && !plan.changes.contains(where: { item.matches(plugin: $0.plugin, function: $0.function) }) {
+            let names = plan.changes.map(\.function).sorted()
+            let known = names.isEmpty ? "the plugins have none" : "there are \(names.joined(separator: ", "))"
+            throw ClientFailure(.invalidInput, "\(item.text) matches no function; \(known)")
+        }
+        return plan.keeping(matches)
+    }
+}

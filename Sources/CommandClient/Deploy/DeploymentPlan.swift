@@ -1,0 +1,101 @@
+public import JSON
+
+/// What a deployment does to one function.
+public struct DeploymentChange: Sendable, Hashable {
+    public enum Action: String, Sendable {
+        case create, update, delete, unchanged
+        /// Its plugin has it no more, and it stays.
+        case keep
+    }
+
+    public let function: String
+    public let plugin: String
+    public let action: Action
+    /// Why, in a few words.
+    public let reason: String
+    public let fromVersion: Int?
+    public let toVersion: Int?
+
+    public init(function: String, plugin: String, action: Action, reason: String = "", fromVersion: Int? = nil, toVersion: Int? = nil) {
+        self.function = function
+        self.plugin = plugin
+        self.action = action
+        self.reason = reason
+        self.fromVersion = fromVersion
+        self.toVersion = toVersion
+    }
+
+    /// The same for a program.
+    public var json: JSONValue {
+        var object: JSONObject = JSONObject([("function", .string(function)), ("plugin", .string(plugin)), ("action", .string(action.rawValue))])
+        if !reason.isEmpty { object["reason"] = .string(reason) }
+        if let fromVersion { object["fromVersion"] = .int(Int64(fromVersion)) }
+        if let toVersion { object["toVersion"] = .int(Int64(toVersion)) }
+        return .object(object)
+    }
+}
+
+/// What a deployment would do, or has done.
+public struct DeploymentPlan: Sendable, Hashable {
+    /// The number of the deployment; nil where nothing was done.
+    public let deployment: Int?
+    /// The deployed state that it was made for, or that it made.
+    public let revision: Int
+    /// In the order in which people read them: what happens first, then what does not.
+    public private(set) var changes: [DeploymentChange]
+
+    public init(deployment: Int? = nil, revision: Int, changes: [DeploymentChange]) {
+        self.deployment = deployment
+        self.revision = revision
+        self.changes = changes.sorted { left, right in
+            (Self.rank(left.action), left.function) < (Self.rank(right.action), right.function)
+        }
+    }
+
+    /// - Returns: nil where the answer is no plan.
+    init?(_ json: JSONValue) {
+        guard let revision = json["revision"]?.int, let changes = json["changes"]?.array else { return nil }
+        var read: [DeploymentChange] = []
+        for change in changes {
+            guard let function = change["function"]?.string, let action = change["action"]?.string.flatMap(DeploymentChange.Action.init)
+            else { return nil }
+            read.append(
+                DeploymentChange(
+                    function: function, plugin: change["plugin"]?.string ?? "", action: action, reason: change["reason"]?.string ?? "",
+                    fromVersion: change["fromVersion"]?.int, toVersion: change["toVersion"]?.int))
+        }
+        self.init(deployment: json["deployment"]?.int, revision: revision, changes: read)
+    }
+
+    private static func rank(_ action: DeploymentChange.Action) -> Int {
+        switch action {
+        case .create: 0
+        case .update: 1
+        case .delete: 2
+        case .keep: 3
+        case .unchanged: 4
+        }
+    }
+
+    /// Those with one of these actions.
+    public func changes(_ actions: DeploymentChange.Action...) -> [DeploymentChange] { changes.filter { actions.contains($0.action) } }
+
+    /// The same without the functions that are not meant.
+    public func keeping(_ isMeant: (DeploymentChange) -> Bool) -> DeploymentPlan {
+        DeploymentPlan(deployment: deployment, revision: revision, changes: changes.filter(isMeant))
+    }
+
+    /// The same where functions that vanished stay.
+    public var withoutDeletions: DeploymentPlan {
+        DeploymentPlan(
+            deployment: deployment, revision: revision,
+            changes: changes.map { change in
+                guard change.action == .delete else { return change }
+                return DeploymentChange(
+                    function: change.function, plugin: change.plugin, action: .keep, reason: change.reason, fromVersion: change.fromVersion)
+            })
+    }
+
+    /// Whether there is anything to do.
+    public var changesAnything: Bool { changes.contains { $0.action != .unchanged && $0.action != .keep } }
+}

@@ -1,0 +1,138 @@
+public import JSON
+
+/// Functions, their versions and their libraries, as the host's administration has them.
+public struct FunctionsClient {
+    /// Where it asks.
+    public let client: HostClient
+
+    public init(_ client: HostClient) { self.client = client }
+
+    // MARK: Functions
+
+    /// All functions, and the revision of the deployed state.
+    public func functions() throws(ClientFailure) -> (revision: Int, functions: [HostFunction]) {
+        let answer = try ask("GET", "functions")
+        guard let revision = answer["revision"]?.int, let functions = answer["functions"]?.array else { throw notHearth }
+        return (revision, functions.compactMap(HostFunction.init))
+    }
+
+    /// The versions of one, newest first.
+    public func versions(of name: String) throws(ClientFailure) -> [JSONValue] {
+        try ask("GET", "functions/\(PercentCoding.encoded(name))/versions")["versions"]?.array ?? []
+    }
+
+    /// Sends all calls to another version, the one before where none is named.
+    public func rollBack(_ name: String, to version: Int?) throws(ClientFailure) -> JSONValue {
+        try ask("POST", "functions/\(PercentCoding.encoded(name)):rollback", .object(version.map { ["to": .int(Int64($0))] } ?? [:]))
+    }
+
+    /// Divides the calls between versions, in percent.
+    public func split(_ name: String, _ shares: [(version: Int, percent: Int)]) throws(ClientFailure) -> JSONValue {
+        let versions = JSONObject(shares.map { ("\($0.version)", .int(Int64($0.percent))) })
+        return try ask("POST", "functions/\(PercentCoding.encoded(name)):split", ["versions": .object(versions)])
+    }
+
+    /// Takes a function away.
+    public func delete(_ name: String) throws(ClientFailure) -> JSONValue {
+        try ask("DELETE", "functions/\(PercentCoding.encoded(name))")
+    }
+
+    /// The name of the host's project.
+    public func project() throws(ClientFailure) -> String {
+        guard let answer = try askForObject("GET", "/_/api", nil), let project = answer["project"]?.string else { throw notHearth }
+        return project
+    }
+
+    // MARK: Deployments
+
+    /// What a deployment would do, or does.
+    public func deploy(_ request: DeploymentRequest) throws(ClientFailure) -> DeploymentPlan {
+        guard let plan = DeploymentPlan(try ask("POST", "deployments", request.json)) else { throw notHearth }
+        return plan
+    }
+
+    // MARK: Libraries
+
+    /// How much of a library the host has.
+    func state(of hash: String) throws(ClientFailure) -> ArtifactState { try state(try ask("GET", "artifacts/\(hash)")) }
+
+    /// Has the host check what it has got of a library.
+    func complete(_ hash: String, sizeBytes: Int) throws(ClientFailure) -> ArtifactState {
+        try state(try ask("POST", "artifacts/\(hash):complete", ["sizeBytes": .int(Int64(sizeBytes))]))
+    }
+
+    /// Sends some bytes of a library.
+    func put(_ hash: String, offset: Int, _ body: HostRequest.Body) throws(ClientFailure) -> ArtifactState {
+        let headers = [(name: "Content-Type", value: "application/octet-stream")]
+        let answer = try client.ask(HostRequest("PUT", "/_/api/artifacts/\(hash)?offset=\(offset)", headers: headers, body: body))
+        guard let json = try? JSONValue(parsing: answer.body) else { throw notHearth }
+        return try state(json)
+    }
+
+    private func state(_ answer: JSONValue) throws(ClientFailure) -> ArtifactState {
+        switch (answer["state"]?.string, answer["receivedBytes"]?.int) {
+        case ("complete", _): return .complete
+        case ("absent", _): return .partial(receivedBytes: 0)
+        case ("partial", let bytes?) where bytes >= 0: return .partial(receivedBytes: bytes)
+        default: throw notHearth
+        }
+    }
+
+    // MARK: Asking
+
+    private func ask(_ method: String, _ place: String, _ body: JSONValue? = nil) throws(ClientFailure) -> JSONValue {
+        guard let answer = try askForObject(method, "/_/api/\(place)", body) else { throw notHearth }
+        return answer
+    }
+
+    private func askForObject(_ method: String, _ target: String, _ body: JSONValue?) throws(ClientFailure) -> JSONValue? {
+        let headers = body == nil ? [] : [(name: "Content-Type", value: "application/json")]
+        let answer = try client.ask(HostRequest(method, target, headers: headers, body: body.map { .bytes($0.serialized()) } ?? .none))
+        guard let json = try? JSONValue(parsing: answer.body), json.object != nil else { return nil }
+        return json
+    }
+
+    private var notHearth: ClientFailure {
+        ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth, or one of another version; check --url")
+    }
+}
+
+/// How much of a library a host has.
+enum ArtifactState: Equatable {
+    case partial(receivedBytes: Int)
+    case complete
+}
+
+/// A function as a host shows it.
+public struct HostFunction: Sendable {
+    public let name: String
+    /// `callable`, `https`, or the type of an event.
+    public let trigger: String
+    public let plugin: String
+    public let region: String
+    public let memoryMebibytes: Int
+    /// Which versions get calls, in percent; the largest share first.
+    public let traffic: [(version: Int, percent: Int)]
+    /// Where it can be called; nil where it cannot.
+    public let url: String?
+    /// All that the host says of it.
+    public let json: JSONValue
+
+    /// - Returns: nil where it is no function.
+    init?(_ json: JSONValue) {
+        guard let name = json["name"]?.string, let plugin = json["plugin"]?.string else { return nil }
+        self.name = name
+        self.plugin = plugin
+        self.json = json
+        trigger = json["trigger"]?.string ?? ""
+        region = json["region"]?.string ?? json["region"]?.array?.compactMap(\.string).joined(separator: ", ") ?? ""
+        memoryMebibytes = json["memoryMb"]?.int ?? 0
+        url = json["url"]?.string
+        let shares = (json["traffic"]?.object ?? JSONObject()).compactMap { version, percent in
+            Int(version).flatMap { number in percent.int.map { (version: number, percent: $0) } }
+        }
+        let served = shares.filter { $0.percent > 0 }
+        traffic = served.isEmpty
+            ? json["version"]?.int.map { [(version: $0, percent: 100)] } ?? [] : served.sorted { ($0.percent, $0.version) > ($1.percent, $1.version) }
+    }
+}
