@@ -8,6 +8,9 @@ enum Terminal {
     /// Writes text and a newline to standard error.
     static func writeError(_ text: String) { writeAll(text + "\n", to: STDERR_FILENO) }
 
+    /// Writes what another program wrote to standard error, as it is.
+    static func writeText(_ text: String) { writeAll(text.hasSuffix("\n") ? text : text + "\n", to: STDERR_FILENO) }
+
     /// Whether a person can answer questions: both what is asked and what is answered are on a terminal.
     static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 

@@ -68,13 +68,16 @@ class Commands:
         assert said['status'] == 'success'
         return said['result']
 
-    def on_terminal(self, *arguments, answers='', seconds=60, **variables):
-        """Runs a command on a terminal where somebody types `answers` when asked; returns its status and what was shown."""
+    def on_terminal(self, *arguments, answers='', more_answers='', seconds=60, **variables):
+        """Runs a command on a terminal where somebody types `answers` when asked; returns its status and what was shown.
+
+        `more_answers` are for the second question.
+        """
         child, terminal = pty.fork()
         if child == 0:
             os.chdir(self.folder)
             os.execve(BINARY, [str(BINARY), *map(str, arguments)], self.environment(variables))
-        shown, end = b'', time.monotonic() + seconds
+        shown, asked, end = b'', 0, time.monotonic() + seconds
         while time.monotonic() < end:
             if not select.select([terminal], [], [], 1)[0]:
                 continue
@@ -85,8 +88,8 @@ class Commands:
             if not piece:
                 break
             shown += piece
-            if answers and b'[y/N]' in shown:
+            if answers and shown.count(b'[y/N]') > asked:
                 os.write(terminal, answers.encode())
-                answers = ''
+                asked, answers, more_answers = asked + 1, more_answers, ''
         os.close(terminal)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode(errors='replace')

@@ -1,0 +1,96 @@
+import ArgumentParser
+import CommandClient
+import Configuration
+import JSON
+
+/// `hearth deploy`: builds plugins and has a host serve them.
+struct Deploy: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "deploy", abstract: "Builds the plugins of functions.json and has a host serve their functions.",
+        discussion: """
+            What changed is uploaded, shown as a plan, and switched at once: all of it or nothing. Functions that are not named stay as they are.
+            --only and --except take functions:NAME, functions:GROUP (all names that begin with GROUP-), functions:PLUGIN and
+            functions:PLUGIN:NAME, with commas between them.
+
+            Examples:
+              hearth deploy
+              hearth deploy --only functions:addMessage,functions:chat
+              hearth deploy --dry-run --except functions:Arithmetic
+              hearth deploy --url https://host.example --token "$TOKEN" --non-interactive
+            """)
+
+    @Option(help: ArgumentHelp("Deploy these functions only.", valueName: "functions"))
+    var only: [String] = []
+
+    @Option(help: ArgumentHelp("Deploy all functions but these.", valueName: "functions"))
+    var except: [String] = []
+
+    @Flag(help: "Say what would happen, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Ask nothing: where functions would be deleted, fail instead.")
+    var nonInteractive = false
+
+    @Flag(name: .shortAndLong, help: "Delete functions that vanished from their plugins without asking.")
+    var force = false
+
+    @Option(help: ArgumentHelp("The file that names the plugins.", valueName: "file"))
+    var config = "functions.json"
+
+    @Option(help: "production builds for speed; development builds for debugging, and sends .env.local too.")
+    var mode = Configuration.Mode.production
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let report = DeployReport(isForProgram: connection.json)
+        let interruption = Interruption(isForProgram: connection.json)
+        let configuration = try loadConfiguration()
+        let plugins = configuration.plugins.map(\.name)
+        let only = try filter("--only", only, plugins)
+        let except = try filter("--except", except, plugins)
+        guard !configuration.plugins.isEmpty else {
+            throw ClientFailure(.invalidInput, "\(config) names no plugins; add one under \"plugins\"")
+        }
+        let before = try FunctionsClient(client).functions()
+        var selection = PluginSelection(configuration, only: only, except: except, on: before.functions)
+        guard !selection.plugins.isEmpty else { throw ClientFailure(.invalidInput, "--except leaves nothing to deploy") }
+        while true {
+            let deployment = Deployment(
+                client: client, configuration: configuration, command: self, selection: selection,
+                functions: FunctionSelection(only: only, except: except), report: report, interruption: interruption)
+            if let ending = try deployment.run() {
+                let outcome = try deployment.outcome(ending)
+                interruption.end()
+                return outcome
+            }
+            // A function is gone from the plugin that it had: it may have moved to another.
+            selection = PluginSelection(configuration, only: only, except: except, on: before.functions, isNarrowing: false)
+        }
+    }
+
+    private func loadConfiguration() throws(ClientFailure) -> Configuration {
+        do throws(ConfigurationErrors) {
+            let configuration = try Configuration.load(file: config, mode: mode)
+            for warning in configuration.warnings { Terminal.writeError("warning: \(warning)") }
+            return configuration
+        } catch {
+            throw error.failure
+        }
+    }
+
+    private func filter(_ option: String, _ words: [String], _ plugins: [String]) throws(ClientFailure) -> FunctionFilter? {
+        guard !words.isEmpty else { return nil }
+        return try FunctionFilter(option: option, words.joined(separator: ","), plugins: plugins)
+    }
+}
+
+extension ConfigurationErrors {
+    /// Mistakes in files, each with its line: one is the sentence itself, several are listed first.
+    var failure: ClientFailure {
+        guard problems.count != 1 else { return ClientFailure(.invalidInput, description) }
+        Terminal.writeError(description)
+        let files = Set(problems.map(\.file)).sorted().joined(separator: ", ")
+        return ClientFailure(.invalidInput, "\(problems.count) mistakes in \(files); nothing was changed")
+    }
+}

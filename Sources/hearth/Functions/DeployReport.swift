@@ -1,0 +1,94 @@
+import CommandClient
+import JSON
+import PluginBuild
+
+/// What `hearth deploy` says: lines for a person as things happen, one object for a program at the end.
+final class DeployReport {
+    /// How long the parts took.
+    struct Seconds {
+        var build = 0.0
+        var upload = 0.0
+        var switching = 0.0
+    }
+
+    private let isForProgram: Bool
+
+    init(isForProgram: Bool) { self.isForProgram = isForProgram }
+
+    private func say(_ line: String) { if !isForProgram { Terminal.write(line) } }
+
+    // MARK: On the way
+
+    func beginBuild(_ products: [String]) {
+        // Elsewhere a log should show what takes so long.
+        if !Terminal.showsProgress { say("Building \(products.joined(separator: ", "))") }
+    }
+
+    func building(_ progress: BuildProgress) {
+        guard Terminal.showsProgress else { return }
+        let steps = progress.steps > 0 ? "  [\(progress.step)/\(progress.steps)]" : ""
+        let line = "Building \(progress.product)\(steps)  \(progress.text)"
+        Terminal.showProgress(String(line.prefix(Terminal.columns - 1)))
+    }
+
+    func didBuild(_ products: [String], _ seconds: Double) {
+        say("Built \(products.joined(separator: ", ")) in \(Stopwatch.text(seconds))")
+    }
+
+    func didUpload(_ file: ArtifactFile, sentBytes: Int, _ seconds: Double) {
+        let part = sentBytes < file.sizeBytes ? "the missing \(ByteCount.text(sentBytes)) of " : ""
+        say("Uploaded \(part)\(file.name) (\(ByteCount.text(file.sizeBytes))) in \(Stopwatch.text(seconds))")
+    }
+
+    func show(_ plan: DeploymentPlan, client: HostClient, isAgain: Bool) {
+        if isAgain { say("Somebody else deployed in the meantime; planned again.") }
+        say((["", "Plan for \(client.url):"] + PlanTable.lines(plan) + [""]).joined(separator: "\n"))
+    }
+
+    func switching() {
+        if Terminal.showsProgress { Terminal.showProgress("Switching") }
+    }
+
+    // MARK: At the end
+
+    func nothingToDo(_ plan: DeploymentPlan, _ seconds: Seconds) -> Outcome {
+        let kept = plan.changes(.keep).map(\.function)
+        let count = plan.changes(.unchanged).count
+        let text =
+            kept.isEmpty
+            ? "Nothing to deploy: \(count == 1 ? "the function is" : "all \(count) functions are") unchanged."
+            : "Nothing to deploy: \(kept.joined(separator: ", ")) kept, everything else is unchanged."
+        return Outcome(text: text, json: json(plan, [], seconds, isDryRun: false))
+    }
+
+    func dryRun(_ plan: DeploymentPlan, _ seconds: Seconds) -> Outcome {
+        Outcome(text: "A dry run: nothing was changed.", json: json(plan, [], seconds, isDryRun: true))
+    }
+
+    func deployed(_ plan: DeploymentPlan, _ functions: [HostFunction], _ seconds: Seconds) -> Outcome {
+        let changed = plan.changes(.create, .update)
+        let rows = changed.map { change in
+            let function = functions.first { $0.name == change.function }
+            let version = change.toVersion ?? function?.traffic.first?.version
+            return [change.function, version.map(String.init) ?? "-", function?.url ?? function?.trigger ?? "-"]
+        }
+        var lines = ["Deployed: \(PlanTable.summary(plan))."]
+        if !rows.isEmpty { lines += TextTable.lines([["Function", "Version", "URL"]] + rows, indent: "  ") }
+        lines.append("build \(Stopwatch.text(seconds.build)), upload \(Stopwatch.text(seconds.upload)), switch \(Stopwatch.text(seconds.switching))")
+        return Outcome(text: lines.joined(separator: "\n"), json: json(plan, functions, seconds, isDryRun: false))
+    }
+
+    private func json(_ plan: DeploymentPlan, _ functions: [HostFunction], _ seconds: Seconds, isDryRun: Bool) -> JSONValue {
+        var object = JSONObject([("dryRun", .bool(isDryRun)), ("revision", .int(Int64(plan.revision)))])
+        if let number = plan.deployment { object["deployment"] = .int(Int64(number)) }
+        object["changes"] = .array(
+            plan.changes.map { change in
+                guard case .object(var json) = change.json else { return change.json }
+                if let url = functions.first(where: { $0.name == change.function })?.url { json["url"] = .string(url) }
+                return .object(json)
+            })
+        let parts = [("build", seconds.build), ("upload", seconds.upload), ("switch", seconds.switching)]
+        object["seconds"] = .object(JSONObject(parts.map { ($0.0, .double(($0.1 * 1000).rounded() / 1000)) }))
+        return .object(object)
+    }
+}

@@ -1,0 +1,129 @@
+import ArgumentParser
+import CommandClient
+import Glibc
+import JSON
+
+/// `hearth functions:versions`: what a function was and is.
+struct FunctionsVersions: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "functions:versions", abstract: "Lists the versions of a function that the host keeps, newest first.",
+        discussion: """
+            Example:
+              hearth functions:versions addMessage
+            """)
+
+    @Argument(help: "The function.")
+    var name: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let versions = try FunctionsClient(client).versions(of: name)
+        let rows = versions.map(row)
+        let heading = ["Version", "Traffic", "Made", "Origin", "Deployment", "Plugin", "Artifact", "File"]
+        return Outcome(text: TextTable.lines([heading] + rows).joined(separator: "\n"), json: ["versions": .array(versions)])
+    }
+
+    private func row(_ version: JSONValue) -> [String] {
+        func number(_ name: String) -> String { version[name]?.int.map { "\($0)" } ?? "-" }
+        func text(_ name: String) -> String { version[name]?.string ?? "" }
+        let percent = version["traffic"]?.int ?? 0
+        let traffic = percent == 0 ? "-" : "\(percent)%"
+        let artifact = String(text("artifact").prefix(12))
+        return [number("version"), traffic, Age.text(text("time")), text("origin"), number("deployment"), text("plugin"), artifact, text("file")]
+    }
+}
+
+/// `hearth functions:rollback`: back to what was.
+struct FunctionsRollback: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "functions:rollback", abstract: "Sends all calls of a function to an earlier version, at once.",
+        discussion: """
+            Without --to, it is the version that had all calls before. Nothing is built or uploaded; calls that have begun end where they are.
+
+            Examples:
+              hearth functions:rollback addMessage
+              hearth functions:rollback addMessage --to 3
+            """)
+
+    @Argument(help: "The function.")
+    var name: String
+
+    @Option(help: ArgumentHelp("The version, as functions:versions lists it.", valueName: "version"))
+    var to: Int?
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let answer = try FunctionsClient(client).rollBack(name, to: to)
+        let words = ["from", "to"].map { answer[$0]?.int.map(String.init) ?? "?" }
+        let text = words[0] == words[1] ? "\(name) has version \(words[1]) already" : "\(name) is back at version \(words[1]); it was at \(words[0])"
+        return Outcome(text: text, json: answer)
+    }
+}
+
+/// `hearth functions:split`: two versions at a time.
+struct FunctionsSplit: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "functions:split", abstract: "Divides the calls of a function between two of its versions, in percent.",
+        discussion: """
+            Where one version is named, the other gets the rest: the one that has calls now. 100 gives one version everything.
+
+            Examples:
+              hearth functions:split addMessage 5=90 6=10
+              hearth functions:split addMessage 6=10
+              hearth functions:split addMessage 6=100
+            """)
+
+    /// A version and its part.
+    struct Share: ExpressibleByArgument {
+        var version: Int
+        var percent: Int
+
+        init?(argument: String) {
+            let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
+            guard parts.count == 2, let version = Int(parts[0]), version > 0,
+                let percent = Int(parts[1].hasSuffix("%") ? parts[1].dropLast() : parts[1]), (0...100).contains(percent)
+            else { return nil }
+            self.version = version
+            self.percent = percent
+        }
+    }
+
+    @Argument(help: "The function.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("A version and its percentage: 6=10", valueName: "version=percent"))
+    var shares: [Share]
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        guard shares.count == 1 || shares.count == 2 else { throw ValidationError("name one version or two, such as 5=90 6=10") }
+        guard Set(shares.map(\.version)).count == shares.count else { throw ValidationError("name two different versions") }
+        guard shares.count == 1 || shares.map(\.percent).reduce(0, +) == 100 else { throw ValidationError("the percentages add up to 100") }
+    }
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let api = FunctionsClient(client)
+        let answer = try api.split(name, try completed(api).filter { $0.percent > 0 }.map { ($0.version, $0.percent) })
+        let traffic = (answer["traffic"]?.object ?? JSONObject()).compactMap { version, percent in
+            percent.int.map { "version \(version) gets \($0)%" }
+        }
+        return Outcome(text: "\(name): \(traffic.joined(separator: ", "))", json: answer)
+    }
+
+    /// With the version that gets the rest.
+    private func completed(_ api: FunctionsClient) throws(ClientFailure) -> [Share] {
+        guard shares.count == 1, shares[0].percent < 100 else { return shares }
+        guard let function = try api.functions().functions.first(where: { $0.name == name }) else {
+            throw ClientFailure(.invalidInput, "there is no function \(name); `hearth functions:list` shows what there is")
+        }
+        let others = function.traffic.map(\.version).filter { $0 != shares[0].version }
+        guard others.count == 1, let other = Share(argument: "\(others[0])=\(100 - shares[0].percent)") else {
+            let rest = 100 - shares[0].percent
+            throw ClientFailure(.invalidInput, "which version gets the other \(rest)% is not clear; name it: 5=\(rest)")
+        }
+        return shares + [other]
+    }
+}
