@@ -227,7 +227,7 @@ def test_for_machines(hearth):
     assert outcome.json['error'] == outcome.sentence
 
 
-@pytest.mark.parametrize('url', ['http://127.0.0.1:1', 'http://nowhere.invalid', 'https://127.0.0.1:1'])
+@pytest.mark.parametrize('url', ['http://127.0.0.1:1', 'https://nowhere.invalid', 'https://127.0.0.1:1'])
 def test_nobody_answers(url, hearth):
     said = hearth.run('database:get', '/', '--url', url).sentence
     assert '--url' in said
