@@ -160,6 +160,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),
-        .testTarget(name: "HearthFunctionsTests", dependencies: ["HearthFunctions"], swiftSettings: house),
+        .testTarget(name: "HearthFunctionsTests", dependencies: ["HearthFunctions", "JSON"], swiftSettings: house),
     ]
 )

@@ -1,0 +1,131 @@
+public import JSON
+
+/// How a message is delivered to browsers (RFC 8030).
+public struct WebpushConfig: Sendable, Hashable {
+    /// "TTL" in seconds, "Urgency", "Topic".
+    public var headers: [String: String]
+    /// Replaces the message's data as a whole.
+    public var data: [String: String]
+    public var notification: WebpushNotification?
+    public var fcmOptions: WebpushFcmOptions?
+
+    public init(
+        headers: [String: String] = [:], data: [String: String] = [:], notification: WebpushNotification? = nil,
+        fcmOptions: WebpushFcmOptions? = nil
+    ) {
+        self.headers = headers
+        self.data = data
+        self.notification = notification
+        self.fcmOptions = fcmOptions
+    }
+
+    var wire: WireObject {
+        var object = WireObject()
+        object.set("headers", headers)
+        object.set("data", data)
+        object.set("notification", notification?.wire)
+        object.set("fcm_options", fcmOptions?.wire)
+        return object
+    }
+}
+
+/// A notification in a browser: the options of the Notification API.
+public struct WebpushNotification: Sendable, Hashable {
+    /// Which way its text runs.
+    public enum Direction: String, Sendable, Hashable {
+        case auto
+        case leftToRight = "ltr"
+        case rightToLeft = "rtl"
+    }
+
+    /// A button.
+    public struct Action: Sendable, Hashable {
+        public var action: String
+        public var title: String
+        public var icon: String?
+
+        public init(action: String, title: String, icon: String? = nil) {
+            self.action = action
+            self.title = title
+            self.icon = icon
+        }
+    }
+
+    public var title: String?
+    public var body: String?
+    public var icon: String?
+    public var badge: String?
+    public var image: String?
+    public var language: String?
+    public var tag: String?
+    public var direction: Direction?
+    public var silent: Bool?
+    public var renotify: Bool?
+    public var requireInteraction: Bool?
+    /// Milliseconds since 1970.
+    public var timestampMilliseconds: Int?
+    /// Vibrating and pausing in turns, in milliseconds.
+    public var vibrate: [Int] = []
+    public var actions: [Action] = []
+    public var data: JSONValue?
+    /// Options that have no name here; one of a name that has is overridden by it.
+    public var custom: [String: JSONValue] = [:]
+
+    public init(
+        title: String? = nil, body: String? = nil, icon: String? = nil, image: String? = nil, tag: String? = nil,
+        custom: [String: JSONValue] = [:]
+    ) {
+        self.title = title
+        self.body = body
+        self.icon = icon
+        self.image = image
+        self.tag = tag
+        self.custom = custom
+    }
+
+    var wire: WireObject {
+        var object = WireObject()
+        for (name, value) in custom.sorted(by: { $0.key < $1.key }) { object.set(name, json: value) }
+        let texts: [(String, String?)] = [
+            ("title", title), ("body", body), ("icon", icon), ("badge", badge), ("image", image), ("lang", language), ("tag", tag),
+            ("dir", direction?.rawValue),
+        ]
+        for (name, text) in texts { object.set(name, text) }
+        let flags: [(String, Bool?)] = [("silent", silent), ("renotify", renotify), ("requireInteraction", requireInteraction)]
+        for (name, flag) in flags { object.set(name, flag) }
+        object.set("timestamp", timestampMilliseconds)
+        if !vibrate.isEmpty { object.set("vibrate", json: .array(vibrate.map { .int(Int64($0)) })) }
+        if !actions.isEmpty { object.set("actions", json: .array(actions.map(\.wire.json))) }
+        object.set("data", json: data)
+        return object
+    }
+}
+
+extension WebpushNotification.Action {
+    var wire: WireObject {
+        var object = WireObject()
+        object.set("action", action)
+        object.set("title", title)
+        object.set("icon", icon)
+        return object
+    }
+}
+
+/// What a click on a browser's notification does.
+public struct WebpushFcmOptions: Sendable, Hashable {
+    /// An https URL that is opened.
+    public var link: String?
+    public var analyticsLabel: String?
+
+    public init(link: String? = nil, analyticsLabel: String? = nil) {
+        self.link = link
+        self.analyticsLabel = analyticsLabel
+    }
+
+    var wire: WireObject {
+        var object = WireObject()
+        object.set("link", link)
+        object.set("analytics_label", analyticsLabel)
+        return object
+    }
+}
