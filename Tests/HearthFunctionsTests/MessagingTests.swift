@@ -54,7 +54,8 @@ extension SDK {
                 let added = try await messaging.subscribe(["a", "b"], toTopic: "/topics/news")
                 let removed = try await messaging.unsubscribe(["a"], fromTopic: "news")
                 let topics = try await messaging.topics(of: "a")
-                return .string("\(added.successCount) \(added.errors[0].registration) \(added.errors[0].reason) \(removed.failureCount) \(topics[0].topic)")
+                let failed = added.errors[0]
+                return .string("\(added.successCount) \(failed.registration) \(failed.reason) \(removed.failureCount) \(topics[0].topic)")
             }
             #expect(
                 calls == [
@@ -161,7 +162,8 @@ extension SDK {
             "fcm_options":{"image":"https://a.example/i"},"live_activity_token":"l"}}
             """#
         #expect(try Message(.topic("t"), apns: config).json == JSONValue(parsing: expected))
-        #expect(Message(.topic("t"), apns: ApnsConfig(payload: ApnsPayload(aps: Aps()))).json.description == #"{"topic":"t","apns":{"payload":{"aps":{}}}}"#)
+        let bare = Message(.topic("t"), apns: ApnsConfig(payload: ApnsPayload(aps: Aps())))
+        #expect(bare.json.description == #"{"topic":"t","apns":{"payload":{"aps":{}}}}"#)
     }
 
     @Test(

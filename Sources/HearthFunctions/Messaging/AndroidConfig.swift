@@ -22,6 +22,7 @@ public struct AndroidConfig: Sendable, Hashable {
     public var bandwidthConstrainedOk: Bool?
     public var restrictedSatelliteOk: Bool?
 
+    /// Everything may be left out.
     public init(
         collapseKey: String? = nil, priority: Priority? = nil, ttl: Duration? = nil, restrictedPackageName: String? = nil,
         data: [String: String] = [:], notification: AndroidNotification? = nil, fcmOptions: FcmOptions? = nil, directBootOk: Bool? = nil,

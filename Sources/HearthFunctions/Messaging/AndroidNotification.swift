@@ -5,6 +5,7 @@ internal import JSON
 ///     var notification = AndroidNotification(title: "New follower", color: "#7e55c3")
 ///     notification.channelID = "followers"
 public struct AndroidNotification: Sendable, Hashable {
+    /// How important it is.
     public enum Priority: String, Sendable, Hashable {
         case min = "PRIORITY_MIN"
         case low = "PRIORITY_LOW"
@@ -27,8 +28,11 @@ public struct AndroidNotification: Sendable, Hashable {
         case ifPriorityLowered = "IF_PRIORITY_LOWERED"
     }
 
+    /// Its first line.
     public var title: String?
+    /// Its text.
     public var body: String?
+    /// A picture of the app's, or its URL in a browser.
     public var icon: String?
     /// "#rrggbb".
     public var color: String?
@@ -62,6 +66,7 @@ public struct AndroidNotification: Sendable, Hashable {
     public var notificationCount: Int?
     public var proxy: Proxy?
 
+    /// The most used of its fields; the others are set afterwards.
     public init(
         title: String? = nil, body: String? = nil, icon: String? = nil, color: String? = nil, sound: String? = nil, tag: String? = nil,
         imageURL: String? = nil, clickAction: String? = nil, channelID: String? = nil, priority: Priority? = nil
@@ -108,6 +113,7 @@ public struct LightSettings: Sendable, Hashable {
     public var lightOnDuration: Duration
     public var lightOffDuration: Duration
 
+    /// All three are needed.
     public init(color: String, lightOnDuration: Duration, lightOffDuration: Duration) {
         self.color = color
         self.lightOnDuration = lightOnDuration

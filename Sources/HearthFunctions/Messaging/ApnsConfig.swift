@@ -9,6 +9,7 @@ public struct ApnsConfig: Sendable, Hashable {
     /// Whom a Live Activity is for; the payload's `aps` needs an "event" then.
     public var liveActivityToken: String?
 
+    /// Everything may be left out.
     public init(
         headers: [String: String] = [:], payload: ApnsPayload? = nil, fcmOptions: ApnsFcmOptions? = nil, liveActivityToken: String? = nil
     ) {
@@ -30,10 +31,12 @@ public struct ApnsConfig: Sendable, Hashable {
 
 /// What an Apple device gets.
 public struct ApnsPayload: Sendable, Hashable {
+    /// What the system acts on.
     public var aps: Aps
     /// What stands beside `aps`.
     public var custom: [String: JSONValue]
 
+    /// A payload with `aps` and what stands beside it.
     public init(aps: Aps, custom: [String: JSONValue] = [:]) {
         self.aps = aps
         self.custom = custom
@@ -64,8 +67,11 @@ public struct Aps: Sendable, Hashable {
         case critical(CriticalSound)
     }
 
+    /// What is shown.
     public var alert: Alert?
+    /// The number on the app's icon; 0 takes it away.
     public var badge: Int?
+    /// What is heard.
     public var sound: Sound?
     /// Wakes the app without showing anything.
     public var contentAvailable: Bool
@@ -76,6 +82,7 @@ public struct Aps: Sendable, Hashable {
     /// What has no name here: "event", "interruption-level", ...
     public var custom: [String: JSONValue]
 
+    /// Everything may be left out.
     public init(
         alert: Alert? = nil, badge: Int? = nil, sound: Sound? = nil, contentAvailable: Bool = false, mutableContent: Bool = false,
         category: String? = nil, threadID: String? = nil, custom: [String: JSONValue] = [:]
@@ -114,8 +121,11 @@ public struct Aps: Sendable, Hashable {
 
 /// The parts of an alert.
 public struct ApsAlert: Sendable, Hashable {
+    /// Its first line.
     public var title: String?
+    /// Its second line.
     public var subtitle: String?
+    /// Its text.
     public var body: String?
     public var locKey: String?
     /// Need ``locKey``.
@@ -129,6 +139,7 @@ public struct ApsAlert: Sendable, Hashable {
     public var actionLocKey: String?
     public var launchImage: String?
 
+    /// The most used of its parts; the others are set afterwards.
     public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
         self.title = title
         self.subtitle = subtitle
@@ -151,11 +162,14 @@ public struct ApsAlert: Sendable, Hashable {
 
 /// A sound for emergencies.
 public struct CriticalSound: Sendable, Hashable {
+    /// "default", or a file of the app.
     public var name: String
+    /// Whether it is heard although the device is muted.
     public var isCritical: Bool
     /// 0 to 1.
     public var volume: Double?
 
+    /// A sound, critical unless it is said otherwise.
     public init(name: String, isCritical: Bool = true, volume: Double? = nil) {
         self.name = name
         self.isCritical = isCritical
@@ -177,6 +191,7 @@ public struct ApnsFcmOptions: Sendable, Hashable {
     public var imageURL: String?
     public var analyticsLabel: String?
 
+    /// Everything may be left out.
     public init(imageURL: String? = nil, analyticsLabel: String? = nil) {
         self.imageURL = imageURL
         self.analyticsLabel = analyticsLabel

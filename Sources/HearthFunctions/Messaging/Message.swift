@@ -10,11 +10,14 @@ public import JSON
 public struct Message: Sendable, Hashable {
     /// What is shown to people on every platform, unless the platform's own part says otherwise.
     public struct Notification: Sendable, Hashable {
+        /// Its first line.
         public var title: String?
+        /// Its text.
         public var body: String?
         /// An http or https URL of a picture.
         public var imageURL: String?
 
+        /// Everything may be left out.
         public init(title: String? = nil, body: String? = nil, imageURL: String? = nil) {
             self.title = title
             self.body = body
@@ -33,6 +36,7 @@ public struct Message: Sendable, Hashable {
     public var apns: ApnsConfig?
     public var fcmOptions: FcmOptions?
 
+    /// A message for `target`; everything else may be left out.
     public init(
         _ target: Target, data: [String: String] = [:], notification: Notification? = nil, android: AndroidConfig? = nil,
         webpush: WebpushConfig? = nil, apns: ApnsConfig? = nil, fcmOptions: FcmOptions? = nil
@@ -72,6 +76,7 @@ public struct MulticastMessage: Sendable, Hashable {
     public var apns: ApnsConfig?
     public var fcmOptions: FcmOptions?
 
+    /// A message for all of `tokens` and `fids`.
     public init(
         tokens: [String] = [], fids: [String] = [], data: [String: String] = [:], notification: Message.Notification? = nil,
         android: AndroidConfig? = nil, webpush: WebpushConfig? = nil, apns: ApnsConfig? = nil, fcmOptions: FcmOptions? = nil
@@ -100,6 +105,7 @@ public struct FcmOptions: Sendable, Hashable {
     /// 1 to 50 letters, digits and `-_.~%`.
     public var analyticsLabel: String?
 
+    /// Everything may be left out.
     public init(analyticsLabel: String? = nil) { self.analyticsLabel = analyticsLabel }
 
     var wire: WireObject {

@@ -30,12 +30,14 @@ public struct MessagingError: Error, Sendable, Hashable, CustomStringConvertible
         public var field: String
         public var description: String
 
+        /// A violation as the service names it.
         public init(field: String, description: String) {
             self.field = field
             self.description = description
         }
     }
 
+    /// What kind of refusal it is.
     public var code: Code
     /// A sentence for the log.
     public var message: String

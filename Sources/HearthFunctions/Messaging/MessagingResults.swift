@@ -3,9 +3,12 @@ public struct BatchResponse: Sendable {
     /// In the order of the messages.
     public var responses: [SendResponse]
 
+    /// Responses, for tests of a plugin.
     public init(_ responses: [SendResponse]) { self.responses = responses }
 
+    /// How many were taken.
     public var successCount: Int { responses.count { $0.error == nil } }
+    /// How many were not.
     public var failureCount: Int { responses.count { $0.error != nil } }
 
     /// The tokens and installation ids that are not registered any more: forget them.
@@ -28,6 +31,7 @@ public struct SendResponse: Sendable {
     /// The message's name, `projects/PROJECT/messages/ID`, or why it was not taken.
     public var result: Result<String, MessagingError>
 
+    /// A response, for tests of a plugin.
     public init(target: Target, result: Result<String, MessagingError>) {
         self.target = target
         self.result = result
@@ -54,14 +58,18 @@ public struct TopicManagementResponse: Sendable {
         public var reason: String
     }
 
+    /// How many subscriptions are now as they were asked for.
     public var successCount: Int
+    /// The others, in the order of the registrations.
     public var errors: [Failure]
 
+    /// How many are not.
     public var failureCount: Int { errors.count }
 }
 
 /// A topic that an installation has subscribed to.
 public struct TopicSubscription: Sendable, Hashable {
+    /// Its name, without "/topics/".
     public var topic: String
     /// When, in RFC 3339.
     public var created: String

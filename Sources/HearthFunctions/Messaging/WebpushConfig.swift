@@ -9,6 +9,7 @@ public struct WebpushConfig: Sendable, Hashable {
     public var notification: WebpushNotification?
     public var fcmOptions: WebpushFcmOptions?
 
+    /// Everything may be left out.
     public init(
         headers: [String: String] = [:], data: [String: String] = [:], notification: WebpushNotification? = nil,
         fcmOptions: WebpushFcmOptions? = nil
@@ -40,10 +41,14 @@ public struct WebpushNotification: Sendable, Hashable {
 
     /// A button.
     public struct Action: Sendable, Hashable {
+        /// What the click's event calls it.
         public var action: String
+        /// What stands on it.
         public var title: String
+        /// A picture of the app's, or its URL in a browser.
         public var icon: String?
 
+        /// A button that is called `action` and shows `title`.
         public init(action: String, title: String, icon: String? = nil) {
             self.action = action
             self.title = title
@@ -51,16 +56,27 @@ public struct WebpushNotification: Sendable, Hashable {
         }
     }
 
+    /// Its first line.
     public var title: String?
+    /// Its text.
     public var body: String?
+    /// A picture of the app's, or its URL in a browser.
     public var icon: String?
+    /// The URL of a small picture in one colour.
     public var badge: String?
+    /// The URL of a large picture.
     public var image: String?
+    /// The language of its texts, such as "de-CH".
     public var language: String?
+    /// A newer notification with the same tag takes its place.
     public var tag: String?
+    /// Which way its text runs.
     public var direction: Direction?
+    /// Neither sounds nor vibrates.
     public var silent: Bool?
+    /// Is heard again when it takes an older one's place.
     public var renotify: Bool?
+    /// Stays until somebody acts on it.
     public var requireInteraction: Bool?
     /// Milliseconds since 1970.
     public var timestampMilliseconds: Int?
@@ -71,6 +87,7 @@ public struct WebpushNotification: Sendable, Hashable {
     /// Options that have no name here; one of a name that has is overridden by it.
     public var custom: [String: JSONValue] = [:]
 
+    /// The most used of its options; the others are set afterwards.
     public init(
         title: String? = nil, body: String? = nil, icon: String? = nil, image: String? = nil, tag: String? = nil,
         custom: [String: JSONValue] = [:]
@@ -117,6 +134,7 @@ public struct WebpushFcmOptions: Sendable, Hashable {
     public var link: String?
     public var analyticsLabel: String?
 
+    /// Everything may be left out.
     public init(link: String? = nil, analyticsLabel: String? = nil) {
         self.link = link
         self.analyticsLabel = analyticsLabel
