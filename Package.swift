@@ -22,6 +22,12 @@ let programLinking: [LinkerSetting] = [
     .linkedLibrary("_FoundationCollections", .when(configuration: .release)),
 ]
 
+/// What `hearth init` writes.
+let projectTemplates = [
+    "Package.swift", "Functions.swift", "plugin.c", "hearth.h", "build-swift", "build-c", "run-swift", "run-c", "README-swift.md",
+    "README-c.md", "functions.json", "database.rules.json", "hearth.sh", "serve", "test", "gitignore",
+]
+
 let package = Package(
     name: "hearth",
     products: [
@@ -106,6 +112,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            resources: projectTemplates.map { .embedInCode("Init/Templates/\($0).template") },
             swiftSettings: house,
             linkerSettings: programLinking),
 

@@ -1,3 +1,8 @@
+extension Configuration {
+    /// The JSON Schema of `functions.json`, as it lies beside one.
+    public static var schema: [UInt8] { PackageResources.functions_schema_json }
+}
+
 extension Schema {
     private static let functionsFile = "functions.schema.json"
 

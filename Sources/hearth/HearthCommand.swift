@@ -6,7 +6,7 @@ struct HearthCommand: ParsableCommand {
         commandName: "hearth",
         abstract: "A self-hosted function host: Firebase clients call compiled plugins on your own machine.",
         version: "0.1.0",
-        subcommands: [Serve.self, Exec.self, Worker.self] + clientCommands)
+        subcommands: [Serve.self, Exec.self, Init.self, Worker.self] + clientCommands)
 }
 
 /// `hearth worker`, which is handled before arguments are parsed; this explains it to whoever asks.

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Why a command did not get what it asked the host for.
 public struct ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong, for callers that try again or say more.
@@ -21,10 +23,14 @@ public struct ClientFailure: Error, Sendable, Equatable, CustomStringConvertible
     /// One sentence that says what to do.
     public let message: String
 
+    /// The same for a program, where there is more to say; an object.
+    public let details: JSONValue?
+
     /// A failure of this kind, with a sentence for a person.
-    public init(_ kind: Kind, _ message: String) {
+    public init(_ kind: Kind, _ message: String, details: JSONValue? = nil) {
         self.kind = kind
         self.message = message
+        self.details = details
     }
 
     /// The same as `message`.

@@ -59,6 +59,20 @@ public final class HostClient {
         return head
     }
 
+    /// Asks, and hands the answer's body on piece by piece, whatever its status.
+    public func stream(
+        _ request: HostRequest, _ take: (HostAnswerHead, Span<UInt8>) throws(ClientFailure) -> Void
+    ) throws(ClientFailure) -> HostAnswerHead {
+        let (connection, head) = try begin(request)
+        do throws(ClientFailure) {
+            while try connection.receiveBody({ (piece) throws(ClientFailure) in try take(head, piece) }) {}
+        } catch {
+            self.connection = nil
+            throw error
+        }
+        return head
+    }
+
     /// Sends a request whose answer ``finish()`` waits for.
     public func start(_ request: HostRequest) throws(ClientFailure) {
         let connection = try connected()

@@ -23,7 +23,7 @@ struct ConnectionOptions: ParsableArguments {
     @Flag(help: "Send the token over http to another machine, where whoever is on the way can read it.")
     var insecure = false
 
-    @Flag(help: "Print one JSON object: {\"status\": \"success\", \"result\": ...} or {\"status\": \"error\", \"error\": ...}.")
+    @Flag(help: .jsonOutput)
     var json = false
 
     /// - Throws: `ClientFailure` where the address is none.

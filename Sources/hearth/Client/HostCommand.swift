@@ -26,22 +26,6 @@ protocol HostCommand: ParsableCommand {
 
 extension HostCommand {
     func run() throws {
-        let outcome: Outcome
-        do throws(ClientFailure) {
-            outcome = try perform(try connection.client())
-        } catch {
-            Terminal.endProgress()
-            if connection.json {
-                Terminal.write(JSONValue.object(["status": "error", "error": .string(error.message)]).description)
-            }
-            Terminal.writeError("hearth: \(error.message)")
-            throw ExitCode.failure
-        }
-        if connection.json {
-            if let json = outcome.json { Terminal.write(JSONValue.object(["status": "success", "result": json]).description) }
-        } else if !outcome.text.isEmpty {
-            Terminal.write(outcome.text)
-        }
-        if !outcome.isSuccess { throw ExitCode.failure }
+        try CommandReport.run(asJSON: connection.json) { () throws(ClientFailure) in try perform(try connection.client()) }
     }
 }

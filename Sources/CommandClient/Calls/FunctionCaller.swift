@@ -1,0 +1,196 @@
+import Bytes
+public import JSON
+
+/// Calls functions of a host as a client would, and starts event functions by hand.
+public final class FunctionCaller {
+    /// Who calls.
+    public struct Caller: Sendable {
+        /// An ID token; nil for a guest.
+        public var idToken: String?
+        /// An App Check token.
+        public var appCheckToken: String?
+
+        /// A guest.
+        public init() {}
+    }
+
+    /// What came of a call of a callable.
+    public enum CallOutcome: Sendable {
+        case result(JSONValue)
+        case failed(FunctionFailure)
+    }
+
+    /// The host, as its administrator.
+    public let administrator: HostClient
+    /// How long a function may be silent: longer than any may run.
+    private static let idleSeconds = 3700
+
+    /// - Parameter administrator: asks what functions there are, and starts event functions.
+    public init(_ administrator: HostClient) { self.administrator = administrator }
+
+    /// `chat.send` is another way to write `chat-send`.
+    public static func name(_ text: String) -> String { String(text.map { $0 == "." ? "-" : $0 }) }
+
+    // MARK: Callables
+
+    /// Calls a callable.
+    ///
+    /// - Parameter didReceive: gets what the function sends before its result; nil to ask for the result only.
+    public func call(
+        _ name: String, data: JSONValue, as caller: Caller = Caller(), didReceive: ((JSONValue) throws(ClientFailure) -> Void)? = nil
+    ) throws(ClientFailure) -> CallOutcome {
+        var headers = [(name: "Content-Type", value: "application/json")]
+        if didReceive != nil { headers.append(("Accept", "text/event-stream")) }
+        let body: JSONValue = ["data": data]
+        let request = self.request("POST", "/\(PercentCoding.encoded(name))", headers, .bytes(body.serialized()), caller)
+        var events = ServerSentEvents()
+        var whole = ByteBuffer()
+        var last: JSONValue?
+        let head = try client(caller).stream(request) { (head, piece) throws(ClientFailure) in
+            guard head.header("content-type")?.hasPrefix("text/event-stream") == true else { return whole.append(piece) }
+            for event in events.events(in: piece) {
+                guard let value = try? JSONValue(parsing: event) else { continue }
+                if let message = value["message"] { try didReceive?(message) } else { last = value }
+            }
+        }
+        guard let answer = last ?? (try? JSONValue(parsing: whole.array())), answer["result"] != nil || answer["error"]?.object != nil else {
+            throw refusal(HostAnswer(head: head, body: whole.array()), name)
+        }
+        if let result = answer["result"] { return .result(result) }
+        let error = answer["error"]
+        return .failed(
+            FunctionFailure(
+                code: error?["status"]?.string ?? "INTERNAL", message: error?["message"]?.string ?? "", details: error?["details"],
+                status: head.status))
+    }
+
+    // MARK: Plain HTTP functions
+
+    /// Asks a plain HTTP function.
+    ///
+    /// - Parameter path: what follows the function's name: empty, or begins with `/` or `?`.
+    public func request(
+        _ name: String, method: String, path: String, headers: [(name: String, value: String)], body: [UInt8]?, as caller: Caller = Caller(),
+        _ take: (HostAnswerHead, Span<UInt8>) throws(ClientFailure) -> Void
+    ) throws(ClientFailure) -> HostAnswerHead {
+        let request = self.request(method, "/\(PercentCoding.encoded(name))\(path)", headers, body.map { .bytes($0) } ?? .none, caller)
+        return try client(caller).stream(request, take)
+    }
+
+    // MARK: Event functions
+
+    /// Runs an event function once with an event that nobody wrote.
+    public func invoke(_ name: String, event: SyntheticEvent) throws(ClientFailure) -> CallOutcome {
+        let target = "/_/api/functions/\(PercentCoding.encoded(name)):invoke"
+        let headers = [(name: "Content-Type", value: "application/json")]
+        let answer = try administrator.send(HostRequest("POST", target, headers: headers, body: .bytes(event.json.serialized())))
+        guard answer.status < 400, let json = try? JSONValue(parsing: answer.body) else { throw administrator.refusal(answer) }
+        guard let error = json["error"], !error.isNull else { return .result(.null) }
+        return .failed(FunctionFailure(code: "FAILED", message: error.string ?? error.description, details: nil, status: 500))
+    }
+
+    // MARK: What there is
+
+    /// The functions of the host by name, for whoever may ask; nil where the host does not tell.
+    public func functions() throws(ClientFailure) -> [FunctionDescription]? {
+        let answer = try administrator.send(HostRequest("GET", "/_/api/functions"))
+        guard answer.status == 200, let json = try? JSONValue(parsing: answer.body), let list = json["functions"]?.array else { return nil }
+        return list.compactMap { FunctionDescription($0) }
+    }
+
+    /// An ID token that a host in development mode takes for a signed-in user.
+    public func unsignedToken(uid: String, claims: JSONObject = [:]) throws(ClientFailure) -> String {
+        let answer = try administrator.ask(HostRequest("GET", "/_/api"))
+        guard let host = try? JSONValue(parsing: answer.body), let project = host["project"]?.string else {
+            throw ClientFailure(.notHTTP, "what answers at \(administrator.url) is not a host of Hearth; check --url")
+        }
+        guard host["mode"]?.string == "development" else {
+            throw ClientFailure(
+                .invalidInput, "the host is in production mode and takes no token without a signature; give a signed-in user's with --id-token")
+        }
+        return UnsignedToken.make(uid: uid, project: project, claims: claims)
+    }
+
+    // MARK: Parts
+
+    private func client(_ caller: Caller) -> HostClient { HostClient(administrator.url, token: caller.idToken, idleSeconds: Self.idleSeconds) }
+
+    private func request(
+        _ method: String, _ target: String, _ headers: [(name: String, value: String)], _ body: HostRequest.Body, _ caller: Caller
+    ) -> HostRequest {
+        var headers = headers
+        if let token = caller.appCheckToken { headers.append(("X-Firebase-AppCheck", token)) }
+        return HostRequest(method, target, headers: headers, body: body)
+    }
+
+    /// What an answer means that does not come from the function.
+    public func refusal(_ answer: HostAnswer, _ name: String) -> ClientFailure {
+        let text = String(decoding: answer.body.prefix(300), as: UTF8.self)
+        switch answer.status {
+        case 404:
+            let names = (try? functions())?.map(\.name) ?? []
+            let hint = Suggestion.sentence(for: name, among: names).map { "; \($0)" } ?? ""
+            return ClientFailure(
+                .refused(status: 404), "there is no function \(name) that can be called at \(administrator.url)\(hint); hearth functions:list shows all")
+        case 403 where text.hasPrefix("this function is not open"):
+            return ClientFailure(.refused(status: 403), "\(name) is not open to you: its ingressSettings or invoker say who may call it")
+        case 503: return ClientFailure(.refused(status: 503), "the host at \(administrator.url) is starting or stopping; try again in a moment")
+        default:
+            return ClientFailure(
+                .refused(status: answer.status), "\(name) answered with status \(answer.status) and no result of a callable: \(text)")
+        }
+    }
+}
+
+/// An error that a function answered with.
+public struct FunctionFailure: Sendable {
+    /// As the protocol writes it: `INVALID_ARGUMENT`.
+    public let code: String
+    public let message: String
+    public let details: JSONValue?
+    /// Of the HTTP answer.
+    public let status: Int
+}
+
+/// What a host says of one of its functions.
+public struct FunctionDescription: Sendable {
+    public let name: String
+    /// `callable`, `https`, or the type of an event.
+    public let trigger: String
+
+    init?(_ json: JSONValue) {
+        guard let name = json["name"]?.string, let trigger = json["trigger"]?.string else { return nil }
+        self.name = name
+        self.trigger = trigger
+    }
+
+    /// A description for programs that know it from elsewhere.
+    public init(name: String, trigger: String) {
+        self.name = name
+        self.trigger = trigger
+    }
+
+    /// Whether events start it.
+    public var isEvent: Bool { trigger != "callable" && trigger != "https" }
+}
+
+/// An event for a function, as somebody imagines it.
+public struct SyntheticEvent: Sendable {
+    public var before = JSONValue.null
+    public var after = JSONValue.null
+    /// What the names in the function's path stand for.
+    public var params: JSONObject = [:]
+    /// `admin`, `app_user` or `unauthenticated`.
+    public var authType = "admin"
+    /// Of an `app_user`.
+    public var authID: String?
+
+    /// Nothing becomes nothing.
+    public init() {}
+
+    var json: JSONValue {
+        var object: JSONObject = ["before": before, "after": after, "params": .object(params), "authType": .string(authType)]
+        if let authID { object["authId"] = .string(authID) }
+        return .object(object)
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import CommandClient
+import Glibc
+import JSON
+
+/// `hearth init`: a project that works at once.
+struct Init: LocalCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Makes a new project: a package, an example plugin, its tests, functions.json and rules.",
+        discussion: """
+            The project has two commands of its own: scripts/serve builds and serves its functions, scripts/test runs its tests.
+
+            A project in Swift builds against Hearth's sources: those that this program was built from, or those that --package \
+            names. One in C needs a C compiler only.
+
+            Examples:
+              hearth init greetings
+              hearth init . --name Greetings
+              hearth init counter --language c
+              hearth init greetings --package https://example.com/hearth.git
+            """)
+
+    @Argument(help: ArgumentHelp("Where; the folder is made where there is none.", valueName: "dir"))
+    var directory = "."
+
+    @Option(help: ArgumentHelp("What the plugin is called. (default: after the folder)", valueName: "name"))
+    var name: String?
+
+    @Option(help: "What the plugin is written in.")
+    var language = NewProject.Language.swift
+
+    @Option(help: ArgumentHelp("Hearth's sources, for Swift: a folder, or the address of a git repository.", valueName: "place"))
+    var package: String?
+
+    @Flag(name: .shortAndLong, help: "Write into a folder that is not empty, over files of the same names.")
+    var force = false
+
+    @Flag(help: .jsonOutput)
+    var json = false
+
+    func perform() throws(ClientFailure) -> Outcome {
+        let folder = try Self.absolute(directory)
+        let dependency = language == .swift ? try HearthSource.dependency(package) : ""
+        let project = try NewProject(folder: folder, name: name, language: language, dependency: dependency)
+        try requireRoom(folder, project)
+        if mkdir(folder, 0o777) != 0, errno != EEXIST {
+            throw ClientFailure(.invalidInput, "\(folder) cannot be made: \(String(cString: strerror(errno)).lowercased())")
+        }
+        do throws(ClientFailure) {
+            for file in project.files { try file.write(in: folder) }
+        } catch {
+            throw ClientFailure(error.kind, "\(error.message); what was written so far stays")
+        }
+        let place = directory == "." ? "" : "cd \(directory) && "
+        var text = "Made \(project.name), a project in \(language.title), in \(folder):\n"
+        text += project.files.map { "  \($0.path)" }.joined(separator: "\n")
+        text += "\n\nNext: \(place)scripts/serve, and in another terminal: \(Self.program) functions:call \(language.exampleCall)"
+        return Outcome(
+            text: text,
+            json: [
+                "directory": .string(folder), "name": .string(project.name), "project": .string(project.id),
+                "language": .string(language.rawValue), "files": .array(project.files.map { .string($0.path) }),
+            ])
+    }
+
+    /// What to type for this program.
+    private static var program: String { ProgramSearch.problem("hearth") == nil ? "hearth" : Terminal.executable }
+
+    /// A version control folder alone does not make a folder one that is used.
+    private func requireRoom(_ folder: String, _ project: NewProject) throws(ClientFailure) {
+        guard !force, !Folder.entries(folder).filter({ $0 != ".git" }).isEmpty else { return }
+        let taken = project.files.map(\.path).filter { access("\(folder)/\($0)", F_OK) == 0 }
+        guard Terminal.canAsk else {
+            throw ClientFailure(
+                .invalidInput, "\(folder) is not empty; name another folder, or say --force to write into this one, over files of the same names")
+        }
+        let consequence = taken.isEmpty ? "" : " and replace \(taken.joined(separator: ", "))"
+        guard Terminal.confirms("\(folder) is not empty. Write into it\(consequence)?") else {
+            throw ClientFailure(.invalidInput, "nothing was changed")
+        }
+    }
+
+    /// Nothing is made yet.
+    private static func absolute(_ path: String) throws(ClientFailure) -> String {
+        var trimmed = path[...]
+        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed = trimmed.dropLast() }
+        if trimmed.isEmpty { throw ClientFailure(.invalidInput, "the folder has no name; . stands for this one") }
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFDIR else { throw ClientFailure(.invalidInput, "\(path) is a file; name a folder") }
+            return try resolved(String(trimmed))
+        }
+        guard let slash = trimmed.lastIndex(of: "/") else { return "\(try resolved("."))/\(trimmed)" }
+        let parent = slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+        return "\(try resolved(parent))/\(trimmed[trimmed.index(after: slash)...])"
+    }
+
+    private static func resolved(_ path: String) throws(ClientFailure) -> String {
+        guard let resolved = realpath(path, nil) else {
+            throw ClientFailure(.invalidInput, "\(path) cannot be used: \(String(cString: strerror(errno)).lowercased())")
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,150 @@
+"""`hearth init`: a project that works at once, and nobody's files lost."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+
+import pytest
+
+from commands import Commands
+from hearth import BINARY, ROOT, free_port
+from processes import until
+from wire import Ended, Wire
+
+
+@pytest.fixture
+def hearth(tmp_path):
+    return Commands(None, tmp_path / 'here')
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob('*') if path.is_file())
+
+
+def run(folder, *command, **more):
+    """A command of the project, as somebody with Swift on the path runs it."""
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **more})
+
+
+def serves(port):
+    try:
+        with Wire(port) as wire:
+            return wire.request('GET', '/_/ready').status == 200
+    except (OSError, Ended):
+        return False
+
+
+def works(folder, name, data, result):
+    """Both commands of a project: its tests pass, and it serves."""
+    tested = run(folder, 'scripts/test')
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    assert 'All tests passed.' in tested.stdout
+    port = free_port()
+    with open(folder.parent / 'serve.log', 'wb') as log:
+        host = subprocess.Popen(['scripts/serve', '--port', str(port)], cwd=folder, stdout=log, stderr=log, start_new_session=True)
+    try:
+        until(lambda: serves(port), 'it serves', 120)
+        called = run(folder, BINARY, 'functions:call', name, data, '--url', f'http://127.0.0.1:{port}')
+        assert called.returncode == 0, called.stderr
+        assert result in called.stdout
+    finally:
+        host.send_signal(signal.SIGTERM)
+        assert host.wait(60) == 0
+
+
+@pytest.mark.timeout(900)
+def test_a_project_in_swift(hearth):
+    said = hearth.succeeds('init', 'greetings')
+    assert 'scripts/serve' in said
+    folder = hearth.folder / 'greetings'
+    assert str(ROOT) in (folder / 'Package.swift').read_text()
+    works(folder, 'greet', '{"name": "Grace"}', 'Hello, Grace!')
+    assert run(folder, 'scripts/build', HEARTH='/nowhere', PATH='/usr/bin:/bin').stderr.startswith('build: hearth was not found')
+
+
+def test_a_project_in_c(hearth):
+    hearth.succeeds('init', 'counts', '--language', 'c')
+    folder = hearth.folder / 'counts'
+    assert (folder / 'include/hearth.h').read_bytes() == (ROOT / 'Sources/CHearth/include/hearth.h').read_bytes()
+    works(folder, 'increment', '{"by": 2}', '{"count":2}')
+
+
+def test_what_is_made(hearth):
+    made = hearth.result('init', 'my-first functions')
+    folder = hearth.folder / 'my-first functions'
+    assert (made['name'], made['project'], made['language']) == ('MyFirstFunctions', 'demo-my-first-functions', 'swift')
+    assert made['directory'] == str(folder)
+    assert made['files'] == files(folder)
+    assert {'Package.swift', 'functions.json', 'functions.schema.json', 'database.rules.json', '.gitignore', 'README.md', 'Tests/run',
+            'scripts/serve', 'scripts/test', 'Sources/MyFirstFunctions/MyFirstFunctions.swift'} <= set(made['files'])
+    assert not [path for path in made['files'] if '{{' in (folder / path).read_text()]
+    assert [path for path in made['files'] if (folder / path).stat().st_mode & stat.S_IXUSR] == ['Tests/run', 'scripts/build', 'scripts/serve',
+                                                                                                  'scripts/test']
+    assert json.loads((folder / 'functions.json').read_text())['plugins'] == {'MyFirstFunctions': {'product': 'MyFirstFunctions'}}
+    assert (folder / 'functions.schema.json').read_bytes() == (ROOT / 'functions.schema.json').read_bytes()
+    for script in ('Tests/run', 'scripts/build', 'scripts/serve', 'scripts/test', 'scripts/hearth.sh'):
+        subprocess.run(['bash', '-n', folder / script], check=True)
+
+
+@pytest.mark.parametrize('folder,name', [('counter', 'CounterPlugin'), ('7up', 'Functions7up'), ('...', 'Functions'), ('äöü', 'Functions')])
+def test_names_from_folders(hearth, folder, name):
+    assert hearth.result('init', folder)['name'] == name
+
+
+@pytest.mark.parametrize('name', ['', '1st', 'a b', 'a-b', 'Messages', 'ä'])
+def test_names_that_cannot_be(hearth, name):
+    assert 'choose another' in (said := hearth.run('init', 'new', '--name', name).sentence) or 'letters' in said
+    assert list(hearth.folder.iterdir()) == []
+
+
+def test_in_this_folder(hearth):
+    (hearth.folder / '.git').mkdir()
+    assert hearth.result('init', '--name', 'Mine')['name'] == 'Mine'
+    assert (hearth.folder / 'Sources/Mine/Mine.swift').exists()
+
+
+def test_a_folder_that_is_not_empty(hearth):
+    (hearth.folder / 'README.md').write_text('mine')
+    (hearth.folder / 'notes').write_text('mine too')
+    assert '--force' in hearth.run('init').sentence
+    assert files(hearth.folder) == ['README.md', 'notes']
+    status, shown = hearth.on_terminal('init', answers='n\n')
+    assert status == 1
+    assert 'replace README.md?' in shown
+    assert files(hearth.folder) == ['README.md', 'notes']
+    status, shown = hearth.on_terminal('init', answers='y\n')
+    assert status == 0, shown
+    assert (hearth.folder / 'notes').read_text() == 'mine too'
+    assert (hearth.folder / 'README.md').read_text() != 'mine'
+    (hearth.folder / 'README.md').write_text('mine')
+    hearth.succeeds('init', '--force')
+    assert (hearth.folder / 'README.md').read_text() != 'mine'
+
+
+def test_places_that_cannot_be(hearth):
+    (hearth.folder / 'file').write_text('')
+    assert 'is a file' in hearth.run('init', 'file').sentence
+    assert 'no/such cannot be used' in hearth.run('init', 'no/such/parent').sentence
+    assert 'does not hold the sources' in hearth.run('init', 'new', '--package', '.').sentence
+    assert 'cannot be used' in hearth.run('init', 'new', '--package', 'nowhere').sentence
+
+
+def test_packages(hearth):
+    hearth.succeeds('init', 'by-address', '--package', 'https://example.com/hearth.git')
+    assert '.package(url: "https://example.com/hearth.git", branch: "main")' in (hearth.folder / 'by-address/Package.swift').read_text()
+    hearth.succeeds('init', 'by-folder', '--package', ROOT)
+    assert f'path: "{ROOT}"' in (hearth.folder / 'by-folder/Package.swift').read_text()
+
+
+def test_a_program_far_from_its_sources(hearth, tmp_path):
+    """A binary that was copied to another machine makes projects in C, and asks for the sources for one in Swift."""
+    copy = tmp_path / 'bin/hearth'
+    copy.parent.mkdir()
+    copy.write_bytes(BINARY.read_bytes())
+    copy.chmod(0o755)
+    done = run(hearth.folder, copy, 'init', 'new')
+    assert (done.returncode, done.stderr.count('\n')) == (1, 1)
+    assert '--package' in done.stderr
+    assert run(hearth.folder, copy, 'init', 'inc', '--language', 'c').returncode == 0
