@@ -91,11 +91,14 @@ public final class FunctionCaller {
 
     // MARK: What there is
 
-    /// The functions of the host by name, for whoever may ask; nil where the host does not tell.
-    public func functions() throws(ClientFailure) -> [FunctionDescription]? {
-        let answer = try administrator.send(HostRequest("GET", "/_/api/functions"))
-        guard answer.status == 200, let json = try? JSONValue(parsing: answer.body), let list = json["functions"]?.array else { return nil }
-        return list.compactMap { FunctionDescription($0) }
+    /// The functions of the host, for whoever may ask; nil where the host does not tell.
+    public func functions() throws(ClientFailure) -> [HostFunction]? {
+        do throws(ClientFailure) {
+            return try FunctionsClient(administrator).functions().functions
+        } catch {
+            guard case .refused = error.kind else { throw error }
+            return nil
+        }
     }
 
     /// An ID token that a host in development mode takes for a signed-in user.
@@ -113,7 +116,7 @@ public final class FunctionCaller {
 
     // MARK: Parts
 
-    private func client(_ caller: Caller) -> HostClient { HostClient(administrator.url, token: caller.idToken, idleSeconds: Self.idleSeconds) }
+    private func client(_ caller: Caller) -> HostClient { administrator.another(token: caller.idToken, idleSeconds: Self.idleSeconds) }
 
     private func request(
         _ method: String, _ target: String, _ headers: [(name: String, value: String)], _ body: HostRequest.Body, _ caller: Caller
@@ -150,28 +153,6 @@ public struct FunctionFailure: Sendable {
     public let details: JSONValue?
     /// Of the HTTP answer.
     public let status: Int
-}
-
-/// What a host says of one of its functions.
-public struct FunctionDescription: Sendable {
-    public let name: String
-    /// `callable`, `https`, or the type of an event.
-    public let trigger: String
-
-    init?(_ json: JSONValue) {
-        guard let name = json["name"]?.string, let trigger = json["trigger"]?.string else { return nil }
-        self.name = name
-        self.trigger = trigger
-    }
-
-    /// A description for programs that know it from elsewhere.
-    public init(name: String, trigger: String) {
-        self.name = name
-        self.trigger = trigger
-    }
-
-    /// Whether events start it.
-    public var isEvent: Bool { trigger != "callable" && trigger != "https" }
 }
 
 /// An event for a function, as somebody imagines it.

@@ -26,6 +26,11 @@ public final class HostClient {
     /// Another client of the same host, with a connection of its own.
     public func another() -> HostClient { HostClient(url, token: token, authorityFile: authorityFile, idleSeconds: idleSeconds) }
 
+    /// Another client of the same host, for somebody else.
+    func another(token: String?, idleSeconds: Int) -> HostClient {
+        HostClient(url, token: token, authorityFile: authorityFile, idleSeconds: idleSeconds)
+    }
+
     /// Asks, and returns the whole answer, whatever its status.
     public func send(_ request: HostRequest) throws(ClientFailure) -> HostAnswer {
         let (connection, head) = try begin(request)

@@ -118,6 +118,9 @@ public struct HostFunction: Sendable {
     /// All that the host says of it.
     public let json: JSONValue
 
+    /// Whether events start it, rather than requests.
+    public var isEvent: Bool { trigger != "callable" && trigger != "https" }
+
     /// - Returns: nil where it is no function.
     init?(_ json: JSONValue) {
         guard let name = json["name"]?.string, let plugin = json["plugin"]?.string else { return nil }
