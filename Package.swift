@@ -61,6 +61,7 @@ let package = Package(
 
         // Rooms, each importing only what stands above it.
         .target(name: "Bytes", exclude: ["README.md"], swiftSettings: house),
+        .target(name: "Metrics", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(name: "JSON", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL"], exclude: ["README.md"], swiftSettings: house),
@@ -84,7 +85,7 @@ let package = Package(
         .target(
             name: "RealtimeDatabase",
             dependencies: [
-                "Bytes", "JSON", "EventLoop", "HTTP", "Tree", "Rules", "SQLite", .product(name: "Logging", package: "swift-log"),
+                "Bytes", "Metrics", "JSON", "EventLoop", "HTTP", "Tree", "Rules", "SQLite", .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
         .target(name: "CommandClient", dependencies: ["Bytes", "JSON", "COpenSSL"], exclude: ["README.md"], swiftSettings: house),
@@ -96,7 +97,7 @@ let package = Package(
         .target(
             name: "FunctionHost",
             dependencies: [
-                "Bytes", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree", "Rules",
+                "Bytes", "Metrics", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree", "Rules",
                 "RealtimeDatabase", "PluginBuild", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
@@ -134,6 +135,7 @@ let package = Package(
         // Tests mirror the rooms.
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: house),
         .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
+        .testTarget(name: "MetricsTests", dependencies: ["Metrics", "Bytes"], swiftSettings: house),
         .testTarget(name: "JSONTests", dependencies: ["FuzzSupport", "JSON", "Bytes"], swiftSettings: house),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "Bytes"], swiftSettings: house),
         .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", "Bytes", "CZlib"], swiftSettings: house),

@@ -27,6 +27,7 @@ public final class EventLoop: @unchecked Sendable {
     private var flushingStreams: [Stream] = []
     private var turnEndWork: [() -> Void] = []
     private var isIdling = false
+    private var turnNanoseconds: UInt64 = 0
     private var isClosed = false
 
     /// What reads of this loop land in: a reader has it for the length of its callback.
@@ -172,6 +173,7 @@ public final class EventLoop: @unchecked Sendable {
             turnEndWork.removeAll(keepingCapacity: true)
             for piece in work { piece() }
         }
+        turnNanoseconds = 0
         setIdling(!(queue.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty))
     }
 
@@ -214,6 +216,12 @@ public final class EventLoop: @unchecked Sendable {
 
     /// The loop's clock in milliseconds, read once a turn.
     public var nowMilliseconds: UInt64 { uv_now(handle) }
+
+    /// The time of this turn in nanoseconds of `CLOCK_MONOTONIC`, read when a turn first asks for it.
+    public var nowNanoseconds: UInt64 {
+        if turnNanoseconds == 0 { turnNanoseconds = uv_hrtime() }
+        return turnNanoseconds
+    }
 
     /// Nanoseconds of `CLOCK_MONOTONIC`, which host and workers share.
     public static func monotonicNanoseconds() -> UInt64 { uv_hrtime() }

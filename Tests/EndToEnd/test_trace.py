@@ -137,7 +137,8 @@ def test_a_write_without_a_trace_begins_one(host):
 
 def test_the_trace_outlives_the_host(launch):
     """It is a part of the event in the outbox."""
-    host = launch(['events'], mode='development')
+    triggers = {'retryMinSeconds': 1, 'retryMaxSeconds': 1}
+    host = launch(['events'], mode='development', config={'database': {'triggers': triggers}})
     with Database(host, DEFAULT) as database:
         database.ask('PUT', '/retried/x.json', 'failOnce', headers={'Authorization': 'Bearer owner', 'traceparent': f'00-{TRACE}-{SPAN}-01'})
     host.until_logged('a function failed at an event')

@@ -52,7 +52,7 @@ final class AdminAPI {
         }
     }
 
-    private func isAdministrator(_ exchange: HTTPExchange) -> Bool {
+    func isAdministrator(_ exchange: HTTPExchange) -> Bool {
         guard let header = exchange.header("authorization"), header.count > 7,
             header.extracting(first: 7).equalsIgnoringCase(lowercase: "bearer ")
         else { return false }

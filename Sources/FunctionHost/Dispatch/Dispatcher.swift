@@ -23,6 +23,9 @@ final class Dispatcher {
 
     /// The traces of what the host itself begins, events above all.
     var traces = TraceSource()
+    /// What is counted of functions.
+    var figures = FunctionFigureBook()
+    private var figuresOfPlugins: [String: PluginFigures] = [:]
 
     private var pools: [PoolKey: WorkerPool] = [:]
     private var functionNames: [String: [String]] = [:]
@@ -64,6 +67,24 @@ final class Dispatcher {
         let pool = WorkerPool(artifact: artifact, settings: settings, limits: limits, dispatcher: self)
         pools[key] = pool
         return pool
+    }
+
+    /// What is counted of the instances of a plugin.
+    func figures(ofPlugin name: String) -> PluginFigures {
+        if let known = figuresOfPlugins[name] { return known }
+        let new = PluginFigures(plugin: name)
+        figuresOfPlugins[name] = new
+        return new
+    }
+
+    /// The figures of every plugin that had instances, in order.
+    var pluginFigures: [PluginFigures] { figuresOfPlugins.values.sorted { $0.plugin < $1.plugin } }
+
+    /// What the pools are doing, those of one artifact together.
+    var poolFigures: [PoolFigures] {
+        var byArtifact: [String: PoolFigures] = [:]
+        for pool in pools.values { byArtifact["\(pool.artifact.name) \(pool.artifact.hash)", default: pool.figures.empty].merge(pool.figures) }
+        return byArtifact.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Remembers what an artifact's functions are called, in the manifest's order.

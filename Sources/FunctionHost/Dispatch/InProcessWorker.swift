@@ -96,7 +96,7 @@ extension InProcessWorker: PluginOwner {
 
     func pluginStartsResponse(_ id: InvocationID, head: Span<UInt8>) -> PluginFlow {
         guard open.allowChunks(id) == .goOn else { return .gone }
-        invocation(id)?.didStartResponse(head: head)
+        didStartResponse(id, head: head)
         return .goOn
     }
 

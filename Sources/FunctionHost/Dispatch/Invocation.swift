@@ -21,6 +21,12 @@ class Invocation {
 
     final var state = State.new
     final var queuedAtMilliseconds: UInt64 = 0
+    /// When it was started, on the loop's clock; 0 before, and once it is counted as over.
+    final private(set) var startedNanoseconds: UInt64 = 0
+    /// Whether there was no instance for it when it came.
+    final var isColdStart = false
+    /// The first digit of the status of an answer that was begun.
+    final var statusClass = 0
     /// Context and payload of an invocation that waits for a worker.
     final var parked = ByteBuffer()
     final var parkedContextSize = 0
@@ -60,19 +66,33 @@ class Invocation {
     // MARK: What the request's side says
 
     /// Sends it on its way.
-    final func start(payload: Span<UInt8>) { function.pool.dispatch(self, payload: payload) }
+    final func start(payload: Span<UInt8>) {
+        startedNanoseconds = function.pool.loop.nowNanoseconds
+        function.figures.begin()
+        function.pool.dispatch(self, payload: payload)
+    }
+
+    /// Counts it as over, once.
+    final func end(_ outcome: InvocationOutcome) {
+        state = .over
+        guard startedNanoseconds != 0 else { return }
+        var nanoseconds = function.pool.loop.nowNanoseconds &- startedNanoseconds
+        // What runs inside the host may have been done in one turn.
+        if nanoseconds == 0 { nanoseconds = EventLoop.monotonicNanoseconds() &- startedNanoseconds }
+        startedNanoseconds = 0
+        function.figures.end(outcome, nanoseconds: nanoseconds)
+    }
 
     /// Nobody waits for the answer any more.
     final func cancel() {
         switch state {
         case .running(let place):
-            state = .over
+            end(InvocationOutcome(.cancelled))
             place.worker.cancel(place.id)
         case .queued:
-            state = .over
+            end(InvocationOutcome(.cancelled))
             function.pool.forgetQueued()
-        case .new, .over:
-            state = .over
+        case .new, .over: end(InvocationOutcome(.cancelled))
         }
     }
 
@@ -86,16 +106,19 @@ class Invocation {
         switch state {
         case .over: return
         case .running(let place):
-            state = .over
+            end(InvocationOutcome(failure.code))
             place.worker.cancel(place.id)
-        case .new, .queued:
-            state = .over
+        case .new:
+            function.figures.refuseAtOnce()
+            end(InvocationOutcome(failure.code))
+        case .queued: end(InvocationOutcome(failure.code))
         }
         didFail(failure)
     }
 
     /// Keeps what is needed to start it later.
     final func park(payload: Span<UInt8>) {
+        function.figures.park()
         writeContext(into: &parked)
         parkedContextSize = parked.count
         parked.append(payload)

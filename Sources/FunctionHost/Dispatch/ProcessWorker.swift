@@ -149,7 +149,7 @@ extension ProcessWorker: WorkerChildOwner {
             pool?.workerHasAnswered()
             didAnswer(header.invocation, AnswerKind(rawValue: header.detail) ?? .error, head: head, body: body)
         case .chunk: invocation(header.invocation)?.didReceiveChunk(body)
-        case .startResponse: invocation(header.invocation)?.didStartResponse(head: head)
+        case .startResponse: didStartResponse(header.invocation, head: head)
         case .serviceCall: callService(header, head: head, payload: body)
         case .pong: watch = isStopSent ? watch : nil
         case .loaded: didLoad(.success(body.array()))

@@ -28,6 +28,8 @@ class Worker {
     final private(set) var inFlight = 0
     /// When it last had nothing to do, in loop milliseconds.
     final var idleSinceMilliseconds: UInt64 = 0
+    /// When it was wanted, in nanoseconds of the loop's clock.
+    final var startedNanoseconds: UInt64 = 0
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
@@ -74,6 +76,9 @@ class Worker {
     /// Takes one out of the queue.
     final func startParked(_ invocation: Invocation) {
         let id = occupy(invocation)
+        let function = invocation.function
+        function.figures.waited(
+            nanoseconds: function.pool.loop.nowNanoseconds &- invocation.startedNanoseconds, isColdStart: invocation.isColdStart)
         sendParked(invocation, id: id)
     }
 
@@ -115,10 +120,27 @@ class Worker {
         swap(&invocation, &slots[id.slot].invocation)
         release(id.slot)
         if let invocation, case .running = invocation.state {
-            invocation.state = .over
+            invocation.end(Self.outcome(kind, head: head, body: body, invocation))
             invocation.didAnswer(kind, head: head, body: body)
         }
         pool?.workerHasRoom(self)
+    }
+
+    @inline(__always)
+    private static func outcome(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>, _ invocation: Invocation) -> InvocationOutcome {
+        switch kind {
+        case .result: InvocationOutcome(.ok)
+        case .error: InvocationOutcome(CallableError(functionError: body).code)
+        case .response: InvocationOutcome(statusClass: ResponseDescription.statusClass(head))
+        case .end: InvocationOutcome(statusClass: invocation.statusClass)
+        }
+    }
+
+    /// The worker has begun an answer.
+    final func didStartResponse(_ id: InvocationID, head: Span<UInt8>) {
+        guard let invocation = invocation(id) else { return }
+        invocation.statusClass = ResponseDescription.statusClass(head)
+        invocation.didStartResponse(head: head)
     }
 
     private func release(_ slot: Int) {
@@ -136,7 +158,7 @@ class Worker {
         inFlight = 0
         for slot in open {
             guard let invocation = slot.invocation, case .running = invocation.state else { continue }
-            invocation.state = .over
+            invocation.end(InvocationOutcome(failure.code))
             invocation.didFail(failure)
         }
     }

@@ -1,6 +1,7 @@
 import Bytes
 import EventLoop
 import Logging
+import Metrics
 
 /// What decides how many workers a pool has and what each may do.
 struct PoolSettings: Hashable, Sendable {
@@ -30,6 +31,7 @@ final class WorkerPool {
     private var retryTimer: Timer?
     private var isStopping = false
     private let deadlines: DeadlineWatch
+    private let pluginFigures: PluginFigures
 
     init(artifact: Artifact, settings: PoolSettings, limits: PoolLimits, dispatcher: Dispatcher) {
         self.artifact = artifact
@@ -37,6 +39,7 @@ final class WorkerPool {
         self.limits = limits
         self.dispatcher = dispatcher
         deadlines = dispatcher.deadlines
+        pluginFigures = dispatcher.figures(ofPlugin: artifact.name)
         restarts = RestartPolicy(limit: limits.restartLimit, windowSeconds: limits.restartWindowSeconds)
     }
 
@@ -63,6 +66,7 @@ final class WorkerPool {
         if let worker = freeWorker() {
             worker.start(invocation, payload: payload)
         } else {
+            invocation.isColdStart = !workers.contains { $0.state == .ready }
             invocation.park(payload: payload)
             queue.append(invocation, now: loop.nowMilliseconds)
         }
@@ -146,6 +150,7 @@ final class WorkerPool {
         }
         switch dispatcher.launcher.start(artifact, settings: settings, pool: self) {
         case .success(let worker):
+            worker.startedNanoseconds = loop.nowNanoseconds
             workers.append(worker)
             return true
         case .failure(let error):
@@ -159,6 +164,7 @@ final class WorkerPool {
     /// The plugin is loaded.
     func workerIsReady(_ worker: Worker) {
         worker.state = .ready
+        pluginFigures.starts.record(nanoseconds: loop.nowNanoseconds &- worker.startedNanoseconds)
         worker.idleSinceMilliseconds = loop.nowMilliseconds
         workerHasRoom(worker)
     }
@@ -170,6 +176,7 @@ final class WorkerPool {
     func workerDidEnd(_ worker: Worker, reason: String?) {
         workers.removeAll { $0 === worker }
         worker.pool = nil
+        if reason == nil { pluginFigures.ends += 1 } else { pluginFigures.crashes += 1 }
         let lost = Set(worker.openInvocations.map(\.function.name)).sorted()
         worker.failAll(.workerEnded)
         if let reason {
@@ -187,6 +194,9 @@ final class WorkerPool {
         startWorkerIfNeeded(waiting: queue.count)
         if workers.isEmpty { failQueue(.cannotStart(retryAfterSeconds: secondsUntilRestart)) }
     }
+
+    /// How many wait for an instance.
+    var waitingCount: Int { queue.count }
 
     private func failQueue(_ failure: InvocationFailure) {
         for invocation in queue.removeAll() { invocation.fail(failure) }

@@ -17,6 +17,11 @@ enum PeerRules {
         return header.extracting(7..<header.count).equalsInConstantTime(adminToken)
     }
 
+    /// Whether an address is one of this machine's own, by which nobody else comes.
+    static func isLoopback(_ address: String) -> Bool {
+        address.hasPrefix("127.") || address.hasPrefix("[::1]") || address.hasPrefix("[::ffff:127.")
+    }
+
     /// Loopback and private networks (RFC 1918, RFC 4193).
     static func isInternal(_ address: String) -> Bool {
         if address.hasPrefix("[") {

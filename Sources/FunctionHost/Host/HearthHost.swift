@@ -30,6 +30,7 @@ public final class HearthHost {
     private let gate: TokenGate
     private let database: DatabaseHost
     private let delivery: TriggerDelivery
+    private let metrics: MetricsGatherer
     private var watchdog: Watchdog?
 
     /// Takes the data directory and the port.
@@ -61,8 +62,10 @@ public final class HearthHost {
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
         ) { [database = database.database] name in try? database.namespace(name) }
         reference.value.delivery = delivery
+        metrics = MetricsGatherer(loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, output: output)
         dispatcher.services.register(DatabaseService(database: database.database, loop: home))
         try makeShards()
+        metrics.use(shards)
     }
 
     private func makeShards() throws(HostStartError) {
@@ -76,7 +79,8 @@ public final class HearthHost {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate,
-                    database: database.database, databaseSettings: databaseSettings, log: log)
+                    database: database.database, databaseSettings: databaseSettings,
+                    metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), log: log)
                 let own = ListeningSocket.share(of: options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.listen(on: socket) }
                 if own.isEmpty { try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1) }
@@ -199,6 +203,7 @@ public final class HearthHost {
         shardsLeft -= 1
         guard shardsLeft == 0 else { return }
         drainTimer = nil
+        metrics.stop()
         dispatcher.stop { [self] in
             delivery.finish { [self] in
                 database.stop()

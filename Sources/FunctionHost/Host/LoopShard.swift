@@ -18,7 +18,7 @@ final class LoopShard: @unchecked Sendable {
 
     init(
         loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, database: RealtimeDatabase,
-        databaseSettings: DatabaseFrontEndSettings, log: Logger
+        databaseSettings: DatabaseFrontEndSettings, metrics: MetricsPage, log: Logger
     ) {
         self.loop = loop
         self.thread = thread
@@ -29,7 +29,7 @@ final class LoopShard: @unchecked Sendable {
             database: database)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
-            adminToken: adminToken, gate: gate, database: front, admin: admin, log: log)
+            adminToken: adminToken, gate: gate, database: front, admin: admin, metrics: metrics, log: log)
         server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax), handler: router)
     }
 
@@ -54,6 +54,15 @@ final class LoopShard: @unchecked Sendable {
         loop.post { [self] in
             router.registry.replaceAll(functions)
             router.isReady = true
+        }
+    }
+
+    /// Tells its figures, on its own loop. Called on a thread that is not the loop's, so that it is seen how long the loop takes.
+    func tellFigures(_ tell: @escaping @Sendable (LoopFigures) -> Void) {
+        let asked = EventLoop.monotonicNanoseconds()
+        loop.post { [self] in
+            let lag = EventLoop.monotonicNanoseconds() - asked
+            tell(LoopFigures(server: server.figures, connectionsOpen: server.connectionCount, lagNanoseconds: lag))
         }
     }
 

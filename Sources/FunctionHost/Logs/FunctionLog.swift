@@ -27,6 +27,7 @@ final class FunctionLog {
 
     /// Says that a worker logged more than it may.
     func recordDropped(_ origin: FunctionLogOrigin, bytes: Int, perSecond: Int) {
+        output.countLimited(bytes: bytes)
         let text = "\(bytes) bytes of log were dropped: workers.logBytesPerSecond is \(perSecond)"
         write(origin, level: 4, text, "", .logger)
     }

@@ -19,7 +19,17 @@ final class LogOutput: @unchecked Sendable {
     /// Bytes that may wait to be written.
     static let waitingBytesMax = 4 << 20
 
+    /// What is counted of the log.
+    struct Figures: Sendable {
+        /// Lines that were logged, those included that were dropped.
+        var lines = 0
+        var droppedByOutput = 0
+        /// What functions logged beyond their limit.
+        var limitedBytes = 0
+    }
+
     private struct State: ~Copyable {
+        var figures = Figures()
         var waiting = ByteBuffer()
         var droppedLines = 0
         var isWriting = false
@@ -50,8 +60,10 @@ final class LogOutput: @unchecked Sendable {
     /// Queues one line.
     func write(severity: Severity, label: String, message: String, entries: [(String, JSONValue)]) {
         let isFirst = state.withLock { state in
+            state.figures.lines += 1
             guard state.waiting.count < Self.waitingBytesMax else {
                 state.droppedLines += 1
+                state.figures.droppedByOutput += 1
                 return false
             }
             let wasEmpty = state.waiting.isEmpty
@@ -60,6 +72,12 @@ final class LogOutput: @unchecked Sendable {
         }
         if isFirst { sem_post(wake) }
     }
+
+    /// What was counted so far.
+    var figures: Figures { state.withLock { $0.figures } }
+
+    /// So many bytes of a function's were not even asked to be written.
+    func countLimited(bytes: Int) { state.withLock { $0.figures.limitedBytes += bytes } }
 
     /// Waits until everything is written, for at most two seconds.
     func flush() {

@@ -17,6 +17,8 @@ final class RegisteredFunction: @unchecked Sendable {
     let pool: WorkerPool
     /// `timeoutSeconds` in milliseconds.
     let timeoutMilliseconds: UInt64
+    /// What is counted of it; belongs to the pool's loop.
+    let figures: FunctionFigures
 
     init(declaration: FunctionDeclaration, options: FunctionOptions, artifact: Artifact, pool: WorkerPool) {
         name = declaration.name
@@ -27,6 +29,7 @@ final class RegisteredFunction: @unchecked Sendable {
         generation = declaration.generation
         self.options = options
         self.pool = pool
+        figures = pool.dispatcher.figures.figures(of: declaration.name, version: 1)
         timeoutMilliseconds = UInt64(options.timeoutSeconds * 1000)
     }
 

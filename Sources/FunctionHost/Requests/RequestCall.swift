@@ -114,6 +114,16 @@ struct ResponseDescription {
     let status: HTTPStatus
     let headers: [(String, String)]
 
+    /// The first digit of a head's status; 0 for what is no head.
+    static func statusClass(_ bytes: Span<UInt8>) -> Int {
+        let usual: StaticString = "{\"status\":"
+        let size = usual.utf8CodeUnitCount
+        if bytes.count > size + 2, bytes.extracting(0..<size).equals(usual), bytes[size] &- 0x32 < 4, bytes[size + 3] &- 0x30 > 9 {
+            return Int(bytes[size] &- 0x30)
+        }
+        return ResponseDescription(bytes).map { $0.status.rawValue / 100 } ?? 0
+    }
+
     /// - Returns: nil for anything else than that, and for a status that is no final one.
     init?(_ bytes: Span<UInt8>) {
         guard let object = (try? JSONValue(parsing: bytes))?.object else { return nil }

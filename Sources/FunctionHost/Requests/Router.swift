@@ -16,6 +16,7 @@ final class Router: HTTPHandler {
     let database: DatabaseFrontEnd
     /// What administrators ask of the host itself.
     private let admin: AdminAPI
+    private let metrics: MetricsPage
     let log: Logger
     /// Whether the log takes what is said of each call, so that nothing is made ready for nobody.
     let logsEachCall: Bool
@@ -37,7 +38,7 @@ final class Router: HTTPHandler {
 
     init(
         loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, database: DatabaseFrontEnd,
-        admin: AdminAPI, log: Logger
+        admin: AdminAPI, metrics: MetricsPage, log: Logger
     ) {
         self.loop = loop
         self.isHome = isHome
@@ -46,6 +47,7 @@ final class Router: HTTPHandler {
         self.gate = gate
         self.database = database
         self.admin = admin
+        self.metrics = metrics
         self.log = log
         logsEachCall = log.logLevel <= .debug
         registry = FunctionRegistry(project: project)
@@ -128,6 +130,7 @@ final class Router: HTTPHandler {
             return answer(
                 exchange, isServing ? .ok : .serviceUnavailable, json: isServing ? "{\"status\":\"ready\"}" : "{\"status\":\"not ready\"}")
         }
+        if path.equals("/_/metrics") { return metrics.answer(exchange, isAdministrator: admin.isAdministrator(exchange)) }
         guard isReady else { return answerStarting(exchange) }
         if database.refusesUnclaimed(exchange) { return }
         if path.equals("/backends"), exchange.method == .get { return answerBackends(exchange) }

@@ -1,4 +1,5 @@
 import EventLoop
+import HTTP
 import Logging
 import RealtimeDatabase
 
@@ -145,6 +146,7 @@ final class NamespaceDelivery {
     private func finish(
         _ lane: EventLane, _ queue: FunctionQueue, _ event: OutboxEvent, _ target: any EventTarget, _ result: AttemptResult
     ) {
+        delivery.figures.add(result)
         switch result {
         case .succeeded:
             settlements.add(.done(event.key))
@@ -186,6 +188,7 @@ final class NamespaceDelivery {
             return giveUp(lane, queue, .expired, progress)
         }
         log.warning("a function failed at an event, which it is given again", metadata: metadata(event, progress, delay: delay))
+        delivery.figures.retries += 1
         settlements.add(.postponed(event.key, progress))
         queue.wait(lane, milliseconds: UInt64(max(1, delay)))
     }
@@ -207,6 +210,7 @@ final class NamespaceDelivery {
     }
 
     private func bury(_ event: OutboxEvent, _ progress: DeliveryProgress, _ reason: DeadLetter.Reason) {
+        delivery.figures.add(reason)
         settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds))
     }
 
@@ -233,6 +237,7 @@ final class NamespaceDelivery {
             "function": "\(event.function)", "event": "\(event.id)", "namespace": "\(namespace)", "path": "\(event.path)",
             "attempts": "\(progress.attempts + progress.interruptions)",
         ]
+        if let trace = event.trace { metadata["trace"] = "\(trace.id)" }
         if let error = progress.lastError { metadata["error"] = "\(error)" }
         if let delay { metadata["againInSeconds"] = "\(Double(delay) / 1000)" }
         return metadata

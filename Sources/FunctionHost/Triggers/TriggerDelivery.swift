@@ -16,6 +16,7 @@ final class TriggerDelivery {
     private var areTargetsComplete = false
     private var namespaces: [String: NamespaceDelivery] = [:]
     private(set) var isStopped = false
+    var figures = DeliveryFigures()
 
     enum Target {
         case found(any EventTarget)

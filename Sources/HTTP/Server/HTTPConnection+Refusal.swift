@@ -31,6 +31,7 @@ extension HTTPConnection {
     private func writeRefusal(_ refusal: HTTPRefusal, _ exchange: HTTPExchange?) {
         let content = server.handler.errorBody(status: refusal.status, message: refusal.message, exchange: exchange)
         let body = content?.body ?? Self.text(of: refusal)
+        server.figures.count(refusal.status)
         stream.outbox.append("HTTP/1.1 ")
         stream.outbox.append(decimal: refusal.status.rawValue)
         stream.outbox.append(" ")

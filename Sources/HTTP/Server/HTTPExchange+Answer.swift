@@ -33,6 +33,7 @@ extension HTTPExchange {
     ///   that has a body.
     public func respond(prebuiltHead: StaticString, body: Span<UInt8>) {
         guard state == .waiting, let connection else { return }
+        connection.server.figures.count(prebuiltHead: prebuiltHead)
         let isClosing = !connection.keepsAlive(after: self)
         let sendsKeepAlive = !isClosing && minorVersion == 0
         let date = connection.server.dateLine
@@ -58,6 +59,7 @@ extension HTTPExchange {
     /// Answers with a head that is ready but for what `fields` adds, and the server's own fields.
     public func respond(prebuiltHead: StaticString, body: Span<UInt8>, fields: (ResponseHead) -> Void) {
         guard state == .waiting, let connection else { return }
+        connection.server.figures.count(prebuiltHead: prebuiltHead)
         connection.stream.outbox.append(prebuiltHead)
         finish(connection, body.count, fields)
         if method != .head { connection.stream.outbox.append(body) }
@@ -83,6 +85,7 @@ extension HTTPExchange {
         prebuiltHead: StaticString, contentLength: Int? = nil, fields: (ResponseHead) -> Void = { _ in }
     ) {
         guard state == .waiting, let connection else { return }
+        connection.server.figures.count(prebuiltHead: prebuiltHead)
         connection.stream.outbox.append(prebuiltHead)
         start(connection, contentLength, isBodyless: false, fields)
     }
@@ -132,6 +135,7 @@ extension HTTPExchange {
     // MARK: Heads
 
     private func writeStatusLine(_ status: HTTPStatus, _ connection: HTTPConnection) {
+        connection.server.figures.count(status)
         let stream = connection.stream
         stream.outbox.append("HTTP/1.1 ")
         stream.outbox.append(decimal: status.rawValue)

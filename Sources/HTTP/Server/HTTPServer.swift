@@ -13,6 +13,9 @@ public final class HTTPServer {
     /// Whether `drain` was called.
     public private(set) var isDraining = false
 
+    /// What it has done so far.
+    public internal(set) var figures = HTTPServerFigures()
+
     let handler: any HTTPHandler
     let parser = HeadParser()
 
@@ -41,6 +44,7 @@ public final class HTTPServer {
     ///
     /// - Parameter tls: speaks TLS on it where given.
     public func accept(_ stream: Stream, tls: TLSContext? = nil) {
+        figures.connectionsAccepted &+= 1
         let surplus = connections.count - limits.connectionsMax
         // Refusing politely costs a connection too, for a moment: with very many at once there is no time for it.
         guard surplus < 64 + limits.connectionsMax / 16 else { return stream.close() }

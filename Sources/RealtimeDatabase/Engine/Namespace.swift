@@ -40,7 +40,7 @@ public final class Namespace: OutboxAccess {
         writerThread.post { [writer] in body(writer.value) }
     }
 
-    private func onReader(_ body: @escaping @Sendable (NamespaceReader) -> Void) {
+    func onReader(_ body: @escaping @Sendable (NamespaceReader) -> Void) {
         readerThread.post { [reader] in body(reader.value) }
     }
 

@@ -19,6 +19,7 @@ final class NamespaceReader {
     /// What it knew of the tree's shape need not be read again where nothing has changed.
     private var lastReader: TreeReader?
     private var answers = Batch()
+    var figures = ReaderFigures()
     private var scratch = ByteBuffer()
     /// The rules in force. Reads that arrive before the writer has said which they are wait here.
     private var rules: RuleSet?
@@ -106,6 +107,7 @@ final class NamespaceReader {
         } catch {
             outcome = .refused(refusal(error))
         }
+        figures.add(request.kind, outcome)
         answers.answer(on: loop) { _ in answer.value(outcome) }
         endTurnLater()
     }

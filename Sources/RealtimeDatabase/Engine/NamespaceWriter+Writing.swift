@@ -7,8 +7,12 @@ import Tree
 extension NamespaceWriter {
     /// Does a write as a part of this turn's transaction; `answer` is called on `loop` when it is durable.
     func write(_ request: WriteRequest, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>) {
-        inTransaction({ error in loop.post { answer.value(.refused(error)) } }) { open throws(StoreError) in
+        inTransaction({ error in
+            figures.addFailed(request.operation)
+            loop.post { answer.value(.refused(error)) }
+        }) { open throws(StoreError) in
             let outcome = try perform(request, open)
+            figures.add(request.operation, outcome)
             batch.answer(on: loop) { failure in answer.value(failure.map { .refused($0) } ?? outcome) }
         }
     }

@@ -25,6 +25,7 @@ final class NamespaceWriter {
     /// What a single write may set off.
     var triggerLimits = TriggerLimits()
     var batch = Batch()
+    var figures = WriterFigures()
     private(set) var listeners = ListenerTree()
     private var lastListener: UInt64 = 0
     private(set) var isInTransaction = false
@@ -150,10 +151,14 @@ final class NamespaceWriter {
             if hasChanges {
                 let number = MetaKey.bytes(commitNumber + 1)
                 try open.store.put(MetaKey.commit, number.span, in: .meta)
+                try open.outbox.willCommit()
+                let start = EventLoop.monotonicNanoseconds()
                 try open.store.commit()
                 commitNumber += 1
+                figures.didCommit(nanoseconds: EventLoop.monotonicNanoseconds() - start)
             } else {
                 open.store.rollback()
+                figures.didCommit(nanoseconds: nil)
             }
             isInTransaction = false
         } catch {
@@ -174,6 +179,7 @@ final class NamespaceWriter {
         trouble.failed("a write failed", error)
         let refusal = DatabaseError(error)
         isInTransaction = false
+        figures.didFail()
         let store = open?.store
         store?.rollback()
         deliver(failure: refusal)
@@ -193,6 +199,16 @@ final class NamespaceWriter {
         let finished = batch
         batch = Batch()
         finished.deliver(failure: failure)
+    }
+
+    /// The figures, with those that are looked up when somebody asks.
+    var currentFigures: WriterFigures {
+        var figures = figures
+        figures.listeners = listeners.count
+        figures.waitingEvents = open?.outbox.waitingCount ?? 0
+        figures.deadLetters = open?.outbox.deadLetterCount ?? 0
+        figures.storedBytes = open?.store.sizeBytes ?? 0
+        return figures
     }
 
     // MARK: Rules

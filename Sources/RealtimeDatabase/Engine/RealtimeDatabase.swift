@@ -84,6 +84,9 @@ public final class RealtimeDatabase: Sendable {
         }
     }
 
+    /// Those that are open now.
+    var openNamespaces: [Namespace] { state.withLock { Array($0.namespaces.values) } }
+
     /// The names of those that are open or stored, in order.
     public func names() throws(DatabaseError) -> [String] {
         let open = state.withLock { Set($0.namespaces.keys) }

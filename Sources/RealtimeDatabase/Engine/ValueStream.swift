@@ -58,6 +58,7 @@ public final class ValueStream: Sendable {
                 buffer.clear(keepingAtMost: 2 * NamespaceReader.pieceBytes)
                 let hasMore = try stream.next(into: &buffer, atLeast: NamespaceReader.pieceBytes)
                 bytesLeft -= buffer.count
+                reader.figures.bytes += buffer.count
                 guard bytesLeft >= 0 else { throw .tooLarge }
                 if hasMore { return .some(buffer.array()) }
                 end()

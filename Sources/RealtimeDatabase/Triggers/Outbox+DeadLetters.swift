@@ -62,6 +62,7 @@ extension Outbox {
     public func deleteDeadLetter(_ sequence: UInt64) throws(StoreError) -> Bool {
         guard try store.delete(EventKey.bytes(of: sequence), in: .deadLetters) else { return false }
         hasChanges = true
+        deadLetterCount -= 1
         return true
     }
 }

@@ -69,7 +69,9 @@ extension Outbox {
 
     /// The function has done its work: forgets the event.
     public func acknowledge(_ key: EventKey) throws(StoreError) {
-        if try store.delete(key.bytes, in: .outbox) { hasChanges = true }
+        guard try store.delete(key.bytes, in: .outbox) else { return }
+        hasChanges = true
+        waitingCount -= 1
     }
 
     /// Notes how far the delivery of an event has come.
@@ -88,5 +90,7 @@ extension Outbox {
         try store.put(EventKey.bytes(of: key.sequence), letter.row().span, in: .deadLetters)
         try store.delete(key.bytes, in: .outbox)
         hasChanges = true
+        waitingCount -= 1
+        deadLetterCount += 1
     }
 }

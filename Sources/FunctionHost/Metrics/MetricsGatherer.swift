@@ -1,0 +1,117 @@
+import EventLoop
+import HTTP
+import RealtimeDatabase
+
+/// What one loop tells of itself.
+struct LoopFigures: Sendable {
+    var server = HTTPServerFigures()
+    var connectionsOpen = 0
+    /// How long a message waited for the loop.
+    var lagNanoseconds: UInt64 = 0
+}
+
+/// Gathers what is counted on all threads, when somebody asks. Belongs to the home loop.
+///
+/// Whoever does not answer in time, for its disk or its work, is told of as it was when it last did.
+final class MetricsGatherer {
+    let dispatcher: Dispatcher
+    let delivery: TriggerDelivery
+    let output: LogOutput
+    private let loop: EventLoop
+    private let database: RealtimeDatabase
+    private var shards: [LoopShard] = []
+
+    private(set) var loops: [LoopFigures] = []
+    private(set) var process = ProcessFigures()
+    private(set) var writers: [String: WriterFigures] = [:]
+    private(set) var readers: [String: ReaderFigures] = [:]
+    /// How many parts of the last answer are older than the question.
+    private(set) var missingCount = 0
+
+    private var waiting: [([UInt8]) -> Void] = []
+    private var round = 0
+    private lazy var timer = Timer(loop: loop) { [unowned self] in finish() }
+
+    /// Nobody waits longer for figures.
+    private static let patienceMilliseconds: UInt64 = 1000
+
+    init(loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, output: LogOutput) {
+        self.loop = loop
+        self.dispatcher = dispatcher
+        self.delivery = delivery
+        self.database = database
+        self.output = output
+    }
+
+    /// The loops that there are, once they are made.
+    func use(_ shards: [LoopShard]) {
+        self.shards = shards
+        loops = Array(repeating: LoopFigures(), count: shards.count)
+    }
+
+    /// Nothing more is asked of anybody.
+    func stop() {
+        timer.close()
+        shards = []
+    }
+
+    /// Gathers and writes everything; whoever asks meanwhile gets the same answer.
+    func gather(completion: @escaping ([UInt8]) -> Void) {
+        waiting.append(completion)
+        guard waiting.count == 1 else { return }
+        round += 1
+        let names = database.askForFigures(on: loop) { [self, round] name, part in
+            switch part {
+            case .writer(let figures): writers[name] = figures
+            case .reader(let figures): readers[name] = figures
+            }
+            didReceive(round)
+        }
+        missingCount = names.count * 2 + shards.count + 1
+        askLoops(round)
+        timer.start(afterMilliseconds: Self.patienceMilliseconds)
+    }
+
+    /// From another thread than theirs, so that each of them is as late as it is.
+    private func askLoops(_ round: Int) {
+        let reference = LoopBound(self, loop: loop)
+        let (loop, shards) = (loop, shards)
+        Task {
+            // What is offloaded throws nothing.
+            let process = try? await loop.offload { () -> ProcessFigures in
+                for (index, shard) in shards.enumerated() {
+                    shard.tellFigures { figures in
+                        loop.post { reference.value.didReceive(figures, of: index, round) }
+                    }
+                }
+                return ProcessFigures.read()
+            }
+            loop.post { reference.value.didRead(process, round) }
+        }
+    }
+
+    private func didReceive(_ figures: LoopFigures, of index: Int, _ round: Int) {
+        loops[index] = figures
+        didReceive(round)
+    }
+
+    private func didRead(_ figures: ProcessFigures?, _ round: Int) {
+        if let figures { process = figures }
+        didReceive(round)
+    }
+
+    private func didReceive(_ round: Int) {
+        // What comes late is kept for the next answer.
+        guard round == self.round, !waiting.isEmpty else { return }
+        missingCount -= 1
+        if missingCount == 0 { finish() }
+    }
+
+    private func finish() {
+        timer.stop()
+        let text = MetricsReport(self).text()
+        let completions = waiting
+        waiting = []
+        for completion in completions { completion(text) }
+    }
+}

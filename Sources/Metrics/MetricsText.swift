@@ -1,0 +1,92 @@
+import Bytes
+
+/// Writes figures in the text format of Prometheus, version 0.0.4: a family with its help and type, then its samples.
+public struct MetricsText: ~Copyable {
+    private var buffer = ByteBuffer(capacity: 16 * 1024)
+    private var family = ""
+
+    /// What a family's numbers are.
+    public enum Kind: String, Sendable {
+        /// Only rises, and starts again at 0 with the process.
+        case counter
+        /// Rises and falls.
+        case gauge
+        case histogram
+    }
+
+    /// A name and a value that tell samples of one family apart.
+    public typealias Label = (name: StaticString, value: String)
+
+    public static let contentType: StaticString = "text/plain; version=0.0.4; charset=utf-8"
+
+    /// Nothing yet.
+    public init() {}
+
+    /// What was written.
+    public consuming func finish() -> [UInt8] { buffer.array() }
+
+    /// Begins a family. Its samples follow, all of them.
+    public mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+        family = name
+        buffer.append("# HELP \(name) ")
+        escape(help, quotes: false)
+        buffer.append("\n# TYPE \(name) \(kind.rawValue)\n")
+    }
+
+    /// Writes the one number of a family.
+    public mutating func sample(_ value: Int) { sample([], value) }
+
+    /// Writes the one number of a family.
+    public mutating func sample(_ value: Double) { sample([], value) }
+
+    /// Writes a whole number.
+    public mutating func sample(_ labels: [Label], _ value: Int) {
+        write(name: family, labels)
+        buffer.append(decimal: value)
+        buffer.append("\n")
+    }
+
+    /// Writes a number of seconds, or a ratio.
+    public mutating func sample(_ labels: [Label], _ value: Double) {
+        write(name: family, labels)
+        buffer.append("\(value)\n")
+    }
+
+    /// Writes a histogram: each bucket counts what those below it count, too.
+    public mutating func sample<H: Histogram>(_ labels: [Label], _ histogram: H) {
+        var count: UInt64 = 0
+        for (index, bound) in (H.bounds + ["+Inf"]).enumerated() {
+            count += histogram.bucketCount(index)
+            write(name: family + "_bucket", labels + [("le", bound)])
+            buffer.append("\(count)\n")
+        }
+        write(name: family + "_sum", labels)
+        buffer.append("\(histogram.sum)\n")
+        write(name: family + "_count", labels)
+        buffer.append("\(count)\n")
+    }
+
+    private mutating func write(name: String, _ labels: [Label]) {
+        buffer.append(name)
+        for (index, label) in labels.enumerated() {
+            buffer.append(index == 0 ? "{" : ",")
+            buffer.append(label.name)
+            buffer.append("=\"")
+            escape(label.value, quotes: true)
+            buffer.append("\"")
+        }
+        buffer.append(labels.isEmpty ? " " : "} ")
+    }
+
+    /// A backslash and a line's end are escaped everywhere, quotation marks in values of labels.
+    private mutating func escape(_ text: String, quotes: Bool) {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\\"): buffer.append("\\\\")
+            case UInt8(ascii: "\n"): buffer.append("\\n")
+            case UInt8(ascii: "\"") where quotes: buffer.append("\\\"")
+            default: buffer.append(byte)
+            }
+        }
+    }
+}
