@@ -93,7 +93,7 @@ let package = Package(
         .target(
             name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"],
             exclude: ["README.md"], swiftSettings: house),
-        .target(name: "PluginBuild", dependencies: ["CLinux"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "PluginBuild", dependencies: ["JSON", "CLinux"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "FunctionHost",
             dependencies: [

@@ -1,0 +1,109 @@
+import Glibc
+
+/// Builds products of a package again and again, as fast as the compiler can: after a change of nothing but the contents of known
+/// sources it runs the compiler's and the linker's commands of the package manager's own plan, and leaves out the package manager.
+///
+/// Blocks, and belongs to one thread at a time.
+public final class FastBuild {
+    /// What was built.
+    public struct Outcome: Sendable {
+        public var library: String
+        /// Warnings, exactly as the compiler wrote them.
+        public var diagnostics: String
+        /// Whether the package manager was left out.
+        public var isDirect: Bool
+    }
+
+    public let package: PackageBuild
+    private var states: [String: ProductState] = [:]
+
+    public init(_ package: PackageBuild) { self.package = package }
+
+    /// Builds a product.
+    ///
+    /// - Throws: `BuildFailure`; the library may be gone or half-written then, and what was made of it before is not touched.
+    public func build(
+        _ product: String, cancellation: BuildCancellation, progress: (BuildProgress) -> Void = { _ in }
+    ) throws(BuildFailure) -> Outcome {
+        if let outcome = try buildDirectly(product, cancellation, progress) { return outcome }
+        let start = FileStamp.now()
+        let outcome = try package.build(products: [product], cancellation: cancellation, progress: progress)
+        states[product] = plan(of: product).map { ProductState($0, description: descriptionFile, start: start) }
+        return Outcome(library: package.libraryPath(of: product), diagnostics: outcome.diagnostics, isDirect: false)
+    }
+
+    /// The files and folders that a product is made from, outside of `.build`; nil where no build has got as far as a plan.
+    public func origins(of product: String) -> ProductOrigins? {
+        guard let plan = states[product]?.plan ?? plan(of: product) else { return nil }
+        return ProductOrigins(plan, directory: package.directory)
+    }
+
+    private var descriptionFile: String { "\(package.directory)/.build/\(package.configuration.rawValue).yaml" }
+
+    private func plan(of product: String) -> ProductPlan? {
+        guard let bytes = WholeFile.read(descriptionFile, sizeBytesMax: BuildDescription.sizeBytesMax),
+            let description = try? BuildDescription(parsing: bytes)
+        else { return nil }
+        return ProductPlan(description, library: "/\(package.configuration.rawValue)/lib\(product).so", directory: package.directory)
+    }
+
+    /// Nil when the package manager has to do it.
+    private func buildDirectly(
+        _ product: String, _ cancellation: BuildCancellation, _ progress: (BuildProgress) -> Void
+    ) throws(BuildFailure) -> Outcome? {
+        guard states[product] != nil, let lock = PackageLock(directory: package.directory) else { return nil }
+        defer { withExtendedLifetime(lock) {} }
+        guard var state = states[product], let changed = state.changes(), let steps = state.plan.steps(for: Set(changed.keys)) else {
+            return nil
+        }
+        var diagnostics: [UInt8] = []
+        let start = FileStamp.now()
+        let older = Set(changed.filter { $0.value.isWritten(before: state.start) }.keys)
+        // What is half made is made anew by the next build.
+        defer { states[product] = state }
+        for (index, step) in steps.enumerated() {
+            progress(BuildProgress(product: product, step: index, steps: steps.count, text: step.text))
+            if !step.inputs.isDisjoint(with: older) { step.forgetPrevious() }
+            let status = try run(step, cancellation, &diagnostics)
+            state.didRun([step])
+            let text = String(decoding: diagnostics, as: UTF8.self)
+            if cancellation.isCancelled { throw BuildFailure(.cancelled, "the build of \(product) was stopped") }
+            guard status == 0 else {
+                throw BuildFailure(.compile, "\(product) does not compile: correct what the compiler names", diagnostics: text)
+            }
+        }
+        state.didBuild(changed, steps, since: start)
+        return Outcome(
+            library: package.libraryPath(of: product), diagnostics: String(decoding: diagnostics, as: UTF8.self), isDirect: true)
+    }
+
+    private func run(
+        _ step: ProductPlan.Step, _ cancellation: BuildCancellation, _ diagnostics: inout [UInt8]
+    ) throws(BuildFailure) -> Int {
+        // It asks for messages that a program reads; these are for people.
+        let arguments = step.arguments.filter { $0 != "-parseable-output" }
+        let process = try KeptProcess(
+            arguments, environment: Environment.inherited(), directory: package.directory, cancellation: cancellation)
+        var written: [UInt8] = []
+        let status = process.run { bytes in
+            if written.count < PackageOutput.diagnosticsBytesMax { written += bytes }
+        }
+        diagnostics += written
+        return status
+    }
+}
+
+/// What a product is made from, for those who watch it.
+public struct ProductOrigins: Sendable, Equatable {
+    /// Sources and package descriptions.
+    public let files: Set<String>
+    /// Folders in which a new file may belong to the product.
+    public let folders: Set<String>
+
+    init(_ plan: ProductPlan, directory: String) {
+        let scratch = "\(directory)/.build/"
+        let local = plan.sources.filter { !$0.hasPrefix(scratch) }
+        files = Set(local).union(plan.guards.filter { !$0.hasPrefix(scratch) })
+        folders = Set(plan.folders)
+    }
+}

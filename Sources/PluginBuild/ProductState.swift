@@ -1,0 +1,70 @@
+import Glibc
+
+/// The files of a product as they were when its library was made.
+struct ProductState: Sendable {
+    let plan: ProductPlan
+    /// When the build began that made the library.
+    private(set) var start: timespec
+    private let description: String
+    private var descriptionStamp: FileStamp?
+    private var structure: String
+    private var guards: [String: FileStamp?] = [:]
+    private var sources: [String: FileStamp] = [:]
+    private var products: [String: FileStamp?] = [:]
+    private var programs: [String: FileStamp?] = [:]
+
+    /// - Parameters:
+    ///   - description: the path of the file that the plan is from.
+    ///   - start: when the build began that made the library: what has changed since may not be in it.
+    init(_ plan: ProductPlan, description: String, start: timespec) {
+        self.plan = plan
+        self.start = start
+        self.description = description
+        descriptionStamp = FileStamp(description)
+        structure = Self.structure(plan)
+        for file in plan.guards {
+            let stamp = FileStamp(file)
+            // Nothing has this stamp, so that the file counts as changed.
+            guards[file] = stamp.map { $0.isSince(start) } == true ? FileStamp("/") : stamp
+        }
+        for file in plan.sources {
+            guard let stamp = FileStamp(file), !stamp.isSince(start) else { continue }
+            sources[file] = stamp
+        }
+        for file in plan.products { products[file] = FileStamp(file) }
+        for program in Set(plan.steps.compactMap(\.arguments.first)) {
+            for name in [program, "\(Folder.parent(of: program))/swift-frontend"] { programs[name] = FileStamp(name) }
+        }
+    }
+
+    /// The sources that have changed since; nil when anything else has, or one is gone: then only the package manager knows what to do.
+    func changes() -> [String: FileStamp]? {
+        guard FileStamp(description) == descriptionStamp, descriptionStamp != nil, Self.structure(plan) == structure,
+            guards.allSatisfy({ FileStamp($0.key) == $0.value }), products.allSatisfy({ FileStamp($0.key) == $0.value }),
+            programs.allSatisfy({ FileStamp($0.key) == $0.value })
+        else { return nil }
+        var changed: [String: FileStamp] = [:]
+        for file in plan.sources {
+            guard let stamp = FileStamp(file) else { return nil }
+            if sources[file] != stamp { changed[file] = stamp }
+        }
+        return changed
+    }
+
+    /// The steps for these sources have run.
+    mutating func didBuild(_ changed: [String: FileStamp], _ steps: [ProductPlan.Step], since start: timespec) {
+        self.start = start
+        sources.merge(changed) { $1 }
+        didRun(steps)
+    }
+
+    /// These steps have run, or were stopped while they did.
+    mutating func didRun(_ steps: [ProductPlan.Step]) {
+        for output in steps.flatMap(\.outputs) where products[output] != nil { products[output] = FileStamp(output) }
+    }
+
+    private static func structure(_ plan: ProductPlan) -> String {
+        let flat = plan.folders.map { folder in Folder.entries(folder).map { "\(folder)/\($0.name)\n" }.joined() }
+        return plan.trees.map { Folder.structure($0) }.joined() + "\n" + flat.joined()
+    }
+}
