@@ -133,7 +133,8 @@ public final class HostClient {
     public func refusal(_ answer: HostAnswer) -> ClientFailure {
         let error = (try? JSONValue(parsing: answer.body))?["error"]
         let text = error?.string ?? error?["message"]?.string
-        let said = text.map(Self.oneLine)
+        let refusals = error?["details"]?["refusals"]?.array?.compactMap(\.string) ?? []
+        let said = refusals.count > 1 ? "the host refuses:" + refusals.map { "\n    \($0)" }.joined() : text.map(Self.oneLine)
         switch answer.status {
         case 401, 403:
             let reason = said.map { " (\($0))" } ?? ""

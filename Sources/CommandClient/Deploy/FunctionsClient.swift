@@ -13,7 +13,7 @@ public struct FunctionsClient {
     public func functions() throws(ClientFailure) -> (revision: Int, functions: [HostFunction]) {
         let answer = try ask("GET", "functions")
         guard let revision = answer["revision"]?.int, let functions = answer["functions"]?.array else { throw notHearth }
-        return (revision, functions.compactMap(HostFunction.init))
+        return (revision, functions.compactMap { HostFunction($0, at: client.url) })
     }
 
     /// The versions of one, newest first.
@@ -113,8 +113,10 @@ public struct HostFunction: Sendable {
     public let memoryMebibytes: Int
     /// Which versions get calls, in percent; the largest share first.
     public let traffic: [(version: Int, percent: Int)]
-    /// Where it can be called; nil where it cannot.
+    /// Where it can be called from here; nil where it cannot.
     public let url: String?
+    /// Why it is not served; nil where it is.
+    public let problem: String?
     /// All that the host says of it.
     public let json: JSONValue
 
@@ -122,7 +124,7 @@ public struct HostFunction: Sendable {
     public var isEvent: Bool { trigger != "callable" && trigger != "https" }
 
     /// - Returns: nil where it is no function.
-    init?(_ json: JSONValue) {
+    init?(_ json: JSONValue, at host: HostURL) {
         guard let name = json["name"]?.string, let plugin = json["plugin"]?.string else { return nil }
         self.name = name
         self.plugin = plugin
@@ -130,7 +132,12 @@ public struct HostFunction: Sendable {
         trigger = json["trigger"]?.string ?? ""
         region = json["region"]?.string ?? json["region"]?.array?.compactMap(\.string).joined(separator: ", ") ?? ""
         memoryMebibytes = json["memoryMb"]?.int ?? 0
-        url = json["url"]?.string
+        problem = json["problem"]?.string
+        // The host knows the address that it listens on, which may be reached by another name, or through a proxy.
+        url = json["url"]?.string.map { text in
+            let rest = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+            return rest.count == 4 ? "\(host)/\(rest[3])" : text
+        }
         let shares = (json["traffic"]?.object ?? JSONObject()).compactMap { version, percent in
             Int(version).flatMap { number in percent.int.map { (version: number, percent: $0) } }
         }

@@ -89,7 +89,6 @@ final class Deployment {
             throw ClientFailure(.invalidInput, "\(configuration.file) cannot be read as JSON")
         }
         let functions = document["functions"]?.object ?? JSONObject()
-        let defaults = document["defaults"]?.object ?? JSONObject()
         var plugins: [DeployedPlugin] = []
         for plugin in selection.plugins {
             let environment: [String: String]
@@ -99,8 +98,7 @@ final class Deployment {
                 throw error.failure
             }
             let file = try ArtifactFile(libraries[plugin.name] ?? "")
-            plugins.append(
-                DeployedPlugin(name: plugin.name, file: file, environment: environment, functions: functions, defaults: defaults))
+            plugins.append(DeployedPlugin(name: plugin.name, file: file, environment: environment, functions: functions))
         }
         return plugins
     }

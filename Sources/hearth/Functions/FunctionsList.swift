@@ -26,7 +26,9 @@ struct FunctionsList: HostCommand {
             ]
         }
         let heading = ["Function", "Version", "Trigger", "Location", "Memory", "Plugin"]
-        return Outcome(text: TextTable.lines([heading] + rows).joined(separator: "\n"), json: json)
+        var lines = TextTable.lines([heading] + rows)
+        for function in functions { if let problem = function.problem { lines.append("\(function.name) is not served: \(problem)") } }
+        return Outcome(text: lines.joined(separator: "\n"), json: json)
     }
 }
 

@@ -31,7 +31,7 @@ import Testing
     @Test func requestsSayWhatIsMeant() throws {
         let file = try ArtifactFile(try Self.file("library"))
         let plugin = DeployedPlugin(
-            name: "P", file: file, environment: ["B": "2", "A": "1"], functions: ["a": ["concurrency": 1]], defaults: JSONObject())
+            name: "P", file: file, environment: ["B": "2", "A": "1"], functions: ["a": ["concurrency": 1]])
         let request = DeploymentRequest(plugins: [plugin], names: ["a", "b-c"], validatesOnly: false, removes: true, expectedRevision: 7)
         #expect(
             request.json == [
@@ -46,11 +46,17 @@ import Testing
     @Test func trafficIsReadLargestFirst() throws {
         func traffic(_ text: String) throws -> [[Int]] {
             let json = try JSONValue(parsing: #"{"name": "a", "plugin": "P", "version": 6, "traffic": \#(text)}"#)
-            return try #require(HostFunction(json)).traffic.map { [$0.version, $0.percent] }
+            return try #require(HostFunction(json, at: HostURL(parsing: "http://a"))).traffic.map { [$0.version, $0.percent] }
         }
         #expect(try traffic(#"{"5": 10, "6": 90, "4": 0}"#) == [[6, 90], [5, 10]])
         #expect(try traffic("{}") == [[6, 100]])
         #expect(try traffic(#"{"5": 100}"#) == [[5, 100]])
+    }
+
+    @Test func addressesAreThoseOfWhoAsks() throws {
+        let json: JSONValue = ["name": "a", "plugin": "P", "url": "http://0.0.0.0:5001/demo/us-central1/a"]
+        let function = HostFunction(json, at: try HostURL(parsing: "https://example.org/hearth"))
+        #expect(function?.url == "https://example.org/hearth/demo/us-central1/a")
     }
 
     // MARK: Libraries
