@@ -36,7 +36,7 @@ extension Configuration {
             let near = Spelling.nearest(to: name, among: Array(names)).map { "; did you mean \($0.quoted)?" } ?? ""
             let path = DocumentPath().appending(key: "functions").appending(key: name)
             let message = "no plugin has a function of this name" + near
-            return Problem(file: file, position: overrides.positions[""], path: path.description, message: message)
+            return Problem(file: file, position: overrides.positions[""] ?? nil, path: path.description, message: message)
         }.inOrder
     }
 }

@@ -80,6 +80,13 @@ public struct PluginSettings: Sendable, Equatable {
     public var isolation: Isolation
     /// The folder with the plugin's environment files.
     public var environmentDirectory: String
+
+    public init(name: String, source: Source, isolation: Isolation, environmentDirectory: String) {
+        self.name = name
+        self.source = source
+        self.isolation = isolation
+        self.environmentDirectory = environmentDirectory
+    }
 }
 
 public struct WorkerSettings: Sendable, Equatable {

@@ -32,9 +32,9 @@ extension ConfigurationReader {
     }
 
     /// Where each option stands; the function itself under the empty key.
-    private func positions(_ field: Field) -> [String: Position] {
+    private func positions(_ field: Field) -> [String: Position?] {
         guard let value = field.value else { return [:] }
-        var positions = ["": text.position(at: value.offset)]
+        var positions: [String: Position?] = ["": text.position(at: value.offset)]
         for member in value.members ?? [] { positions[member.key] = text.position(at: member.value.offset) }
         return positions
     }

@@ -18,6 +18,15 @@ struct EnvironmentReader {
     private var projectFile: String { FileSystem.join(directory, ".env.\(configuration.project)") }
     private var secretFile: String { FileSystem.join(directory, ".secret.local") }
 
+    /// Takes variables from elsewhere, under the rules of the files.
+    mutating func take(_ variables: [String: String], for plugin: String) {
+        for (key, value) in variables.sorted(by: { $0.key < $1.key }) {
+            let refusal = EnvironmentRules.isKey(key) ? EnvironmentRules.refusal(of: key) : "a key has only A to Z, 0 to 9 and _"
+            if let refusal { problems.append(Problem(file: "the environment of \(plugin)", path: key, message: refusal)) }
+            self.variables[key] = value
+        }
+    }
+
     mutating func readVariables() {
         var files = [FileSystem.join(directory, ".env"), projectFile]
         if isDevelopment { files.append(FileSystem.join(directory, ".env.local")) }

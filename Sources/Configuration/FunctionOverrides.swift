@@ -22,7 +22,7 @@ public struct FunctionOverrides: Sendable, Equatable {
     public var retry: Bool?
 
     /// Where each option stands in the file, by its key, for what is found out only when the plugin is loaded.
-    var positions: [String: Position] = [:]
+    var positions: [String: Position?] = [:]
 
     /// No override at all.
     public init() {}

@@ -187,7 +187,7 @@ struct FunctionResolution {
     private mutating func failFile(_ option: String, _ message: String) {
         let path = DocumentPath().appending(key: "functions").appending(key: declaration.name).appending(key: option)
         problems.append(
-            Problem(file: configuration.file, position: overrides.positions[option], path: path.description, message: message))
+            Problem(file: configuration.file, position: overrides.positions[option] ?? nil, path: path.description, message: message))
     }
 
     private mutating func failCode(_ option: String, _ message: String) {

@@ -15,13 +15,15 @@ public struct PluginEnvironment: Sendable {
     /// Reads the plugin's environment files: `.env`, `.env.PROJECT`, in development `.env.local`, later ones over earlier ones; and
     /// `.secret.local`.
     ///
-    /// - Parameter address: host and port at which plugins and clients reach the host, such as `127.0.0.1:5001`.
+    /// - Parameters:
+    ///   - address: host and port at which plugins and clients reach the host, such as `127.0.0.1:5001`.
+    ///   - variables: what stands in the place of the `.env` files; secrets are read from their file all the same.
     /// - Throws: every line that cannot be read, and every parameter and secret that is needed and has no value.
     public static func load(
-        plugin: PluginSettings, manifest: PluginManifest, configuration: Configuration, address: String
+        plugin: PluginSettings, manifest: PluginManifest, configuration: Configuration, address: String, variables: [String: String]? = nil
     ) throws(ConfigurationErrors) -> PluginEnvironment {
         var reader = EnvironmentReader(directory: plugin.environmentDirectory, configuration: configuration)
-        reader.readVariables()
+        if let variables { reader.take(variables, for: plugin.name) } else { reader.readVariables() }
         reader.readSecrets()
         let builtIns = BuiltInVariables(configuration: configuration, address: address, revision: plugin.name)
         let parameters = reader.parameters(manifest.params, builtIns: builtIns, plugin: plugin.name)
@@ -40,6 +42,15 @@ public struct PluginEnvironment: Sendable {
         reader.readVariables()
         guard reader.problems.isEmpty else { throw ConfigurationErrors(reader.problems) }
         return reader.variables
+    }
+
+    /// The secrets that reach a function, with their values.
+    public func secrets(of name: String) -> [String: String] {
+        var found: [String: String] = [:]
+        for function in functions where function.name == name {
+            for secret in function.secretNames(in: configuration) { found[secret] = secrets[secret] }
+        }
+        return found
     }
 
     /// The environment of a worker that runs all functions of the plugin.

@@ -28,6 +28,15 @@ public struct PluginManifest: Sendable {
     }
 }
 
+extension PluginManifest {
+    /// The same plugin with some of its functions only.
+    public func limited(to names: some Collection<String>) -> PluginManifest {
+        var manifest = self
+        manifest.functions = functions.filter { names.contains($0.name) }
+        return manifest
+    }
+}
+
 /// One function as the code declares it.
 public struct FunctionDeclaration: Sendable {
     public var name: String
