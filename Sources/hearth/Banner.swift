@@ -23,10 +23,11 @@ enum Banner {
 
     private static func functionTable(_ functions: [HostSummary.Function]) -> [String] {
         guard !functions.isEmpty else { return ["No functions: name a plugin under \"plugins\" in functions.json."] }
-        let rows = [["Function", "Trigger", "Plugin", "URL"]] + functions.map { [$0.name, $0.trigger, $0.plugin, $0.url ?? "-"] }
-        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let rows = [["Function", "Trigger", "Plugin", "Version", "URL"]]
+            + functions.map { [$0.name, $0.trigger, $0.plugin, "\($0.version)", $0.url ?? "-"] }
+        let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
-            (0..<3).map { row[$0] + String(repeating: " ", count: widths[$0] - row[$0].count) }.joined(separator: "  ") + "  " + row[3]
+            (0..<4).map { row[$0] + String(repeating: " ", count: widths[$0] - row[$0].count) }.joined(separator: "  ") + "  " + row[4]
         }
     }
 }

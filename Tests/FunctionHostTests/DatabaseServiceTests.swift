@@ -8,7 +8,7 @@ import Tree
 @Suite("Calls of the database service")
 struct DatabaseServiceTests {
     private func request(_ method: String, _ payload: String) throws(DatabaseServiceRefusal) -> DatabaseServiceRequest {
-        let artifact = Artifact(name: "p", hash: String(repeating: "0", count: 64), path: "p.so", displayName: "p.so")
+        let artifact = Artifact(name: "p", hash: String(repeating: "0", count: 64), path: "p.so", displayName: "p.so", lease: ArtifactLeases.Lease())
         let call = ServiceCall(artifact: artifact, service: "database", method: method, payload: Array(payload.utf8), chain: EventChain())
         return try DatabaseServiceRequest(call, key: "-new")
     }

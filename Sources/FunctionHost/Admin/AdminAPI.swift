@@ -12,11 +12,16 @@ final class AdminAPI {
     private let project: String
     private let isDevelopment: Bool
     private let adminToken: [UInt8]
+    private let functions: FunctionAdministration.Reference
 
     /// The longest body: rules, and a request to judge by them.
     private static let bodyBytesMax = 16 << 20
 
-    init(loop: EventLoop, project: String, isDevelopment: Bool, adminToken: [UInt8], database: RealtimeDatabase) {
+    init(
+        loop: EventLoop, project: String, isDevelopment: Bool, adminToken: [UInt8], database: RealtimeDatabase,
+        functions: FunctionAdministration.Reference
+    ) {
+        self.functions = functions
         self.loop = loop
         self.project = project
         self.isDevelopment = isDevelopment
@@ -45,11 +50,16 @@ final class AdminAPI {
     func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
         guard isAdministrator(exchange) else { return AdminAnswer.refuse(exchange, .unauthenticated) }
         do throws(AdminError) {
-            let call = try AdminCall(exchange, body)
+            let call = try AdminCall(exchange, body, isBytes: exchange.method == .put && isArtifact(exchange.path))
             try route(call)
         } catch {
             AdminAnswer.refuse(exchange, error)
         }
+    }
+
+    private func isArtifact(_ path: Span<UInt8>) -> Bool {
+        let count = "/_/api/artifacts/".utf8.count
+        return path.count > count && path.extracting(first: count).equals("/_/api/artifacts/")
     }
 
     func isAdministrator(_ exchange: HTTPExchange) -> Bool {
@@ -67,6 +77,7 @@ final class AdminAPI {
         switch call.segments.first {
         case nil: try host(call)
         case "databases": try databases(call)
+        case "functions", "artifacts", "deployments": functions.relay(call, from: loop)
         default: throw .noSuchResource
         }
     }

@@ -8,11 +8,14 @@ struct AdminError: Error {
     /// One sentence for a person.
     let message: String
     let status: HTTPStatus
+    /// What a program may want to know beside the message.
+    let details: JSONObject?
 
     /// - Parameter status: where it is not the one that goes with the code.
-    init(_ code: FunctionErrorCode, _ message: String, status: HTTPStatus? = nil) {
+    init(_ code: FunctionErrorCode, _ message: String, status: HTTPStatus? = nil, details: JSONObject? = nil) {
         self.code = code
         self.message = message
+        self.details = details
         self.status = status ?? HTTPStatus(rawValue: code.httpStatus)
     }
 
@@ -46,6 +49,8 @@ enum AdminAnswer {
 
     /// `{"error":{"status":"NOT_FOUND","message":"..."}}`, as callables refuse.
     static func refuse(_ exchange: HTTPExchange, _ error: AdminError) {
-        send(exchange, error.status, ["error": ["status": .string("\(error.code.status)"), "message": .string(error.message)]])
+        var object: JSONObject = ["status": .string("\(error.code.status)"), "message": .string(error.message)]
+        if let details = error.details { object["details"] = .object(details) }
+        send(exchange, error.status, ["error": .object(object)])
     }
 }

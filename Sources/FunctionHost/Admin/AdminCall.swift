@@ -12,10 +12,13 @@ final class AdminCall {
     let verb: String?
     /// The parameters of the query, decoded.
     let parameters: [String: String]
-    /// The body; null where there is none.
+    /// The body; null where there is none, and where it is no JSON but bytes.
     let body: JSONValue
+    /// The body of a call that sends bytes.
+    let bytes: [UInt8]
 
-    init(_ exchange: HTTPExchange, _ body: Span<UInt8>) throws(AdminError) {
+    /// - Parameter isBytes: whether the body is something else than JSON.
+    init(_ exchange: HTTPExchange, _ body: Span<UInt8>, isBytes: Bool = false) throws(AdminError) {
         self.exchange = exchange
         // Cut first, decoded after: an encoded colon or slash is part of a name.
         var raw = exchange.path.string().split(separator: "/").dropFirst(2).map(String.init)
@@ -34,7 +37,8 @@ final class AdminCall {
             parameters[try Self.decoded(String(parts[0]))] = parts.count == 2 ? try Self.decoded(String(parts[1])) : ""
         }
         self.parameters = parameters
-        self.body = try Self.parsed(body)
+        self.body = isBytes ? .null : try Self.parsed(body)
+        bytes = isBytes ? body.array() : []
     }
 
     private static func parsed(_ body: Span<UInt8>) throws(AdminError) -> JSONValue {

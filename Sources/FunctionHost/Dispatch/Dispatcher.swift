@@ -28,8 +28,12 @@ final class Dispatcher {
     private var figuresOfPlugins: [String: PluginFigures] = [:]
 
     private var pools: [PoolKey: WorkerPool] = [:]
+    /// Pools of versions that get no more calls, until what has begun in them is over.
+    private var retired: [ObjectIdentifier: WorkerPool] = [:]
     private var functionNames: [String: [String]] = [:]
-    private let workersDirectory: String
+    /// Told that a retired pool is gone.
+    var didRetire: (() -> Void)?
+    let workersDirectory: String
     private var shrinkTimer: Timer?
     private var stopCompletion: (() -> Void)?
     private var stopTimer: Timer?
@@ -62,8 +66,18 @@ final class Dispatcher {
 
     /// The pool for functions of `artifact` that need `settings`, made at the first call.
     func pool(for artifact: Artifact, settings: PoolSettings) -> WorkerPool {
+        // What runs inside the host is loaded once, whatever is asked of it later.
+        if !settings.isIsolated, let pool = pools.values.first(where: { $0.artifact.hash == artifact.hash && !$0.settings.isIsolated }) {
+            return pool
+        }
         let key = PoolKey(hash: artifact.hash, settings: settings)
         if let pool = pools[key] { return pool }
+        if let pool = retired.values.first(where: { $0.artifact.hash == artifact.hash && $0.settings == settings }) {
+            retired[ObjectIdentifier(pool)] = nil
+            pool.revive()
+            pools[key] = pool
+            return pool
+        }
         let pool = WorkerPool(artifact: artifact, settings: settings, limits: limits, dispatcher: self)
         pools[key] = pool
         return pool
@@ -83,12 +97,39 @@ final class Dispatcher {
     /// What the pools are doing, those of one artifact together.
     var poolFigures: [PoolFigures] {
         var byArtifact: [String: PoolFigures] = [:]
-        for pool in pools.values { byArtifact["\(pool.artifact.name) \(pool.artifact.hash)", default: pool.figures.empty].merge(pool.figures) }
+        for pool in allPools { byArtifact["\(pool.artifact.name) \(pool.artifact.hash)", default: pool.figures.empty].merge(pool.figures) }
         return byArtifact.sorted { $0.key < $1.key }.map(\.value)
     }
 
+    /// Lets go of every pool but these: what has begun in them ends, then their workers, then they are gone.
+    func retireAll(except kept: Set<ObjectIdentifier>) {
+        for (key, pool) in pools where !kept.contains(ObjectIdentifier(pool)) && pool.settings.isIsolated {
+            pools[key] = nil
+            keep(pool)
+            pool.retire()
+        }
+    }
+
+    /// A retired pool has work, or workers.
+    func keep(_ pool: WorkerPool) { retired[ObjectIdentifier(pool)] = pool }
+
+    /// A retired pool has neither. It may still be asked by a request that found its function long ago.
+    func retiredPoolIsEmpty(_ pool: WorkerPool) {
+        // Not within the call that led here, which is one of the pool's own.
+        loop.endOfTurn { [self] in
+            guard pool.isGone, retired.removeValue(forKey: ObjectIdentifier(pool)) != nil else { return }
+            didRetire?()
+        }
+    }
+
+    private var allPools: [WorkerPool] { Array(pools.values) + Array(retired.values) }
+
     /// Remembers what an artifact's functions are called, in the manifest's order.
     func setFunctionNames(_ names: [String], of artifact: Artifact) { functionNames[artifact.hash] = names }
+
+    func forgetFunctionNames(except kept: Set<String>) {
+        functionNames = functionNames.filter { kept.contains($0.key) }
+    }
 
     func functionName(of artifact: Artifact, index: UInt32) -> String? {
         guard let names = functionNames[artifact.hash], index < names.count else { return nil }
@@ -103,13 +144,14 @@ final class Dispatcher {
 
     /// The working directory of an artifact's workers.
     func directory(for artifact: Artifact) -> String {
-        let path = "\(workersDirectory)/\(artifact.name)-\(artifact.version)"
+        let path = "\(workersDirectory)/\(artifact.folder)"
         mkdir(path, 0o700)
         return path
     }
 
     private func expire(now: UInt64) -> UInt64 {
-        pools.values.reduce(.max) { min($0, $1.expire(now: now)) }
+        let next = pools.values.reduce(.max) { min($0, $1.expire(now: now)) }
+        return retired.isEmpty ? next : Array(retired.values).reduce(next) { min($0, $1.expire(now: now)) }
     }
 
     private func shrink() {
@@ -120,7 +162,7 @@ final class Dispatcher {
 
     /// Answers everything that is still open in the functions' place.
     func giveUp() {
-        for pool in pools.values { pool.giveUp() }
+        for pool in allPools { pool.giveUp() }
     }
 
     /// Lets invocations end, then the workers, for as long as `limits.drainMilliseconds`; then ends what is left.
@@ -128,9 +170,9 @@ final class Dispatcher {
         stopCompletion = completion
         shrinkTimer = nil
         launcher.stop()
-        for pool in pools.values { pool.stop() }
+        for pool in allPools { pool.stop() }
         stopTimer = Timer(loop: loop) { [unowned self] in
-            for pool in pools.values { pool.killAll() }
+            for pool in allPools { pool.killAll() }
             launcher.killAll()
         }
         stopTimer?.start(afterMilliseconds: limits.drainMilliseconds)
@@ -139,7 +181,7 @@ final class Dispatcher {
 
     /// A worker has ended; the last one ends the stop.
     func poolDidShrink() {
-        guard stopCompletion != nil, launcher.children.isEmpty, pools.values.allSatisfy({ $0.workers.isEmpty }) else { return }
+        guard stopCompletion != nil, launcher.children.isEmpty, allPools.allSatisfy({ $0.workers.isEmpty }) else { return }
         let completion = stopCompletion
         stopCompletion = nil
         stopTimer = nil

@@ -30,6 +30,9 @@ final class WorkerPool {
     private var restarts: RestartPolicy
     private var retryTimer: Timer?
     private var isStopping = false
+    /// Whether its functions are served by others now.
+    private var isRetired = false
+    private var warming: Warming?
     private let deadlines: DeadlineWatch
     private let pluginFigures: PluginFigures
 
@@ -96,7 +99,7 @@ final class WorkerPool {
         while worker.state == .ready, worker.inFlight < settings.concurrency, let next = queue.next(now: loop.nowMilliseconds, limits) {
             worker.startParked(next)
         }
-        if worker.state == .draining, worker.inFlight == 0 { worker.drain() }
+        if worker.inFlight == 0, isRetired || worker.state == .draining { worker.drain() }
     }
 
     /// Fails what is due, in the queue and in the workers; retires workers that hold on to what nobody waits for.
@@ -133,6 +136,7 @@ final class WorkerPool {
 
     /// Starts `settings.instancesMin` workers.
     func prepare() {
+        guard !isRetired else { return }
         while workers.count < settings.instancesMin, startWorker() {}
     }
 
@@ -152,6 +156,7 @@ final class WorkerPool {
         case .success(let worker):
             worker.startedNanoseconds = loop.nowNanoseconds
             workers.append(worker)
+            if isRetired { dispatcher.keep(self) }
             return true
         case .failure(let error):
             restarts.didCrash(now: loop.nowMilliseconds)
@@ -167,6 +172,7 @@ final class WorkerPool {
         pluginFigures.starts.record(nanoseconds: loop.nowNanoseconds &- worker.startedNanoseconds)
         worker.idleSinceMilliseconds = loop.nowMilliseconds
         workerHasRoom(worker)
+        if warming != nil { checkWarmth(failure: nil) }
     }
 
     /// A worker has answered something: what crashed before is forgiven.
@@ -189,10 +195,12 @@ final class WorkerPool {
                 ])
         }
         guard !isStopping else { return dispatcher.poolDidShrink() }
+        if warming != nil { checkWarmth(failure: reason ?? "it ended by itself") }
         prepare()
-        guard queue.count > 0 else { return }
+        guard queue.count > 0 else { return leaveIfEmpty() }
         startWorkerIfNeeded(waiting: queue.count)
         if workers.isEmpty { failQueue(.cannotStart(retryAfterSeconds: secondsUntilRestart)) }
+        leaveIfEmpty()
     }
 
     /// How many wait for an instance.
@@ -209,7 +217,7 @@ final class WorkerPool {
 
     /// Brings the pool back to its minimum when the back-off is over.
     private func scheduleRetry() {
-        guard settings.instancesMin > 0, retryTimer == nil, !isStopping else { return }
+        guard settings.instancesMin > 0, retryTimer == nil, !isStopping, !isRetired else { return }
         let now = loop.nowMilliseconds
         let timer = Timer(loop: loop) { [unowned self] in
             retryTimer = nil
@@ -230,6 +238,51 @@ final class WorkerPool {
             worker.state = .draining
             worker.drain()
         }
+    }
+
+    // MARK: Coming and going with a version
+
+    /// How many workers take invocations.
+    var readyCount: Int { workers.count { $0.state == .ready } }
+
+    private struct Warming {
+        var count: Int
+        var completion: (String?) -> Void
+    }
+
+    /// Starts workers until so many are ready.
+    ///
+    /// - Parameter completion: gets nil then, or why one of them did not come up.
+    func warm(_ count: Int, completion: @escaping (String?) -> Void) {
+        let wanted = min(max(count, settings.instancesMin), settings.instancesMax)
+        warming = Warming(count: wanted, completion: completion)
+        while workers.count(where: { $0.state == .ready || $0.state == .starting }) < wanted, startWorker() {}
+        // A worker inside the host is ready, or has failed, at once.
+        checkWarmth(failure: workers.isEmpty && wanted > 0 ? "no worker can be started now" : nil)
+    }
+
+    private func checkWarmth(failure: String?) {
+        guard let warming, failure != nil || readyCount >= warming.count else { return }
+        self.warming = nil
+        warming.completion(failure)
+    }
+
+    /// Its functions are served by others now: who has found it still gets an answer, then its workers end.
+    func retire() {
+        isRetired = true
+        retryTimer = nil
+        for worker in workers where worker.state == .ready && worker.inFlight == 0 { worker.drain() }
+        leaveIfEmpty()
+    }
+
+    /// Its functions are its own again.
+    func revive() { isRetired = false }
+
+    /// Whether nothing of it is left.
+    var isGone: Bool { isRetired && workers.isEmpty && queue.count == 0 }
+
+    private func leaveIfEmpty() {
+        if isGone { dispatcher.retiredPoolIsEmpty(self) }
     }
 
     /// Takes no more invocations; workers end when they have answered.

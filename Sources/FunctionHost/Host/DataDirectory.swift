@@ -8,6 +8,10 @@ struct DataDirectory: Sendable {
 
     var artifacts: String { "\(path)/artifacts" }
     var databases: String { "\(path)/database" }
+    /// Libraries that are on their way in.
+    var uploads: String { "\(path)/uploads" }
+    /// What runs.
+    var deployed: String { "\(path)/deployed.json" }
 
     /// Makes what is missing.
     ///
@@ -16,6 +20,7 @@ struct DataDirectory: Sendable {
         self.path = try Self.make(path)
         _ = try Self.make("\(self.path)/artifacts")
         _ = try Self.make("\(self.path)/database")
+        _ = try Self.make("\(self.path)/uploads")
         adminToken = try Self.adminToken(in: self.path)
     }
 

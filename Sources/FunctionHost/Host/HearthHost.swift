@@ -31,6 +31,9 @@ public final class HearthHost {
     private let database: DatabaseHost
     private let delivery: TriggerDelivery
     private let metrics: MetricsGatherer
+    /// What changes the functions while the host runs.
+    let deployer: Deployer
+    private let functions: FunctionAdministration
     private var watchdog: Watchdog?
 
     /// Takes the data directory and the port.
@@ -64,8 +67,15 @@ public final class HearthHost {
         reference.value.delivery = delivery
         metrics = MetricsGatherer(loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, output: output)
         dispatcher.services.register(DatabaseService(database: database.database, loop: home))
+        let deployed = DeployedFile(path: data.deployed)
+        deployer = Deployer(
+            configuration, state: try deployed.read(), file: deployed, directories: data, dispatcher: dispatcher, log: log)
+        functions = FunctionAdministration(deployer)
         try makeShards()
         metrics.use(shards)
+        deployer.address = "\(address)"
+        functions.base = "\(address.url)/\(configuration.project)"
+        deployer.publish = { [unowned self] in publish($0, isComplete: $1, completion: $2) }
     }
 
     private func makeShards() throws(HostStartError) {
@@ -74,13 +84,14 @@ public final class HearthHost {
         var databaseSettings = DatabaseFrontEndSettings()
         databaseSettings.isDevelopment = configuration.mode == .development
         databaseSettings.adminToken = data.adminToken
+        let functions = FunctionAdministration.Reference(administration: LoopBound(functions, loop: home), home: home)
         for index in 0..<settings.loops {
             do throws(LoopError) {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate,
                     database: database.database, databaseSettings: databaseSettings,
-                    metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), log: log)
+                    metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), functions: functions, log: log)
                 let own = ListeningSocket.share(of: options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.listen(on: socket) }
                 if own.isEmpty { try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1) }
@@ -140,26 +151,36 @@ public final class HearthHost {
             startError = HostStartError("\(error)")
             return home.stop()
         }
-        let loader = PluginLoader(
-            configuration, dispatcher: dispatcher, store: ArtifactStore(directory: data.artifacts), address: "\(address)")
-        loader.load { [self] functions, refusals in didLoad(functions, refusals) }
+        deployer.start { [self] in
+            guard !isStopping else { return }
+            for problem in deployer.problems.values.map(\.description).sorted() { log.error("\(problem)") }
+            database.database.openStored()
+            deployer.deployLocal(configuration) { [self] _ in didLoad() }
+        }
     }
 
-    private func didLoad(_ functions: [RegisteredFunction], _ refusals: [PluginRefusal]) {
+    private func didLoad() {
         guard !isStopping else { return }
-        for refusal in refusals { log.error("\(refusal)") }
+        deployer.isLocalKnown = true
+        let functions = deployer.live.functions
         for warning in configuration.warnings(forLoaded: functions.map(\.name)) { log.warning("\(warning)") }
-        let events = EventFunctions(functions)
-        for problem in events.problems { log.error("a function is left out", metadata: ["reason": "\(problem)"]) }
-        database.database.useTriggers(events.table)
-        delivery.publish(events.targets, isComplete: refusals.isEmpty)
-        database.database.openStored()
-        for shard in shards { shard.publish(functions) }
-        dispatcher.prepare()
+        let refusals = deployer.leftOut.sorted { $0.key < $1.key }.flatMap(\.value) + deployer.problems.sorted { $0.key < $1.key }.map(\.value)
         onReady(HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals))
         tellReady(functions.count)
         // Most of the code that has run so far will not run again.
         linux_release_code()
+    }
+
+    /// Lets the triggers and every loop know these functions, and nobody any others.
+    private func publish(_ functions: [RegisteredFunction], isComplete: Bool, completion: @escaping () -> Void) {
+        let events = EventFunctions(functions)
+        for problem in events.problems { log.error("a function is left out", metadata: ["reason": "\(problem)"]) }
+        database.database.useTriggers(events.table)
+        delivery.publish(events.targets, isComplete: isComplete)
+        let countdown = LoopBound(Countdown(shards.count, completion: completion), loop: home)
+        for shard in shards {
+            shard.publish(functions, isReady: deployer.isLocalKnown) { [home] in home.post { countdown.value.hit() } }
+        }
     }
 
     private func tellReady(_ count: Int) {
@@ -181,6 +202,7 @@ public final class HearthHost {
             _exit(1)
         }
         isStopping = true
+        deployer.stop()
         delivery.stop()
         log.notice("stopping: no new connections, what has begun is answered")
         options.serviceManager?.notify("STOPPING=1", "STATUS=Stopping: what has begun is answered")

@@ -21,8 +21,9 @@ public struct HostSummary: Sendable {
         public let name: String
         /// `callable`, `https`, or the event's type.
         public let trigger: String
-        /// The plugin's name and version.
         public let plugin: String
+        /// The number of its version; of two that share the calls, of the one that gets most.
+        public let version: Int
         /// Where it is called; nil for what events start.
         public let url: String?
     }
@@ -48,11 +49,12 @@ public struct HostSummary: Sendable {
         self.refusals = refusals.map(\.description)
         self.functions = functions.map { function in
             let url = "\(address.url)/\(configuration.project)/\(function.region)/\(function.name)"
-            let plugin = "\(function.artifact.name) \(function.artifact.version)"
+            let plugin = function.artifact.name
+            let version = function.version
             switch function.trigger {
-            case .callable: return Function(name: function.name, trigger: "callable", plugin: plugin, url: url)
-            case .https: return Function(name: function.name, trigger: "https", plugin: plugin, url: url)
-            case .event(let event): return Function(name: function.name, trigger: event.eventType, plugin: plugin, url: nil)
+            case .callable: return Function(name: function.name, trigger: "callable", plugin: plugin, version: version, url: url)
+            case .https: return Function(name: function.name, trigger: "https", plugin: plugin, version: version, url: url)
+            case .event(let event): return Function(name: function.name, trigger: event.eventType, plugin: plugin, version: version, url: nil)
             }
         }
     }

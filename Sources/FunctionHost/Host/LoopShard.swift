@@ -18,7 +18,7 @@ final class LoopShard: @unchecked Sendable {
 
     init(
         loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, database: RealtimeDatabase,
-        databaseSettings: DatabaseFrontEndSettings, metrics: MetricsPage, log: Logger
+        databaseSettings: DatabaseFrontEndSettings, metrics: MetricsPage, functions: FunctionAdministration.Reference, log: Logger
     ) {
         self.loop = loop
         self.thread = thread
@@ -26,7 +26,7 @@ final class LoopShard: @unchecked Sendable {
             database: database, loop: loop, credentials: DatabaseCredentials(gate: gate, loop: loop), settings: databaseSettings)
         let admin = AdminAPI(
             loop: loop, project: configuration.project, isDevelopment: configuration.mode == .development, adminToken: adminToken,
-            database: database)
+            database: database, functions: functions)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
             adminToken: adminToken, gate: gate, database: front, admin: admin, metrics: metrics, log: log)
@@ -50,10 +50,15 @@ final class LoopShard: @unchecked Sendable {
     }
 
     /// Serves these functions from now on.
-    func publish(_ functions: [RegisteredFunction]) {
+    ///
+    /// - Parameters:
+    ///   - isReady: whether there are no others.
+    ///   - completion: called on this loop once it does.
+    func publish(_ functions: [RegisteredFunction], isReady: Bool, completion: @escaping @Sendable () -> Void) {
         loop.post { [self] in
             router.registry.replaceAll(functions)
-            router.isReady = true
+            router.isReady = isReady
+            completion()
         }
     }
 

@@ -25,6 +25,7 @@ final class Router: HTTPHandler {
     private var scratch = ByteBuffer()
     /// The traces of what the loop's requests ask for.
     var traces = TraceSource()
+    private var dice = TrafficDice()
 
     private let bodyBytesMax: Int
     private let adminToken: [UInt8]
@@ -101,6 +102,14 @@ final class Router: HTTPHandler {
     }
 
     private func call(_ function: RegisteredFunction, _ exchange: HTTPExchange, _ ownPathStart: Int, _ body: Span<UInt8>) {
+        if function.alternativePercent > 0 {
+            begin(dice.choose(function), exchange, ownPathStart, body)
+        } else {
+            begin(function, exchange, ownPathStart, body)
+        }
+    }
+
+    private func begin(_ function: RegisteredFunction, _ exchange: HTTPExchange, _ ownPathStart: Int, _ body: Span<UInt8>) {
         guard PeerRules.admit(exchange, function, adminToken: adminToken) else {
             return answer(exchange, .forbidden, "this function is not open to you", reflectsOrigin: true)
         }

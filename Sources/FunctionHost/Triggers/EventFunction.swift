@@ -5,6 +5,7 @@ import RealtimeDatabase
 /// A registered function that runs because of events.
 final class EventFunction: EventTarget {
     private let function: RegisteredFunction
+    private var dice = TrafficDice()
 
     init(_ function: RegisteredFunction) { self.function = function }
 
@@ -13,6 +14,7 @@ final class EventFunction: EventTarget {
     var attemptsMax: Int { max(1, function.options.concurrency * function.options.maxInstances) }
 
     func attempt(_ event: OutboxEvent, completion: @escaping (AttemptResult) -> Void) {
+        let function = dice.choose(function)
         let loop = function.pool.loop
         let invocation = EventInvocation(function: function, event: event) { result in
             // A pool that refuses does so at once.

@@ -1,0 +1,79 @@
+import JSON
+
+/// `deployed.json` in the data directory: the truth of what runs.
+struct DeployedFile: Sendable {
+    let path: String
+
+    static let format = "hearth.deployed"
+    static let formatVersion = 1
+    private static let sizeMax = 256 << 20
+
+    private struct Head: Decodable {
+        var format: String
+        var formatVersion: Int
+    }
+
+    private struct Document: Codable {
+        var format: String
+        var formatVersion: Int
+        var state: DeployedState
+    }
+
+    /// What is deployed; nothing where there is no file. Blocks.
+    ///
+    /// - Throws: `HostStartError` for a file that this host does not understand.
+    func read() throws(HostStartError) -> DeployedState {
+        let bytes: [UInt8]?
+        do throws(DurableFile.Failure) {
+            bytes = try DurableFile.read(path, sizeMax: Self.sizeMax)
+        } catch {
+            throw HostStartError("\(path) \(error)")
+        }
+        guard let bytes else { return DeployedState() }
+        do {
+            let head = try JSONDecoder().decode(Head.self, from: bytes)
+            guard head.format == Self.format else {
+                throw HostStartError("\(path) is no record of deployments; move it away to start with nothing deployed")
+            }
+            guard head.formatVersion == Self.formatVersion else {
+                throw HostStartError(
+                    "\(path) has format version \(head.formatVersion), this host understands \(Self.formatVersion); use the host that wrote it")
+            }
+            return try JSONDecoder().decode(Document.self, from: bytes).state
+        } catch let error as HostStartError {
+            throw error
+        } catch {
+            throw HostStartError("\(path) cannot be understood (\(Self.place(of: error))); move it away to start with nothing deployed")
+        }
+    }
+
+    private static func place(of error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "\(error)" }
+        switch error {
+        case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context), .valueNotFound(_, let context):
+            let place = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return place.isEmpty ? context.debugDescription : "\(place): \(context.debugDescription)"
+        @unknown default: return "\(error)"
+        }
+    }
+
+    /// The file's new contents. May be made anywhere.
+    ///
+    /// - Throws: a sentence when they cannot be written; then the old ones are there.
+    func write(_ state: DeployedState) throws(DurableFile.Failure) {
+        let document = Document(format: Self.format, formatVersion: Self.formatVersion, state: state)
+        // A state is made of texts and numbers, which all can be written.
+        guard let bytes = try? JSONEncoder().encode(document) else { throw DurableFile.Failure("made") }
+        try DurableFile.replace(path, with: bytes, mode: 0o600)
+    }
+
+    /// The same, as a value that can cross threads.
+    func result(of state: DeployedState) -> DurableFile.Failure? {
+        do throws(DurableFile.Failure) {
+            try write(state)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

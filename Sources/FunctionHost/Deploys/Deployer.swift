@@ -1,0 +1,294 @@
+import Configuration
+import EventLoop
+import FunctionWorker
+import Logging
+
+/// Changes what a host runs: one deployment after the other, each as a whole or not at all. Belongs to the home loop.
+///
+/// A deployment goes like this: libraries are admitted and describe themselves in a probe worker; the plan is made; the workers of
+/// new versions are started; `deployed.json` is replaced; every loop and the triggers learn of it in one act; what ran before
+/// drains. Until the file is replaced nothing has changed.
+final class Deployer {
+    /// What the host's own `functions.json` said last.
+    var configuration: Configuration
+    let dispatcher: Dispatcher
+    let store: ArtifactStore
+    let uploads: ArtifactUploads
+    let manifests: ManifestLibrary
+    let live: LiveFunctions
+    let leases: ArtifactLeases
+    let turns = DiskTurns()
+    let log: Logger
+    private let file: DeployedFile
+
+    /// What runs, as `deployed.json` has it.
+    private(set) var state: DeployedState
+    /// Why functions of the state are not served.
+    private(set) var problems: [String: PluginRefusal] = [:]
+    /// Plugins of `functions.json` that could not be loaded, with a sentence for each.
+    var leftOut: [String: [PluginRefusal]] = [:]
+    /// Whether what was deployed has been brought back.
+    private(set) var isStarted = false
+    /// Whether nothing more is taken.
+    private(set) var isStopped = false
+
+    /// Host and port at which plugins reach the host.
+    var address = ""
+    /// Lets every loop and the triggers know. The flag says whether these are all the functions that there are; the completion is
+    /// called once every loop knows.
+    var publish: ([RegisteredFunction], Bool, @escaping () -> Void) -> Void = { $2() }
+
+    private var waiting: [(@escaping () -> Void) -> Void] = []
+    private var isBusy = false
+
+    var loop: EventLoop { dispatcher.loop }
+
+    init(
+        _ configuration: Configuration, state: DeployedState, file: DeployedFile, directories: DataDirectory, dispatcher: Dispatcher, log: Logger
+    ) {
+        self.configuration = configuration
+        self.state = state
+        self.file = file
+        self.dispatcher = dispatcher
+        self.log = log
+        store = ArtifactStore(directory: directories.artifacts)
+        uploads = ArtifactUploads(directory: directories.uploads, store: store)
+        leases = ArtifactLeases(store: store)
+        manifests = ManifestLibrary(dispatcher: dispatcher, store: store)
+        live = LiveFunctions(dispatcher: dispatcher, leases: leases)
+        dispatcher.didRetire = { [unowned self] in sweepLater() }
+    }
+
+    var resolver: VersionResolver { VersionResolver(configuration: configuration, address: address) }
+
+    /// Takes no more deployments.
+    func stop() { isStopped = true }
+
+    // MARK: One after the other
+
+    /// Runs an act when those before it are over; it calls what it is given at its end.
+    func perform(_ act: @escaping (@escaping () -> Void) -> Void) {
+        waiting.append(act)
+        goOn()
+    }
+
+    private func goOn() {
+        guard !isBusy, !waiting.isEmpty else { return }
+        isBusy = true
+        let act = waiting.removeFirst()
+        act { [self] in
+            isBusy = false
+            // Acts that end at once must not run on the stack of each other.
+            loop.endOfTurn { [self] in goOn() }
+        }
+    }
+
+    // MARK: Starting
+
+    /// Brings back what is deployed.
+    ///
+    /// - Parameter completion: called once it is reachable; ``problems`` has what could not be brought back.
+    func start(completion: @escaping () -> Void) {
+        perform { [self] done in
+            workOut(state, known: [:]) { [self] prepared, problems in
+                self.problems = problems
+                show(state, prepared) { [self] in
+                    isStarted = true
+                    dispatcher.prepare()
+                    sweep { done() }
+                    completion()
+                }
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    /// Resolves and makes pools for the versions of a state that get calls and do not run yet.
+    ///
+    /// - Parameter known: those that were resolved already.
+    func workOut(
+        _ state: DeployedState, known: [FunctionVersion.Key: ResolvedFunction],
+        completion: @escaping (LiveFunctions.Prepared, [String: PluginRefusal]) -> Void
+    ) {
+        var resolved: [ResolvedFunction] = []
+        var missing: [(name: String, version: FunctionVersion)] = []
+        for (name, function) in state.functions {
+            for version in function.current where !live.mustWait(version) {
+                let key = FunctionVersion.Key(function: name, number: version.number)
+                guard live[key] == nil else { continue }
+                if let known = known[key] { resolved.append(known) } else { missing.append((name, version)) }
+            }
+        }
+        resolve(missing) { [self] found, refusals in
+            completion(live.prepare(resolved + found), refusals)
+        }
+    }
+
+    /// Works out versions that were deployed before.
+    private func resolve(
+        _ versions: [(name: String, version: FunctionVersion)],
+        completion: @escaping ([ResolvedFunction], [String: PluginRefusal]) -> Void
+    ) {
+        guard !versions.isEmpty else { return completion([], [:]) }
+        var known: [String: Result<PluginManifest, PluginRefusal>] = [:]
+        let needed = Dictionary(versions.map { ($0.version.artifact, $0.version) }) { first, _ in first }
+        let countdown = Countdown(needed.count) { [self] in
+            var candidates: [VersionResolver.Candidate] = []
+            var refusals: [String: PluginRefusal] = [:]
+            for (name, version) in versions {
+                switch known[version.artifact] {
+                case .success(let manifest)? where manifest.functions.contains(where: { $0.name == name }):
+                    candidates.append(VersionResolver.Candidate(name: name, version: version, manifest: manifest))
+                case .failure(let refusal)?: refusals[name] = refusal
+                default: refusals[name] = PluginRefusal("\(version.file): has no function \(name), although version \(version.number) of it is one")
+                }
+            }
+            loop.offload { [resolver, candidates] in resolver.resolve(candidates) } then: { outcome in
+                completion(outcome.functions, refusals.merging(outcome.refusals) { $1 })
+            }
+        }
+        let store = store
+        for (hash, version) in needed {
+            let artifact = leases.artifact(plugin: version.plugin, hash: hash, file: version.file)
+            loop.offload { store.contains(hash) } then: { [self] isThere in
+                guard isThere else {
+                    known[hash] = .failure(
+                        PluginRefusal("\(version.file): its library \(hash).so is gone from \(store.directory); deploy it again"))
+                    return countdown.hit()
+                }
+                manifests.manifest(of: artifact) { result in
+                    known[hash] = result
+                    countdown.hit()
+                }
+            }
+        }
+    }
+
+    /// Makes a state the one that runs.
+    private func show(_ state: DeployedState, _ prepared: LiveFunctions.Prepared, completion: @escaping () -> Void) {
+        var traffic: [String: [(number: Int, percent: Int)]] = [:]
+        let running = Dictionary(live.functions.map { ($0.name, $0) }) { $1 }
+        for (name, function) in state.functions {
+            if function.current.contains(where: live.mustWait) {
+                // What runs inside the host goes on until the host starts again.
+                if let old = running[name] { traffic[name] = [(old.version, 100)] }
+            } else {
+                traffic[name] = function.current.map { ($0.number, function.traffic[$0.number] ?? 0) }
+            }
+        }
+        let (versions, functions) = live.assemble(prepared, traffic: traffic)
+        self.state = state
+        problems = problems.filter { state.functions[$0.key] != nil && !functions.map(\.name).contains($0.key) }
+        live.didPublish(versions, functions)
+        publish(functions, isComplete) { [self] in
+            live.retireOthers()
+            completion()
+        }
+    }
+
+    /// Whether a function that is not known is gone for good.
+    var isComplete: Bool { problems.isEmpty && leftOut.isEmpty && isLocalKnown }
+    /// Whether the plugins of `functions.json` have been looked at.
+    var isLocalKnown = false {
+        didSet { if isLocalKnown != oldValue { publish(live.functions, isComplete) {} } }
+    }
+
+    /// Carries out a plan.
+    ///
+    /// - Parameters:
+    ///   - origin: what the history says.
+    ///   - completion: gets the functions that are to blame, too, where their workers do not come up.
+    func commit(
+        _ plan: DeploymentPlan, as origin: String,
+        completion: @escaping (Result<DeploymentResult, DeploymentFailure>, [String: PluginRefusal]) -> Void
+    ) {
+        var plan = plan
+        let number = plan.conclude(origin: origin)
+        var result = DeploymentResult(deployment: number, revision: plan.target.revision, changes: plan.changes)
+        guard plan.target != state else { return completion(.success(result), [:]) }
+        let target = plan.target
+        var clock = Stopwatch()
+        let known = Dictionary(plan.created.map { ($0.key, $0) }) { $1 }
+        workOut(target, known: known) { [self] prepared, refusals in
+            // What could not be brought back at start is nobody's fault now.
+            let blamed = refusals.filter { problems[$0.key] == nil }
+            guard blamed.isEmpty else { return abandon(blamed, completion) }
+            live.warm(prepared) { [self] failures in
+                guard failures.isEmpty else { return abandon(failures, completion) }
+                result.durations.prepare = clock.lap()
+                loop.offload { [file] in file.result(of: target) } then: { [self] failure in
+                    if let failure {
+                        live.retireOthers()
+                        return completion(.failure(DeploymentFailure(.unavailable, "\(file.path) \(failure); nothing was changed")), [:])
+                    }
+                    result.durations.write = clock.lap()
+                    show(target, prepared) { [self] in
+                        result.durations.publish = clock.lap()
+                        tell(plan, number, origin)
+                        sweep { completion(.success(result), [:]) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func abandon(
+        _ failures: [String: PluginRefusal],
+        _ completion: (Result<DeploymentResult, DeploymentFailure>, [String: PluginRefusal]) -> Void
+    ) {
+        live.retireOthers()
+        let refusals = failures.sorted { $0.key < $1.key }.map(\.value)
+        completion(.failure(DeploymentFailure(refusals: refusals)), failures)
+    }
+
+    private func tell(_ plan: DeploymentPlan, _ number: Int?, _ origin: String) {
+        for change in plan.changes where change.isChange {
+            var metadata: Logger.Metadata = [
+                "function": "\(change.function)", "plugin": "\(change.plugin)", "reason": "\(change.reason)", "origin": "\(origin)",
+            ]
+            if let number { metadata["deployment"] = "\(number)" }
+            if let version = change.toVersion { metadata["version"] = "\(version)" }
+            log.info("function \(change.action.past)", metadata: metadata)
+        }
+    }
+
+    // MARK: Sweeping
+
+    private func sweepLater() {
+        guard !isStopped else { return }
+        perform { [self] done in sweep(completion: done) }
+    }
+
+    /// Removes libraries that no version names and folders that no worker stands in.
+    private func sweep(completion: @escaping () -> Void) {
+        turns.sweep { [self] done in
+            let (hashes, folders) = leases.inUse
+            let named = state.artifacts
+            let kept = named.union(hashes)
+            manifests.forget(except: kept)
+            let (store, uploads, workers) = (store, uploads, dispatcher.workersDirectory)
+            loop.offload {
+                store.removeAll(except: kept)
+                uploads.removeOld(deployed: named)
+                for name in DurableFile.names(in: workers) where !folders.contains(name) { DurableFile.removeFolder("\(workers)/\(name)") }
+            } then: {
+                done()
+                completion()
+            }
+        }
+    }
+}
+
+extension FunctionChange.Action {
+    /// For a log.
+    fileprivate var past: String {
+        switch self {
+        case .create: "created"
+        case .update: "updated"
+        case .delete: "deleted"
+        case .unchanged: "unchanged"
+        case .keep: "kept"
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import FunctionWorker
+
+/// Why a deployment was not done. Nothing has changed then.
+struct DeploymentFailure: Error, Sendable {
+    enum Kind: Sendable {
+        /// What was asked cannot be.
+        case refused
+        /// There is no such function, version or artifact.
+        case unknown
+        /// The state is another one than the caller thought.
+        case conflict
+        /// The host cannot do it now.
+        case unavailable
+    }
+
+    var kind: Kind
+    /// One each.
+    var sentences: [String]
+
+    init(_ kind: Kind, _ sentences: String...) {
+        self.kind = kind
+        self.sentences = sentences
+    }
+
+    init(refusals: [PluginRefusal]) {
+        kind = .refused
+        sentences = refusals.map(\.description)
+    }
+}
+
+/// What a deployment did.
+struct DeploymentResult: Sendable {
+    /// How long its parts took, in milliseconds.
+    struct Durations: Sendable {
+        /// Reading, copying, probing.
+        var load = 0.0
+        /// Working out options, and starting workers.
+        var prepare = 0.0
+        /// Making it durable.
+        var write = 0.0
+        /// Until every loop knew it.
+        var publish = 0.0
+    }
+
+    /// Its number; nil where nothing changed.
+    var deployment: Int?
+    var revision = 0
+    var changes: [FunctionChange] = []
+    /// Of a local deployment: a sentence for each plugin or function that is left as it was.
+    var refusals: [PluginRefusal] = []
+    var durations = Durations()
+}

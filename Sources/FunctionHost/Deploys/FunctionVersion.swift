@@ -1,0 +1,73 @@
+import Configuration
+import JSON
+
+/// One version of a function: a library, options and variables. It is never changed once it has a number.
+struct FunctionVersion: Codable, Sendable, Equatable {
+    /// Who brought it.
+    enum Origin: String, Codable, Sendable {
+        /// The plugins of the host's own `functions.json`.
+        case local
+        /// A deployment over the administration.
+        case deploy
+    }
+
+    /// Counts from 1 for each function.
+    var number: Int
+    /// The plugin's name.
+    var plugin: String
+    /// SHA-256 of the library.
+    var artifact: String
+    /// What people call the library's file.
+    var file: String
+    var isIsolated: Bool
+    /// The function's entry of the deployer's `functions.json`.
+    var overrides: JSONObject
+    /// What the host's own `functions.json` said when the version was made.
+    var host: OperatorOptions
+    /// Variables of the `.env` files; never secrets.
+    var environment: [String: String]
+    /// RFC 3339.
+    var time: String
+    var origin: Origin
+    /// The deployment that made it.
+    var deployment: Int
+
+    enum CodingKeys: String, CodingKey {
+        case number = "version", plugin, artifact, file, isIsolated = "isolated", overrides, host, environment, time, origin, deployment
+    }
+
+    /// Names it among all versions of all functions.
+    struct Key: Hashable, Sendable {
+        var function: String
+        var number: Int
+    }
+}
+
+/// What a host's `functions.json` says of a function: it is laid over what a deployer says, since the operator has the last word.
+struct OperatorOptions: Codable, Sendable, Equatable {
+    var region: String
+    /// The `defaults` object.
+    var defaults: JSONObject
+    /// The function's own entry.
+    var function: JSONObject
+}
+
+extension OperatorOptions {
+    /// Those of a whole file, for one function after the other.
+    struct File: Sendable {
+        private let region: String
+        private let defaults: JSONObject
+        private let functions: JSONObject
+
+        init(_ configuration: Configuration) {
+            let document = (try? JSONValue(parsing: configuration.document)) ?? .null
+            region = configuration.region
+            defaults = document["defaults"]?.object ?? JSONObject()
+            functions = document["functions"]?.object ?? JSONObject()
+        }
+
+        subscript(name: String) -> OperatorOptions {
+            OperatorOptions(region: region, defaults: defaults, function: functions[name]?.object ?? JSONObject())
+        }
+    }
+}
