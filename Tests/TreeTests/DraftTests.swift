@@ -151,4 +151,18 @@ import Tree
         let node = try read(text).resolved(now: 9) { _ in nil }
         #expect(node.children.count == 20_000 && node.children.allSatisfy { $0.node.leaf == .integer(9) })
     }
+
+    @Test func manyServerValuesBesideAMemberThatIsThereTwice() throws {
+        let count = 50_000
+        let members = (0..<count).map { #""n\#($0)":{".sv":"timestamp"}"# } + [#""n7":1"#]
+        let draft = try read("{\(members.joined(separator: ","))}")
+        #expect(draft.serverValues.count == count - 1)
+        #expect(!draft.serverValues.contains { $0.path == Path(["n7"]) })
+        #expect(draft.node.at(Path(["n7"])) == Node(.integer(1)))
+    }
+
+    @Test func aServerValueInAValueBesideReplacedMembers() {
+        let text = #"{".value":{"p":1,"q":1,"r":{".sv":"timestamp"}},"a":1,"a":2}"#
+        #expect { try read(text) } throws: { ($0 as? NodeError)?.kind == .mixedValue }
+    }
 }

@@ -102,4 +102,14 @@ import Tree
             #expect(try Node(json: node.json).text() == node.text())
         }
     }
+
+    @Test func manyWritesInARowLeaveTheOriginalAlone() throws {
+        let original = try Node.reading(#"{"list":{"a":1},"other":{"b":2}}"#)
+        var node = original
+        // Were everything copied for each of them, this would not end.
+        for index in 0..<50_000 { node.set(Node(.integer(Int64(index))), at: Path(["list", "n\(100_000 + index)", "deep"])) }
+        for index in 1..<50_000 { node.set(.empty, at: Path(["list", "n\(150_000 - index)", "deep"])) }
+        #expect(node.text() == #"{"list":{"a":1,"n100000":{"deep":0}},"other":{"b":2}}"#)
+        #expect(original.text() == #"{"list":{"a":1},"other":{"b":2}}"#)
+    }
 }

@@ -166,10 +166,10 @@ struct DraftParser {
     /// Drops what was found in members that a later one of the same name replaces.
     private mutating func forgetReplaced(among children: [Node.Child], foundBefore: Int) {
         hasDuplicates = true
-        let own = found[foundBefore...].filter { place in
-            guard let key = place.keys.last else { return true }
-            return children.lastIndex { ExactText.equal($0.key, key) } == place.owner
-        }
+        guard found.count > foundBefore else { return }
+        let staying = Set(ChildOrder.positions(children))
+        // What was found in the object's own value belongs to no member.
+        let own = found[foundBefore...].filter { $0.keys.isEmpty || staying.contains($0.owner) }
         found.replaceSubrange(foundBefore..., with: own)
     }
 

@@ -4,17 +4,21 @@ enum ChildOrder {
 
     /// `children` in key order; of equal keys the last one stays.
     static func sorted(_ children: [Node.Child]) -> [Node.Child] {
-        guard !isSorted(children) else { return children }
+        isSorted(children) ? children : positions(children).map { children[$0] }
+    }
+
+    /// Where `children` stand that are in key order; of equal keys the last one counts.
+    static func positions(_ children: [Node.Child]) -> [Int] {
         var indices = Array(children.indices)
         indices.sort { left, right in
             let order = KeyOrder.compare(children[left].key, children[right].key)
             return order == 0 ? left < right : order < 0
         }
-        var result: [Node.Child] = []
-        result.reserveCapacity(children.count)
+        var result: [Int] = []
+        result.reserveCapacity(indices.count)
         for index in indices {
-            if let last = result.last, ExactText.equal(last.key, children[index].key) { result.removeLast() }
-            result.append(children[index])
+            if let last = result.last, ExactText.equal(children[last].key, children[index].key) { result.removeLast() }
+            result.append(index)
         }
         return result
     }

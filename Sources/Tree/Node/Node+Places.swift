@@ -20,7 +20,11 @@ extension Node {
     ///
     /// A leaf on the way is replaced and its priority kept. What is left without children vanishes with its priority. Writing
     /// nothing below a leaf or where nothing is changes nothing.
-    public func setting(_ node: Node, at path: Path) -> Node { setting(node, at: path.segments[...]) }
+    public func setting(_ node: Node, at path: Path) -> Node {
+        var changed = self
+        changed.set(node, at: path)
+        return changed
+    }
 
     /// This node with another priority at `path`; nothing changes where there is no node.
     public func settingPriority(_ priority: Priority?, at path: Path) -> Node {
@@ -28,19 +32,5 @@ extension Node {
         if node.isEmpty { return self }
         node.priority = priority
         return setting(node, at: path)
-    }
-
-    private func setting(_ node: Node, at path: ArraySlice<String>) -> Node {
-        guard let key = path.first else { return node }
-        var children = self.children
-        let place = ChildOrder.find(key, in: children)
-        let child = (place.isFound ? children[place.position].node : .empty).setting(node, at: path.dropFirst())
-        switch (place.isFound, child.isEmpty) {
-        case (false, true): return self
-        case (false, false): children.insert(Child(key: key, node: child), at: place.position)
-        case (true, true): children.remove(at: place.position)
-        case (true, false): children[place.position].node = child
-        }
-        return Node(full: children, priority: priority)
     }
 }

@@ -94,13 +94,35 @@ public struct Node: Sendable {
 }
 
 extension Node {
+    /// Writes `node` at `path` in place, as ``setting(_:at:)`` does; only what others hold is copied, so that many writes in a row are
+    /// no more work than each by itself.
+    public mutating func set(_ node: Node, at path: Path) { set(node, at: path.segments[...]) }
+
+    private mutating func set(_ node: Node, at path: ArraySlice<String>) {
+        guard let key = path.first else { return self = node }
+        var children = children
+        let place = ChildOrder.find(key, in: children)
+        guard place.isFound else {
+            let child = Node.empty.setting(node, at: Path(Array(path.dropFirst())))
+            guard !child.isEmpty else { return }
+            content = .empty
+            children.insert(Child(key: key, node: child), at: place.position)
+            content = .children(children)
+            return
+        }
+        // The array has one owner from here on, so that changing one child does not copy the others.
+        content = .empty
+        children[place.position].node.set(node, at: path.dropFirst())
+        if children[place.position].node.isEmpty { children.remove(at: place.position) }
+        self = Node(full: children, priority: priority)
+    }
+
     /// Changes the node at `path` in place, where there is one; `body` does not empty it.
     mutating func update(at path: Path, _ body: (inout Node) -> Void) { update(at: path.segments[...], body) }
 
     private mutating func update(at path: ArraySlice<String>, _ body: (inout Node) -> Void) {
         guard let key = path.first else { return body(&self) }
         guard case .children(var children) = content else { return }
-        // The array has one owner from here on, so that changing one child does not copy the others.
         content = .empty
         let place = ChildOrder.find(key, in: children)
         if place.isFound { children[place.position].node.update(at: path.dropFirst(), body) }
