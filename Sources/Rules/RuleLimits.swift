@@ -8,7 +8,8 @@ public struct RuleLimits: Sendable {
     public var expressionDepthMax = 200
     /// The instructions that all regular expressions of a document may be compiled to.
     public var patternSizeMax = 200_000
-    /// The steps of one request. An operator is one step; reading the data, and each 16 bytes of text that a method goes over, are more.
+    /// The steps of one request. An operator is one step; reading the data, and each 16 bytes of text that is read or that a method goes
+    /// over, are more.
     public var stepsMax = 10_000_000
     /// The longest string that an expression may make, in bytes of UTF-8.
     public var stringBytesMax = 16_777_216

@@ -76,6 +76,15 @@ import Tree
         }
     }
 
+    @Test func readingTextTakesSteps() throws {
+        var limits = RuleLimits()
+        limits.stepsMax = 20_000
+        let text = Node(.string(String(repeating: "a", count: 1_000_000)))
+        for expression in ["data.val() == 'a'", "data.isString()", "data.val() == data.val()", "data.val() < 'a'"] {
+            #expect(try read(try Judge.rules(expression: expression, limits: limits), text).isOverBudget, "\(expression)")
+        }
+    }
+
     @Test func theDeepestExpressionsAreEvaluated() throws {
         let limits = RuleLimits()
         let sum = Array(repeating: "1", count: limits.expressionDepthMax - 2).joined(separator: " + ")

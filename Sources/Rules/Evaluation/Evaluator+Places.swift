@@ -105,7 +105,9 @@ extension Evaluator {
 
     mutating func leaf(_ index: Int32) throws(Fault) -> Leaf? {
         if let node = known(index) { return node.leaf }
-        return try ask(try place(index), index) { $0.leaf(at: $1) }
+        let leaf = try ask(try place(index), index) { $0.leaf(at: $1) }
+        if case .string(let text) = leaf { try take(text.utf8.count / RuleBudget.textBytesPerStep, at: index) }
+        return leaf
     }
 
     mutating func exists(_ index: Int32) throws(Fault) -> Bool {
@@ -138,6 +140,7 @@ extension Evaluator {
             if let leaf = data.leaf(at: key) { return RuleValue(leaf) }
             return data.hasChildren(at: key) ? .object : nil
         }
+        if case .string(let text) = value { try take(text.utf8.count / RuleBudget.textBytesPerStep, at: index) }
         return value ?? .null
     }
 
