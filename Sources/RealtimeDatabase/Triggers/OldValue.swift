@@ -93,11 +93,11 @@ extension Node {
     }
 }
 
-extension Array {
+extension RandomAccessCollection where Index == Int {
     /// The first position whose element is not of the kind that stands at the front.
     func firstPosition(where isFront: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
+        var low = startIndex
+        var high = endIndex
         while low < high {
             let middle = (low + high) / 2
             if isFront(self[middle]) { low = middle + 1 } else { high = middle }

@@ -112,7 +112,7 @@ struct TriggerWalk {
         value = .memory(before)
         var after = before
         for change in range {
-            after = after.setting(changes[change].node, at: Path(Array(changes[change].path.segments[keys.count...])))
+            after.set(changes[change].node, at: Path(Array(changes[change].path.segments[keys.count...])))
         }
         try emitEvents(due, EventValues(before: before, after: after), emit)
     }
@@ -127,10 +127,11 @@ struct TriggerWalk {
             let names = try old.childKeys(value, after: after, limit: pageSize)
             hasChildren = hasChildren || !names.isEmpty
             for name in names {
-                let below = range.filter { KeyOrder.areEqual(changes[$0].path.segments[depth], name) }
-                guard let first = below.first, let last = below.last else { return true }
+                let first = changes[range].firstPosition { KeyOrder.precedes($0.path.segments[depth], name) }
+                let end = changes[first..<range.upperBound].firstPosition { KeyOrder.areEqual($0.path.segments[depth], name) }
+                if first == end { return true }
                 if changes[first].path.count == depth + 1 { continue }
-                if try isLeft(of: value.child(name), after: first..<last + 1, depth: depth + 1) { return true }
+                if try isLeft(of: value.child(name), after: first..<end, depth: depth + 1) { return true }
             }
             // A leaf stays: deleting below it does nothing.
             guard names.count == pageSize else { return hasChildren ? false : try old.exists(value) }

@@ -19,7 +19,9 @@ import Tree
             let stored = StoredTree(writer.reader)
             let staged = StagedTree(stored, changes: changes)
             // Nothing of the write is in the store yet, and the order of an update's members does not matter.
-            let after = changes.sorted { !$0.node.isEmpty && $1.node.isEmpty }.reduce(root) { $0.setting($1.node, at: $1.path) }
+            let after = Self.ordered(changes).reduce(root) {
+                $1.isPriorityOnly ? $0.settingPriority($1.node.priority, at: $1.path) : $0.setting($1.node, at: $1.path)
+            }
             var paths = (0..<40).map { _ in dice.path(5) } + changes.map(\.path)
             for change in changes { for length in 0..<change.path.count { paths.append(Path(Array(change.path.segments.prefix(length)))) } }
             for path in paths {
@@ -30,7 +32,13 @@ import Tree
                 #expect(staged.hasChildren(at: key) == (!node.isEmpty && node.leaf == nil), about)
                 #expect(staged.priority(at: key) == node.priority, about)
             }
-            for change in changes.sorted(by: { !$0.node.isEmpty && $1.node.isEmpty }) { try writer.set(change.node, at: change.path) }
+            for change in Self.ordered(changes) {
+                if change.isPriorityOnly {
+                    try writer.setPriority(change.node.priority, at: change.path)
+                } else {
+                    try writer.set(change.node, at: change.path)
+                }
+            }
             #expect(try writer.reader.node(at: PathKey.root, bytesMax: .max) == after)
             #expect(stored.failure == nil)
             store.rollback()
@@ -43,8 +51,40 @@ import Tree
         for _ in 0...dice.number(5) {
             let path = dice.path(4)
             guard !changes.contains(where: { $0.path.contains(path) || path.contains($0.path) }) else { continue }
-            changes.append(ResolvedChange(path: path, node: dice.once(in: 2) ? .empty : dice.node(depth: 2)))
+            if dice.once(in: 4) {
+                // What the node is otherwise is not looked at.
+                let priority: Priority? = dice.once(in: 3) ? nil : .number(Double(dice.number(9)))
+                changes.append(ResolvedChange(path: path, node: Node(.boolean(true), priority: priority), isPriorityOnly: true))
+            } else {
+                changes.append(ResolvedChange(path: path, node: dice.once(in: 2) ? .empty : dice.node(depth: 2)))
+            }
         }
         return changes
+    }
+
+    /// As the writer carries them out.
+    private static func ordered(_ changes: [ResolvedChange]) -> [ResolvedChange] {
+        let values = changes.filter { !$0.isPriorityOnly }
+        return changes.filter(\.isPriorityOnly) + values.filter { !$0.node.isEmpty } + values.filter(\.node.isEmpty)
+    }
+
+    /// Rules ask of every member of an update what becomes of the nodes above it.
+    @Test func manyDeletionsAreNoMoreWorkThanOneEach() throws {
+        let count = 4000
+        let store = CountingStore(try MemoryStorage().openWriter(namespace: "test"))
+        try store.begin()
+        let writer = try TreeWriter(store)
+        let list = Node(unsorted: (0..<count).map { Node.Child(key: "n\($0)", node: Node(.integer(1))) })
+        try writer.set(list, at: Path(["list"]))
+        let changes = (0..<count).map { ResolvedChange(path: Path(["list", "n\($0)"]), node: .empty) }
+        let stored = StoredTree(writer.reader)
+        let staged = StagedTree(stored, changes: changes)
+        let key = Path(["list"]).key
+        var isThere = false
+        let cost = store.counting {
+            for _ in changes { isThere = isThere || staged.exists(at: key) || staged.hasChildren(at: PathKey.root) || staged.leaf(at: key) != nil }
+        }
+        #expect(!isThere)
+        #expect(cost.rows < 10 * count)
     }
 }
