@@ -20,11 +20,19 @@ extension NamespaceWriter {
     private func perform(_ request: WriteRequest, _ open: OpenStore) throws(StoreError) -> WriteOutcome {
         let reader = open.tree.reader
         let now = UnixTime.milliseconds()
-        let changes = try resolve(request, reader, now: now)
+        var changes: [ResolvedChange]
+        do throws(WriteFailure) { changes = try resolve(request, reader, now: now) } catch {
+            switch error {
+            case .store(let error): throw error
+            case .refused(let error): return .refused(error)
+            }
+        }
         if case .user(let auth) = request.principal {
             let verdict = try judge(changes, auth: auth, rules, reader, now: now, explains: request.explains)
             if !verdict.isAllowed { return .refused(.permissionDenied(verdict.trace)) }
         }
+        // The rules were asked all the same: whether something is there is not for everybody to know.
+        changes.removeAll { $0.isPriorityOnly && $0.node.isEmpty }
         if let expected = request.ifMatch, let conflict = try conflict(expected, at: request.operation.path, reader) { return conflict }
         if request.raisesTriggers, let refusal = try raiseEvents(request, changes, open, now: now) { return .refused(refusal) }
         try apply(changes, open.tree)
@@ -36,15 +44,21 @@ extension NamespaceWriter {
     /// What the rules say of a write, without writing.
     func judge(_ request: WriteRequest, by rules: RuleSet?, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void) {
         guard let open else { return answer(.failure(failure)) }
-        do throws(StoreError) {
+        do throws(WriteFailure) {
             let reader = open.tree.reader
             let now = UnixTime.milliseconds()
             let changes = try resolve(request, reader, now: now)
             guard case .user(let auth) = request.principal else { return answer(.success(.allowed)) }
-            let verdict = try judge(changes, auth: auth, rules ?? self.rules, reader, now: now, explains: request.explains)
-            answer(.success(verdict))
+            do throws(StoreError) {
+                answer(.success(try judge(changes, auth: auth, rules ?? self.rules, reader, now: now, explains: request.explains)))
+            } catch {
+                throw .store(error)
+            }
         } catch {
-            answer(.failure(DatabaseError(error)))
+            switch error {
+            case .store(let error): answer(.failure(DatabaseError(error)))
+            case .refused(let error): answer(.failure(error))
+            }
         }
     }
 
@@ -82,12 +96,7 @@ extension NamespaceWriter {
     private func receipt(_ request: WriteRequest, _ changes: [ResolvedChange]) -> WriteReceipt {
         var receipt = WriteReceipt(commit: commitNumber + 1, value: nil, etag: nil)
         guard request.wantsValue || request.wantsETag else { return receipt }
-        var value = Node.empty
-        if case .update(let base, _) = request.operation {
-            for change in changes { value = value.setting(change.node, at: change.path.relative(to: base) ?? .root) }
-        } else if let change = changes.first {
-            value = change.node
-        }
+        let value = changes.first?.node ?? .empty
         if request.wantsETag { receipt.etag = value.etag }
         if request.wantsValue { receipt.value = value }
         return receipt
@@ -95,7 +104,13 @@ extension NamespaceWriter {
 
     // MARK: What is written
 
-    private func resolve(_ request: WriteRequest, _ reader: TreeReader, now: Int64) throws(StoreError) -> [ResolvedChange] {
+    /// Why it cannot be said what a write would write.
+    private enum WriteFailure: Error {
+        case store(StoreError)
+        case refused(DatabaseError)
+    }
+
+    private func resolve(_ request: WriteRequest, _ reader: TreeReader, now: Int64) throws(WriteFailure) -> [ResolvedChange] {
         switch request.operation {
         case .set(let path, let draft):
             return [ResolvedChange(path: path, node: try resolve(draft, at: path, reader, now: now))]
@@ -107,47 +122,59 @@ extension NamespaceWriter {
                 changes.append(ResolvedChange(path: path, node: try resolve(member.draft, at: path, reader, now: now)))
             }
             for member in update.priorities {
-                let path = base.appending(member.path)
-                if let change = try resolve(priority: member.draft, at: path, request, reader, now: now) { changes.append(change) }
+                changes.append(try resolve(priority: member.draft, at: base.appending(member.path), request, reader, now: now))
             }
             return changes
-        case .setPriority(let path, let draft):
-            return try resolve(priority: draft, at: path, request, reader, now: now).map { [$0] } ?? []
+        case .setPriority(let path, let draft): return [try resolve(priority: draft, at: path, request, reader, now: now)]
         }
     }
 
-    private func resolve(_ draft: Draft, at path: Path, _ reader: TreeReader, now: Int64) throws(StoreError) -> Node {
+    private func resolve(_ draft: Draft, at path: Path, _ reader: TreeReader, now: Int64) throws(WriteFailure) -> Node {
         guard !draft.isResolved else { return draft.node }
         let stored = StoredTree(reader)
         let node = draft.resolved(now: now) { stored.leaf(at: path.appending($0).key) }
-        if let failure = stored.failure { throw failure }
+        if let failure = stored.failure { throw .store(failure) }
         return node
     }
 
-    /// Nil where there is no node that could have a priority.
+    /// The node at `path` with another priority; an empty one where there is none.
     private func resolve(
         priority draft: Draft, at path: Path, _ request: WriteRequest, _ reader: TreeReader, now: Int64
-    ) throws(StoreError) -> ResolvedChange? {
-        guard try reader.exists(at: path.key) else { return nil }
-        // A node of any size: it is read only for those who look at it.
-        var node = try isLookedAt(request) ? read(path, reader) : Node(.boolean(true))
-        node.priority = draft.resolved(now: now) { _ in nil }.leaf.flatMap { Priority($0) }
-        return ResolvedChange(path: path, node: node, isPriorityOnly: true)
+    ) throws(WriteFailure) -> ResolvedChange {
+        var change = ResolvedChange(path: path, node: Node(.boolean(true)), isPriorityOnly: true)
+        change.node.priority = draft.resolved(now: now) { _ in nil }.leaf.flatMap { Priority($0) }
+        let isThere: Bool
+        let mayBe: Bool
+        do throws(StoreError) {
+            isThere = try reader.exists(at: change.key)
+            mayBe = if !isThere || request.explains { true } else { try isGranted(change, request, reader, now: now) }
+        } catch {
+            throw .store(error)
+        }
+        guard isThere else { return ResolvedChange(path: path, node: .empty, isPriorityOnly: true) }
+        // Not for everybody is a node of any size read.
+        guard mayBe else { throw .refused(.permissionDenied()) }
+        if isLookedAt(request) { change.node = try read(path, reader, priority: change.node.priority) }
+        return change
+    }
+
+    private func read(_ path: Path, _ reader: TreeReader, priority: Priority?) throws(WriteFailure) -> Node {
+        do throws(ReadError) {
+            var node = try reader.node(at: path.key, bytesMax: settings.limits.writeBytesMax)
+            node.priority = priority
+            return node
+        } catch {
+            switch error {
+            case .store(let error): throw .store(error)
+            case .tooLarge: throw .refused(.writeTooLarge)
+            }
+        }
     }
 
     /// Whether rules, listeners or whoever asked want to see what is written.
     private func isLookedAt(_ request: WriteRequest) -> Bool {
         if case .user = request.principal { return true }
         return listeners.count > 0 || request.wantsValue || request.wantsETag
-    }
-
-    private func read(_ path: Path, _ reader: TreeReader) throws(StoreError) -> Node {
-        do throws(ReadError) { return try reader.node(at: path.key, bytesMax: .max) } catch {
-            switch error {
-            case .store(let error): throw error
-            case .tooLarge: return .empty
-            }
-        }
     }
 
     // MARK: Whether it may be
@@ -167,6 +194,16 @@ extension NamespaceWriter {
         }
         if let failure = stored.failure { throw failure }
         return result
+    }
+
+    /// Whether some `.write` lets a user change the priority of a node: what can be said without reading the node.
+    private func isGranted(_ change: ResolvedChange, _ request: WriteRequest, _ reader: TreeReader, now: Int64) throws(StoreError) -> Bool {
+        guard case .user(let auth) = request.principal else { return true }
+        let stored = StoredTree(reader)
+        let isGranted = rules.grantsWrite(
+            change.path, context: RuleContext(auth: auth, now: now), old: stored, new: StagedTree(stored, changes: [change]))
+        if let failure = stored.failure { throw failure }
+        return isGranted
     }
 
     private func conflict(_ expected: String, at path: Path, _ reader: TreeReader) throws(StoreError) -> WriteOutcome? {
@@ -189,7 +226,7 @@ struct ResolvedChange {
     let path: Path
     /// The path as rows know it, made once.
     let key: PathKey
-    let node: Node
+    var node: Node
     /// Whether the node is as before but for its priority.
     let isPriorityOnly: Bool
 

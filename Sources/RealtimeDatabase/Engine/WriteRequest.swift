@@ -25,9 +25,9 @@ public struct WriteRequest: Sendable {
     public var principal: Principal
     /// The etag that the node at the path must have for the write to happen; nil for any.
     public var ifMatch: String?
-    /// Whether the receipt has the etag of what was written.
+    /// Whether the receipt has the etag of what was written. Not for an update.
     public var wantsETag = false
-    /// Whether the receipt has what was written, with server values resolved.
+    /// Whether the receipt has what was written, with server values resolved. Not for an update.
     public var wantsValue = false
     /// Whether functions run because of it.
     public var raisesTriggers = true
@@ -63,7 +63,7 @@ public enum WriteOutcome: Sendable {
 public struct WriteReceipt: Sendable {
     /// The number of the transaction that it is part of; rises with every one of the namespace's.
     public var commit: UInt64
-    /// What was written, where it was asked for: of an update a node with its members.
+    /// What was written, where it was asked for.
     public var value: Node?
     /// The etag of what was written, where it was asked for.
     public var etag: String?

@@ -44,6 +44,14 @@ extension RuleSet {
             trace: decision.recorder.take()?.concluded(isAllowed: isAllowed, isOverBudget: isOverBudget))
     }
 
+    /// Whether some `.write` on the way to `path` is true: the part of a decision that needs no value at hand.
+    public func grantsWrite(_ path: Path, context: RuleContext, old: some RuleData, new: some RuleData) -> Bool {
+        var evaluator = Evaluator(
+            program, path: path, context: context, query: nil, old: old, new: new, limits: limits, steps: limits.stepsMax)
+        var recorder: TraceRecorder?
+        return grants(.write, path, &evaluator, &recorder, written: nil)
+    }
+
     /// A budget for one request.
     public func budget() -> RuleBudget { RuleBudget(steps: limits.stepsMax) }
 

@@ -143,8 +143,8 @@ extension WriteRequest {
         try WriteRequest(.update(base: Path(parsing: path), UpdateDraft(parsing: Array(json.utf8).span)), principal: principal, origin: .admin)
     }
 
-    static func priority(_ path: String, _ json: String) throws -> WriteRequest {
-        try WriteRequest(.setPriority(Path(parsing: path), Draft(parsing: Array(json.utf8).span)), principal: .admin, origin: .admin)
+    static func priority(_ path: String, _ json: String, _ principal: Principal = .admin) throws -> WriteRequest {
+        try WriteRequest(.setPriority(Path(parsing: path), Draft(parsing: Array(json.utf8).span)), principal: principal, origin: .admin)
     }
 }
 

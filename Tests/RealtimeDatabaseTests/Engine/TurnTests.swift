@@ -114,6 +114,42 @@ import Tree
         }
     }
 
+    @Test(arguments: EngineUnderTest.allCases)
+    func prioritiesAreTheRulesBusiness(_ engine: EngineUnderTest) async throws {
+        try await engine.run { run, _ in
+            try await run.use(#"{"rules":{"open":{".write":true,"$a":{".validate":"newData.getPriority() !== 9"}}}}"#)
+            try await run.put("/", #"{"open":{"a":1},"shut":{"a":1}}"#)
+            // Whether something is there does not show in how somebody is refused who may not know it.
+            for path in ["/shut/a", "/shut/nothing", "/nothing/at/all", "/"] {
+                #expect(try await run.write(.priority(path, "5", .user(auth: nil))).error?.kind == .permissionDenied)
+                let update = try WriteRequest.update("/", #"{"\#(path)/.priority":5}"#, .user(auth: nil))
+                #expect(try await run.write(update).error?.kind == .permissionDenied)
+            }
+            #expect(try await run.write(.priority("/open/a", "9", .user(auth: nil))).error?.kind == .permissionDenied)
+            for path in ["/open/a", "/open/nothing"] {
+                #expect(try await run.write(.priority(path, "5", .user(auth: nil))).commit != nil)
+            }
+            var request = ReadRequest(.root, principal: .admin)
+            request.form = .export
+            #expect(try await run.read(request).json == #"{"open":{"a":{".value":1,".priority":5}},"shut":{"a":1}}"#)
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func prioritiesOfLargeNodes(_ engine: EngineUnderTest) async throws {
+        var limits = DatabaseLimits()
+        limits.writeBytesMax = 1000
+        try await engine.run(limits: limits) { run, _ in
+            try await run.use(#"{"rules":{"open":{".write":true}}}"#)
+            let text = String(repeating: "x", count: 2000)
+            try await run.put("/", #"{"open":"\#(text)","shut":"\#(text)"}"#)
+            // Rules look at the node, administrators do not.
+            #expect(try await run.write(.priority("/open", "5", .user(auth: nil))).error?.kind == .tooLarge)
+            #expect(try await run.write(.priority("/shut", "5", .user(auth: nil))).error?.kind == .permissionDenied)
+            #expect(try await run.write(.priority("/open", "5")).commit != nil)
+        }
+    }
+
     // MARK: A store that fails
 
     @Test(arguments: EngineUnderTest.allCases, [FailingStorage.Step.begin, .put, .commit])
