@@ -71,6 +71,13 @@ def test_a_callback_makes_a_script(database):
     assert database.send('GET', '/a.json', query={'callback': 'alert(1);x'}).status == 400
 
 
+def test_shallow_and_pretty(database):
+    database.put('/a.json', {'b': {'c': 1}, 'd': 2})
+    answer = database.send('GET', '/a.json', query={'shallow': 'true', 'print': 'pretty'})
+    assert answer.text == '{\n  "b" : true,\n  "d" : true\n}'
+    assert database.send('GET', '/a/d.json', query={'shallow': 'true', 'print': 'pretty'}).text == '2'
+
+
 @pytest.mark.parametrize('method,body', [('PUT', '1'), ('POST', '1'), ('PATCH', '{"x":1}'), ('DELETE', '')])
 def test_silence(method, body, database):
     answer = database.send(method, '/a.json', body, {'print': 'silent'})

@@ -248,7 +248,8 @@ final class NamespaceReader {
                 snapshot.reader, query: query, at: key, form: request.form, isPretty: request.isPretty, bytesMax: request.bytesMax)
             if let rest = try begin(stream, request, snapshot, etag: etag) { return .stream(rest) }
         case .shallow(let limit, let startAfter):
-            try snapshot.reader.shallow(at: key, limit: limit, startAfter: startAfter, into: &scratch)
+            try snapshot.reader.shallow(
+                at: key, limit: limit, startAfter: startAfter, isPretty: request.isPretty, bytesMax: request.bytesMax, into: &scratch)
         case .priority:
             try writePriority(at: key, snapshot)
         }
@@ -266,6 +267,8 @@ final class NamespaceReader {
     /// Makes the first piece of an answer; the rest, with the snapshot that it needs, when there is more.
     private func begin(_ stream: JSONStream, _ request: ReadRequest, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ValueStream? {
         guard try stream.next(into: &scratch, atLeast: Self.pieceBytes) else { return nil }
+        // What has not begun can still be refused.
+        guard scratch.count <= request.bytesMax else { throw .tooLarge }
         current = nil
         return ValueStream(
             first: scratch.array(), rest: stream, snapshot: snapshot, reader: self, bytesMax: request.bytesMax, deadline: request.deadline,

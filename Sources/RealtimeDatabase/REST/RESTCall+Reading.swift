@@ -1,7 +1,6 @@
 import Bytes
 import EventLoop
 import HTTP
-import JSON
 import Tree
 
 extension RESTCall {
@@ -56,12 +55,7 @@ extension RESTCall {
             return
         }
         switch outcome {
-        case .value(let json, let etag, _):
-            // The names of children come as they are; everything else is indented where it is read.
-            guard parameters.isShallow, parameters.print == .pretty, let names = try? JSONValue(parsing: json.span) else {
-                return answer(json: json.span, etag: etag)
-            }
-            answer(value: names)
+        case .value(let json, let etag, _): answer(json: json.span, etag: etag)
         case .notModified(let etag): answerNotModified(etag: etag)
         case .refused(let error): refuse(RESTError(error))
         case .stream(let rest):

@@ -51,6 +51,18 @@ import Tree
     }
 
     @Test(arguments: EngineUnderTest.allCases)
+    func whatIsTooLargeIsRefusedBeforeItBegins(_ engine: EngineUnderTest) async throws {
+        try await engine.run { run, _ in
+            try await Self.fill(run)
+            for kind: ReadRequest.Kind in [.value, .query(Query(order: .key)), .shallow(limit: nil, startAfter: nil)] {
+                var request = ReadRequest(Path(["big"]), kind, principal: .admin)
+                request.bytesMax = 10_000
+                #expect(try await run.read(request).error?.kind == .tooLarge)
+            }
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
     func manyAtATimeAndSomeGivenUp(_ engine: EngineUnderTest) async throws {
         try await engine.run { run, _ in
             try await Self.fill(run)
