@@ -154,6 +154,27 @@ def test_what_else_needs_room(storage, tmp_path):
     host.stop()
 
 
+def test_rules_that_change_on_a_full_disk(storage, tmp_path):
+    """They are in force as soon as there is room, and nobody has to save the file once more."""
+    disk = FailingDisk(storage.databases, tmp_path / 'fault')
+    rules = tmp_path / 'rules.json'
+    rules.write_text('{"rules": {"open": {".read": true}}}')
+    host = Host(storage.host.folder, [], mode='development', config={'database': {'rules': str(rules)}})
+    host.variables = disk.variables
+    host.start()
+    with Database(host, 'disk') as database:
+        assert database.send('GET', '/open.json').status == 200
+        disk.fail('write open', errno.ENOSPC)
+        rules.write_text('{"rules": {"closed": {".read": true}}}')
+        assert host.until_logged('the database rules could not be put in force, trying again')
+        assert database.send('GET', '/open.json').status == 200
+        disk.mend()
+        until(lambda: database.send('GET', '/closed.json').status == 200, 'the new rules are in force')
+        assert database.send('GET', '/open.json').status == 401
+    assert host.log.count('could not be put in force') == 1
+    host.stop()
+
+
 def test_a_full_disk_at_the_start(storage, small):
     host = storage.host
     storage.prepare()

@@ -16,6 +16,11 @@ final class DatabaseHost {
     private var watcher: FileWatcher?
     private var timer: Timer?
     private var isReading = false
+    /// The mark of the file whose rules every database was given; nil where one of them did not take them.
+    private var mark: [UInt8]?
+    private var isFailing = false
+    /// Rules that a database does not take, for want of room on the disk, are given to it again after so long.
+    private static let retryMilliseconds: UInt64 = 2000
 
     /// - Parameter didRaiseEvents: told, on any thread, of events that wait in a namespace's outbox.
     init(
@@ -32,6 +37,7 @@ final class DatabaseHost {
             case .memory: MemoryStorage()
             }
         let file = settings.rules.flatMap { Self.read($0, settings, log) }
+        mark = file?.mark
         database = RealtimeDatabase(
             storage: storage, defaultNamespace: settings.defaultNamespace,
             allowed: configuration.mode == .development ? nil : Set(settings.namespaces), rulesFile: file, limits: DatabaseLimits(settings),
@@ -78,14 +84,21 @@ final class DatabaseHost {
 
     private func didRead(_ file: RulesFile?, _ path: String) {
         isReading = false
-        guard let file, timer != nil else { return }
-        database.useRulesFile(file, on: loop) { [log] error in
-            if let error {
-                log.error("the database rules could not be put in force", metadata: ["reason": "\(error)"])
-            } else {
-                log.notice("the database rules were reloaded", metadata: ["file": "\(path)"])
-            }
+        // Rules that were uploaded stay until the file is another one, also when it was only touched.
+        guard let file, timer != nil, file.mark != mark else { return }
+        mark = nil
+        database.useRulesFile(file, on: loop) { [weak self] error in self?.didUse(file, path, error) }
+    }
+
+    private func didUse(_ file: RulesFile, _ path: String, _ error: DatabaseError?) {
+        guard let error else {
+            mark = file.mark
+            isFailing = false
+            return log.notice("the database rules were reloaded", metadata: ["file": "\(path)"])
         }
+        if !isFailing { log.error("the database rules could not be put in force, trying again", metadata: ["reason": "\(error)"]) }
+        isFailing = true
+        timer?.start(afterMilliseconds: Self.retryMilliseconds)
     }
 
     /// The rules in a file; nil, after a line in the log, where they cannot be used: then those before stay in force.

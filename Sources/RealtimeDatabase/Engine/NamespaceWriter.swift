@@ -248,6 +248,8 @@ final class NamespaceWriter {
     /// Puts rules in force, for good. `answer` is called on this loop.
     func setRules(_ rules: RuleSet, fileMark: [UInt8]?, answer: @escaping @Sendable (DatabaseError?) -> Void) {
         inTransaction(answer) { open throws(StoreError) in
+            // A file that the store has been given already takes nothing back that was uploaded since.
+            if let fileMark, fileMark == storedMark { return batch.answer(on: loop, answer) }
             let source = rules.source
             try open.store.put(MetaKey.rules, source.span, in: .meta)
             // What is put in force later than a file stays until the file changes.

@@ -40,8 +40,10 @@ import Tree
             #expect(try await Self.open(run) == ["a"])
             try await run.use(#"{"rules":{"b":{".read":true,".write":true}}}"#)
             #expect(try await Self.open(run) == ["b"])
-            run.database.stop()
             // The same file again is no news.
+            #expect(try await Self.reload(run, Self.file("a", mark: 1)) == nil)
+            #expect(try await Self.open(run) == ["b"])
+            run.database.stop()
             let again = try EngineRun(storage, rulesFile: try Self.file("a", mark: 1))
             #expect(try await Self.open(again) == ["b"])
             again.database.stop()
