@@ -15,11 +15,15 @@ public struct DatabaseSettings: Sendable, Equatable {
     public var limits: Limits
     public var triggers: TriggerSettings
 
-    /// How much one request may read or change.
+    /// How much one request may read or change, and what clients may hold of the host together.
     public struct Limits: Sendable, Equatable {
         public var writeBytes: Int
         public var readBytes: Int
         public var rulesBytes: Int
+        /// Event streams of one loop.
+        public var streams: Int
+        /// Bytes of large bodies that one loop takes in at a time.
+        public var uploadBytes: Int
     }
 }
 
@@ -50,6 +54,8 @@ extension ConfigurationReader {
     }
 
     func limits(_ field: Field) -> DatabaseSettings.Limits {
-        DatabaseSettings.Limits(writeBytes: field["writeBytes"].int, readBytes: field["readBytes"].int, rulesBytes: field["rulesBytes"].int)
+        DatabaseSettings.Limits(
+            writeBytes: field["writeBytes"].int, readBytes: field["readBytes"].int, rulesBytes: field["rulesBytes"].int,
+            streams: field["streams"].int, uploadBytes: field["uploadBytes"].int)
     }
 }

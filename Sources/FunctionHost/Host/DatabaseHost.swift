@@ -137,6 +137,8 @@ extension DatabaseLimits {
         writeBytesMax = settings.limits.writeBytes
         readBytesMax = settings.limits.readBytes
         rules.documentBytesMax = settings.limits.rulesBytes
+        streamsMax = settings.limits.streams
+        bodyBytesInFlightMax = settings.limits.uploadBytes
         triggers = TriggerLimits(
             functionsMax: settings.triggers.functionsPerWrite, eventBytesMax: settings.triggers.eventBytes, isStrict: settings.triggers.isStrict)
     }

@@ -128,6 +128,9 @@ public final class HTTPExchange {
     /// Whether a body follows the head.
     public var hasBody: Bool { head.isChunked || head.contentLength > 0 }
 
+    /// Whether the body arrives compressed, so that there may be much more of it than ``contentLength``.
+    public var isCompressed: Bool { head.contentCoding != .identity }
+
     /// The client's address and port; empty when it has gone.
     public var peerAddress: String { connection?.peerAddress ?? "" }
 

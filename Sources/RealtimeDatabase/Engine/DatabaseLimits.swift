@@ -12,6 +12,10 @@ public struct DatabaseLimits: Sendable {
     public var rules = RuleLimits()
     /// The most namespaces that are open at a time.
     public var namespacesMax = 256
+    /// The most event streams of one loop; one more is refused.
+    public var streamsMax = 10_000
+    /// How many bytes of large bodies one loop takes in at a time; more are refused.
+    public var bodyBytesInFlightMax = 512 * 1024 * 1024
     /// What one write may set off.
     public var triggers = TriggerLimits()
 

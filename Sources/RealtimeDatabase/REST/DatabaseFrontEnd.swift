@@ -23,8 +23,8 @@ public final class DatabaseFrontEnd {
         self.database = database
         self.loop = loop
         self.settings = settings
-        bodies = BodyBudget(bytesMax: settings.bodyBytesInFlightMax)
-        streams = EventStreams(loop: loop, settings: settings)
+        bodies = BodyBudget(bytesMax: database.limits.bodyBytesInFlightMax)
+        streams = EventStreams(loop: loop, settings: settings, countMax: database.limits.streamsMax)
         requesters = RequesterReader(adminToken: settings.adminToken, isDevelopment: settings.isDevelopment, checker: credentials)
     }
 
@@ -45,11 +45,7 @@ public final class DatabaseFrontEnd {
                 RESTAnswer.refuse(exchange, .writeTooLarge)
                 return .answered
             }
-            guard bodies.admit(exchange) else {
-                RESTAnswer.refuse(exchange, RESTError(.serviceUnavailable, "Too much is being written at this moment; nothing was done, try again"))
-                return .answered
-            }
-            return .collect(limit: limit)
+            return bodies.plan(for: exchange, limit: limit) { [unowned self] in request($0, body: $1) }
         default: return .collect(limit: 64 * 1024)
         }
     }

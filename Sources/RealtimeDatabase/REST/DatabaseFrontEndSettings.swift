@@ -8,10 +8,6 @@ public struct DatabaseFrontEndSettings: Sendable {
     public var isDevelopment = false
     /// The bearer token of administrators; nobody is one where it is empty.
     public var adminToken: [UInt8] = []
-    /// The most event streams of one loop; one more is answered 503.
-    public var streamsMax = 10_000
-    /// How many bytes of large bodies one loop takes in at a time; more are answered 503.
-    public var bodyBytesInFlightMax = 512 * 1024 * 1024
     /// How often an event stream shows that it lives, in milliseconds.
     public var keepAliveMilliseconds: UInt64 = 30_000
     /// How much of a stream's news waits for a slow client before only the newest value is sent, in bytes.

@@ -7,7 +7,8 @@ import Tree
 /// Streams of the same place share a ``EventTopic``: the namespace tells the loop once, and a frame is made once.
 final class EventStreams {
     let loop: EventLoop
-    let settings: DatabaseFrontEndSettings
+    private let settings: DatabaseFrontEndSettings
+    private let countMax: Int
     private var topics: [TopicKey: EventTopic] = [:]
     private var clients: [ObjectIdentifier: EventStreamClient] = [:]
     private var isStopped = false
@@ -20,16 +21,17 @@ final class EventStreams {
         var path: Path
     }
 
-    init(loop: EventLoop, settings: DatabaseFrontEndSettings) {
+    init(loop: EventLoop, settings: DatabaseFrontEndSettings, countMax: Int) {
         self.loop = loop
         self.settings = settings
+        self.countMax = countMax
     }
 
     /// Lets a client in.
     func join(_ client: EventStreamClient, _ namespace: Namespace, _ path: Path) throws(RESTError) -> EventTopic {
         guard !isStopped else { throw RESTError(DatabaseError.stopping) }
-        guard clients.count < settings.streamsMax else {
-            throw RESTError(.serviceUnavailable, "\(settings.streamsMax) event streams are open, which is the limit")
+        guard clients.count < countMax else {
+            throw RESTError(.serviceUnavailable, "\(countMax) event streams are open, which is the limit")
         }
         let key = TopicKey(namespace: namespace.name, path: path)
         let topic = topics[key] ?? EventTopic(namespace, path, loop: loop)
