@@ -285,6 +285,7 @@ final class EventStreamClient: HTTPExchangeObserver {
             for (index, frame) in backlog.enumerated() where frame.commit > commit {
                 guard !isCongested else {
                     backlog.removeFirst(index)
+                    backlogBytes = backlog.reduce(0) { $0 + $1.bytes.count }
                     return
                 }
                 write(frame.bytes)
