@@ -184,6 +184,10 @@ extension WorkerProcess: PluginOwner {
     public func pluginCallsService(
         _ invocation: InvocationID, service: Span<UInt8>, method: Span<UInt8>, payload: Span<UInt8>, completion: ServiceCompletion
     ) {
+        // A frame that is too large would end the worker, and everybody else's calls with it.
+        guard payload.count <= Self.payloadBytesMax, service.count + method.count + 2 <= FrameHeader.payloadSizeMax - Self.payloadBytesMax else {
+            return completion(succeeded: false, Array(Self.callTooLarge.utf8).span)
+        }
         lastServiceCall += 1
         serviceCalls[lastServiceCall] = completion
         let start = channel.outbox.beginFrame(FrameHeader(.serviceCall, invocation: invocation, value: lastServiceCall))
@@ -196,6 +200,10 @@ extension WorkerProcess: PluginOwner {
         channel.outbox.finishFrame(start, headSize: headSize)
         channel.queueFlush()
     }
+
+    /// The largest payload of a service call.
+    private static let payloadBytesMax = 64 << 20
+    private static let callTooLarge = #"{"code":"resource-exhausted","message":"The payload of a service call may have at most 64 MiB."}"#
 
     public func pluginLogs(_ invocation: InvocationID, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {
         log.write(LogRecordHeader(invocation: invocation, source: .logger, level: level), message: message, fields: fields)

@@ -233,6 +233,15 @@ class TestBrokenRules:
         result = host.result('nowhere')
         assert (result['ok'], result['answer']['code']) == (0, 'unimplemented')
 
+    def test_service_call_that_is_too_large(self, host):
+        """It is refused by itself: the worker goes on, with everybody else's calls."""
+        pid = host.result('pid')
+        for size, message in [(64 << 20, 'the payload has more than 16 MiB'), ((64 << 20) + 1, 'may have at most 64 MiB'), (80 << 20, '64 MiB')]:
+            result = host.result('callsWith', {'bytes': size})
+            assert (result['ok'], result['answer']['code']) == (0, 'resource-exhausted')
+            assert message in result['answer']['message']
+        assert host.result('pid') == pid
+
 
 def test_large_answers(launch):
     host = launch(['probe'])

@@ -177,7 +177,8 @@ struct hearth_host {
      * function bytes of the body, after start_response(). */
     hearth_flow (*send_chunk)(const hearth_host *host, uint64_t invocation, hearth_bytes chunk);
 
-    /* Calls a service for an invocation (0 for none). `completion` is called once, and never before this returns. */
+    /* Calls a service for an invocation (0 for none). `completion` is called once, and never before this returns. A payload
+     * of more than 64 MiB is refused as resource-exhausted, by every service. */
     void (*call_service)(const hearth_host *host, uint64_t invocation, const hearth_service_call *call,
                          hearth_completion completion, void *context);
 

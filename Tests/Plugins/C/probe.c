@@ -214,6 +214,16 @@ static void call_service(call *c, const char *service) {
     host->call_service(host, c->id, &wanted, database_answered, c);
 }
 
+/* A payload of so many bytes: a JSON string. */
+static void call_with(call *c, long size) {
+    char *payload = malloc(size);
+    memset(payload, 'x', size);
+    payload[0] = payload[size - 1] = '"';
+    hearth_service_call wanted = {{"database", 8}, {"set", 3}, {payload, size}};
+    host->call_service(host, c->id, &wanted, database_answered, c);
+    free(payload);
+}
+
 static int is(const hearth_invocation *i, const char *name) {
     return i->name.size == strlen(name) && memcmp(i->name.data, name, i->name.size) == 0;
 }
@@ -271,6 +281,7 @@ static void invoke(const hearth_invocation *i) {
     else if (is(i, "saysBytes")) printf("bytes \xff\xfe\xc0 \x01 end\n"), fflush(stdout), finish(c, "null");
     else if (is(i, "shout")) shout(c, number(i, "bytes", 10), number(i, "lineLength", 100));
     else if (is(i, "nowhere")) call_service(c, "nowhere");
+    else if (is(i, "callsWith")) call_with(c, number(i, "bytes", 10));
     else finish(c, "\"unknown\"");
 }
 
@@ -303,7 +314,7 @@ static const char manifest[] =
     CALLABLE("pid") CALLABLE("open") CALLABLE("count") CALLABLE("sleep") CALLABLE("late") CALLABLE("overlap") CALLABLE("waits")
     CALLABLE("stream") CALLABLE("big") CALLABLE("hog") CALLABLE("environment") CALLABLE("secret") CALLABLE("folder") CALLABLE("opensFiles")
     CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout")
-    CALLABLE("nowhere") CALLABLE("garbledChunk")
+    CALLABLE("nowhere") CALLABLE("callsWith") CALLABLE("garbledChunk")
     CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
     "\"inject\":{\"httpsTrigger\":{}}}}";
 
