@@ -105,8 +105,9 @@ struct DeadLetterAdministration {
         namespace.withOutbox(on: loop) { (outbox) throws(StoreError) -> Result<Int, MissingLetter> in
             // All or none: a wrong number should not leave the others half done.
             for sequence in sequences where try outbox.deadLetter(sequence) == nil { return .failure(MissingLetter(sequence: sequence)) }
-            for sequence in sequences { try Self.carryOut(act, sequence, outbox, now) }
-            return .success(sequences.count)
+            var count = 0
+            for sequence in sequences where try Self.carryOut(act, sequence, outbox, now) { count += 1 }
+            return .success(count)
         } completion: { [call = LoopBound(call, loop: loop)] result in
             switch result {
             case .success(.success(let count)): call.value.answer(["count": JSONValue(count)])
@@ -120,7 +121,6 @@ struct DeadLetterAdministration {
         let sequence: UInt64
     }
 
-    @discardableResult
     private static func carryOut(_ act: Act, _ sequence: UInt64, _ outbox: Outbox, _ now: Int64) throws(StoreError) -> Bool {
         switch act {
         case .replay: try outbox.replay(sequence, now: now)
