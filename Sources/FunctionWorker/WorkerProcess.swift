@@ -161,7 +161,14 @@ extension WorkerProcess: PluginOwner {
             pluginLogs(invocation, level: 4, message: text.span, fields: [UInt8]().span)
             return
         }
-        channel.outbox.append(frame: FrameHeader(.answer, invocation: invocation, detail: kind.rawValue), head: head, body: body)
+        if head.count + body.count <= FrameHeader.payloadSizeMax {
+            channel.outbox.append(frame: FrameHeader(.answer, invocation: invocation, detail: kind.rawValue), head: head, body: body)
+        } else {
+            pluginLogs(invocation, level: 5, message: Array("an answer of more than 64 MiB was dropped".utf8).span, fields: [UInt8]().span)
+            let none = [UInt8](), error = Array(Self.answerTooLarge.utf8)
+            channel.outbox.append(
+                frame: FrameHeader(.answer, invocation: invocation, detail: AnswerKind.error.rawValue), head: none.span, body: error.span)
+        }
         channel.queueFlush()
         if isStopping { endIfDone() }
     }
@@ -203,6 +210,7 @@ extension WorkerProcess: PluginOwner {
 
     /// The largest payload of a service call.
     private static let payloadBytesMax = 64 << 20
+    private static let answerTooLarge = #"{"code":"resource-exhausted","message":"The answer has more than 64 MiB."}"#
     private static let callTooLarge = #"{"code":"resource-exhausted","message":"The payload of a service call may have at most 64 MiB."}"#
 
     public func pluginLogs(_ invocation: InvocationID, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {

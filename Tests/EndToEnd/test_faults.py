@@ -246,3 +246,13 @@ class TestBrokenRules:
 def test_large_answers(launch):
     host = launch(['probe'])
     assert len(host.result('big', {'bytes': 20_000_000})) == 20_000_000
+
+
+def test_answers_that_are_too_large(launch):
+    host = launch(['probe'], config={'defaults': {'memory': '1GiB'}})
+    pid = host.result('pid')
+    answer = host.callable('big', {'bytes': 80 << 20})
+    assert (answer.status, answer.json['error']['status']) == (429, 'RESOURCE_EXHAUSTED')
+    assert '64 MiB' in answer.json['error']['message']
+    assert host.until_logged('an answer of more than 64 MiB was dropped')
+    assert host.result('pid') == pid
