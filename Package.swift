@@ -113,7 +113,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            resources: projectTemplates.map { .embedInCode("Init/Templates/\($0).template") },
+            resources: projectTemplates.map { .embedInCode("Init/Templates/\($0).template") }
+                + ["bash", "zsh", "fish"].map { .embedInCode("Arguments/completions.\($0)") },
             swiftSettings: house,
             linkerSettings: programLinking),
 

@@ -6,7 +6,17 @@ struct HearthCommand: ParsableCommand {
         commandName: "hearth",
         abstract: "A self-hosted function host: Firebase clients call compiled plugins on your own machine.",
         version: "0.1.0",
-        subcommands: [Serve.self, Exec.self, Init.self, Worker.self] + clientCommands)
+        subcommands: [Init.self, Serve.self, Exec.self, Worker.self] + clientCommands + [Completions.self])
+
+    /// The commands that are for people, with a sentence each.
+    static var shown: [(name: String, abstract: String)] {
+        var shown: [(name: String, abstract: String)] = []
+        for command in configuration.subcommands {
+            let configuration = command.configuration
+            if configuration.shouldDisplay, let name = configuration.commandName { shown.append((name, configuration.abstract)) }
+        }
+        return shown
+    }
 }
 
 /// `hearth worker`, which is handled before arguments are parsed; this explains it to whoever asks.

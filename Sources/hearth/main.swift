@@ -1,8 +1,13 @@
-import ArgumentParser
 import FunctionWorker
+import Glibc
 
 // A worker starts thousands of times as often as anything else: it does not wait for arguments to be parsed.
 if CommandLine.arguments.count == 2, CommandLine.arguments[1] == "worker" {
     WorkerProcess.main()
 }
-HearthCommand.main()
+// Words that are being typed are no arguments yet.
+if CommandLine.arguments.count > 1, CommandLine.arguments[1] == "complete" {
+    Completion.run(Array(CommandLine.arguments.dropFirst(2)))
+    exit(0)
+}
+CommandLineRun.main()

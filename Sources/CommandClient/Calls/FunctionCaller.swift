@@ -134,7 +134,7 @@ public final class FunctionCaller {
             let names = (try? functions())?.map(\.name) ?? []
             let hint = Suggestion.sentence(for: name, among: names).map { "; \($0)" } ?? ""
             return ClientFailure(
-                .refused(status: 404), "there is no function \(name) that can be called at \(administrator.url)\(hint); hearth functions:list shows all")
+                .refused(status: 404), "there is no function \(name) to be called at \(administrator.url)\(hint); hearth functions:list shows all")
         case 403 where text.hasPrefix("this function is not open"):
             return ClientFailure(.refused(status: 403), "\(name) is not open to you: its ingressSettings or invoker say who may call it")
         case 503: return ClientFailure(.refused(status: 503), "the host at \(administrator.url) is starting or stopping; try again in a moment")
