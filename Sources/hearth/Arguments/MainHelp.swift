@@ -25,7 +25,8 @@ enum MainHelp {
             lines += members.map { "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \(sentence($0.abstract))" }
         }
         lines += [
-            "", "A new project begins with: hearth init my-functions", "Commands find the host with --url or HEARTH_URL; else it is http://127.0.0.1:5001.",
+            "", "A new project begins with: hearth init my-functions",
+            "Commands find the host with --url or HEARTH_URL; else it is http://127.0.0.1:5001.",
         ]
         return lines.joined(separator: "\n")
     }

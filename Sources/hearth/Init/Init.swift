@@ -85,9 +85,8 @@ struct Init: LocalCommand {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed = trimmed.dropLast() }
         if trimmed.isEmpty { throw ClientFailure(.invalidInput, "the folder has no name; . stands for this one") }
-        var status = stat()
-        if stat(path, &status) == 0 {
-            guard status.st_mode & S_IFMT == S_IFDIR else { throw ClientFailure(.invalidInput, "\(path) is a file; name a folder") }
+        if let kind = FileKind.of(path) {
+            guard kind == .folder else { throw ClientFailure(.invalidInput, "\(path) is a file; name a folder") }
             return try resolved(String(trimmed))
         }
         guard let slash = trimmed.lastIndex(of: "/") else { return "\(try resolved("."))/\(trimmed)" }
