@@ -86,7 +86,7 @@ struct ArtifactStore: Sendable {
     func removeAll(except kept: Set<String>) {
         for name in DurableFile.names(in: directory) {
             let hash = name.split(separator: ".", maxSplits: 1).first.map(String.init) ?? name
-            if !kept.contains(hash) || name.hasSuffix(".new") { unlink("\(directory)/\(name)") }
+            if !kept.contains(hash) { unlink("\(directory)/\(name)") }
         }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 
 /// `deployed.json` in the data directory: the truth of what runs.
@@ -23,6 +24,8 @@ struct DeployedFile: Sendable {
     ///
     /// - Throws: `HostStartError` for a file that this host does not understand.
     func read() throws(HostStartError) -> DeployedState {
+        // What a host that was killed had begun to write.
+        unlink(DurableFile.freshPath(of: path))
         let bytes: [UInt8]?
         do throws(DurableFile.Failure) {
             bytes = try DurableFile.read(path, sizeMax: Self.sizeMax)

@@ -33,7 +33,7 @@ extension Deployer {
             if let unknown = traffic.keys.sorted().first(where: { function.version($0) == nil }) {
                 throw DeploymentFailure(.unknown, "\(name) has no version \(unknown); there are \(function.numbers)")
             }
-            try checkSplit(name, traffic.keys.compactMap(function.version))
+            try checkSplit(name, traffic.keys.sorted().compactMap(function.version))
             guard function.traffic != traffic else { return }
             let shares = traffic.sorted { $0.key < $1.key }.map { "\($0.value) % to version \($0.key)" }.joined(separator: ", ")
             plan.direct(name, traffic, reason: "calls split: \(shares)")

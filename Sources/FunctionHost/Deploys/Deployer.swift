@@ -40,6 +40,7 @@ final class Deployer {
 
     private var waiting: [(@escaping () -> Void) -> Void] = []
     private var isBusy = false
+    private var isSweepPlanned = false
 
     var loop: EventLoop { dispatcher.loop }
 
@@ -56,7 +57,7 @@ final class Deployer {
         leases = ArtifactLeases(store: store)
         manifests = ManifestLibrary(dispatcher: dispatcher, store: store)
         live = LiveFunctions(dispatcher: dispatcher, leases: leases)
-        dispatcher.didRetire = { [unowned self] in sweepLater() }
+        dispatcher.didLetGo = { [unowned self] in sweepLater() }
     }
 
     var resolver: VersionResolver { VersionResolver(configuration: configuration, address: address) }
@@ -255,9 +256,17 @@ final class Deployer {
 
     // MARK: Sweeping
 
-    private func sweepLater() {
-        guard !isStopped else { return }
-        perform { [self] done in sweep(completion: done) }
+    /// Sweeps when nothing else is to be done.
+    func sweepLater() {
+        guard !isStopped, !isSweepPlanned else { return }
+        isSweepPlanned = true
+        // Whoever says that something is gone still holds it until the turn's end.
+        loop.endOfTurn { [self] in
+            perform { [self] done in
+                isSweepPlanned = false
+                sweep(completion: done)
+            }
+        }
     }
 
     /// Removes libraries that no version names and folders that no worker stands in.

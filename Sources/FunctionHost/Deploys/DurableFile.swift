@@ -16,7 +16,7 @@ enum DurableFile {
     ///
     /// - Throws: `Failure`; then the file is as it was.
     static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(Failure) {
-        let fresh = "\(path).new"
+        let fresh = freshPath(of: path)
         let descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Failure("written") }
         var isOpen = true
@@ -26,6 +26,9 @@ enum DurableFile {
         guard close(descriptor) == 0, rename(fresh, path) == 0 else { throw removing(fresh) }
         syncFolder(of: path)
     }
+
+    /// Where new contents are written before they take their place.
+    static func freshPath(of path: String) -> String { "\(path).new" }
 
     private static func removing(_ path: String) -> Failure {
         let failure = Failure("written")

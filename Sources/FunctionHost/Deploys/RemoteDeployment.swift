@@ -19,7 +19,10 @@ final class RemoteDeployment {
     init(_ deployer: Deployer, _ request: DeploymentRequest, completion: @escaping (Answer) -> Void) {
         self.deployer = deployer
         self.request = request
-        self.completion = completion
+        self.completion = { answer in
+            if case .failure = answer { deployer.sweepLater() }
+            completion(answer)
+        }
     }
 
     func begin() {
@@ -153,6 +156,7 @@ final class RemoteDeployment {
             }
             proposed[function.name] = function
         }
+        guard refusals.isEmpty else { return (plan, refusals) }
         for plugin in request.plugins {
             let declared = Set((manifests[plugin.name]?.functions ?? []).map(\.name))
             for (name, function) in plan.target.functions.sorted(by: { $0.key < $1.key })

@@ -44,6 +44,8 @@ public final class HearthHost {
         self.configuration = configuration
         self.options = options
         data = try DataDirectory(path: options.dataDirectory)
+        let deployed = DeployedFile(path: data.deployed)
+        let state = try deployed.read()
         output = LogOutput()
         let level = Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice
         log = Logger(label: "hearth") { [output] in HostLogHandler(label: $0, output: output, level: level) }
@@ -67,9 +69,7 @@ public final class HearthHost {
         reference.value.delivery = delivery
         metrics = MetricsGatherer(loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, output: output)
         dispatcher.services.register(DatabaseService(database: database.database, loop: home))
-        let deployed = DeployedFile(path: data.deployed)
-        deployer = Deployer(
-            configuration, state: try deployed.read(), file: deployed, directories: data, dispatcher: dispatcher, log: log)
+        deployer = Deployer(configuration, state: state, file: deployed, directories: data, dispatcher: dispatcher, log: log)
         functions = FunctionAdministration(deployer)
         try makeShards()
         metrics.use(shards)
