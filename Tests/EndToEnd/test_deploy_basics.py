@@ -59,6 +59,59 @@ def test_options_and_environment_make_a_version_and_say_why(host, deploys):
     assert (host.result('one')['setting'], deploys.function('one')['timeoutSeconds']) == ('a', 60)
 
 
+def test_the_host_has_the_last_word(launch):
+    """Over the code lies what the deployer says, and over that what the host's own functions.json says."""
+    host = launch({}, config={'functions': {'one': {'timeoutSeconds': 20}}, 'defaults': {'maxInstances': 3}})
+    deploys = Deploys(host)
+    deploys.deploy({'Things': plugin(1, 'one', 'two')}, functions={'one': {'timeoutSeconds': 30, 'memory': '512MiB'}},
+                   defaults={'maxInstances': 9, 'timeoutSeconds': 40})
+    one, two = deploys.function('one'), deploys.function('two')
+    assert (one['timeoutSeconds'], one['memoryMb'], one['maxInstances']) == (20, 512, 3)
+    assert (two['timeoutSeconds'], two['memoryMb'], two['maxInstances']) == (40, 256, 3)
+    host.write_config({}, {'functions': {'one': {'timeoutSeconds': 10}}, 'defaults': {'maxInstances': 3}})
+    host.stop()
+    host.start()
+    assert (deploys.function('one')['timeoutSeconds'], deploys.function('one')['version']) == (10, 2)
+    assert deploys.history[0]['changes'][0]['reason'] == 'options changed: timeoutSeconds 20 -> 10'
+    assert deploys.function('two')['version'] == 1
+    deploys.roll_back('one')
+    host.stop()
+    host.start()
+    assert (deploys.function('one')['timeoutSeconds'], deploys.function('one')['version']) == (20, 1), 'a rollback is not undone by a start'
+
+
+def test_secrets_are_those_of_the_host(launch, tmp_path):
+    library = plugin(1, one={'callableTrigger': {}, 'secretEnvironmentVariables': [{'key': 'SECRET'}]})
+    host = launch({})
+    deploys = Deploys(host)
+    with pytest.raises(Refused) as caught:
+        deploys.deploy({'Things': library})
+    assert 'needs the secret SECRET' in caught.value.sentence
+    (host.folder / '.secret.local').write_text('SECRET=first\n')
+    deploys.deploy({'Things': library})
+    assert host.result('one')['secret'] == 'first'
+    assert b'first' not in (host.data / 'deployed.json').read_bytes()
+    (host.folder / '.secret.local').write_text('SECRET=second\n')
+    host.stop()
+    host.start()
+    assert (host.result('one')['secret'], deploys.function('one')['version']) == ('second', 1)
+
+
+def test_functions_by_name_group_and_plugin(deploys):
+    names = ('app', 'app-one', 'app-two', 'other')
+    deploys.deploy({'Things': plugin(1, *names)})
+    version = iter(range(2, 20))
+
+    def changed(**options):
+        outcome = deploys.deploy({'Things': plugin(next(version), *names)}, **options)
+        return {change['function'] for change in outcome['changes'] if change['action'] == 'update'}
+    assert changed(names=['app']) == {'app'}
+    assert changed(only=['functions:app']) == {'app', 'app-one', 'app-two'}
+    assert changed(only=['functions:app.one', 'other']) == {'app-one', 'other'}
+    assert changed(only=['functions:Things:other']) == {'other'}
+    assert changed(only=['functions:Things']) == changed(only=['functions']) == set(names)
+
+
 def test_a_plan_changes_nothing(host, deploys):
     outcome = deploys.plan({'Things': plugin(1, 'one')})
     assert (deploys.actions(outcome), 'deployment' in outcome) == ({'one': 'create'}, False)

@@ -114,6 +114,8 @@ def test_a_function_moves_from_one_plugin_to_another(host, deploys):
     ({'environment': {'GCLOUD_PROJECT': 'x'}}, 'GCLOUD_PROJECT is reserved'),
     ({'environment': {'lower': 'x'}}, 'lower'),
     ({'only': ['functions:other']}, 'no function matches functions:other; there are one'),
+    ({'names': ['on']}, 'no function matches on; there are one'),
+    ({'defaults': {'timeoutSeconds': 'x'}}, 'defaults.timeoutSeconds'),
 ])
 def test_options_that_cannot_be(options, cause, deploys):
     sentences = refused(deploys, {'Things': plugin(2, 'one')}, **options)
@@ -138,7 +140,7 @@ def plugin_manifest(name):
     ([], 'the body is an object'), ({}, 'plugins is an object'), ({'plugins': {'../x': {}}}, "a plugin's name"),
     ({'plugins': {'Things': {'artifact': 'abc'}}}, 'plugins.Things.artifact is the SHA-256'),
     ({'plugins': {'Things': {'artifact': '0' * 64, 'environment': {'A': 1}}}}, 'environment.A is a text'),
-    ({'plugins': {}, 'only': 'functions:a'}, 'only is a list'), ({'plugins': {}, 'force': 1}, 'force is true or false'),
+    ({'plugins': {}, 'only': 'functions:a'}, 'only is a list'), ({'plugins': {}, 'names': 1}, 'names is a list'), ({'plugins': {}, 'force': 1}, 'force is true or false'),
     ({'plugins': {}, 'expectedRevision': 'x'}, 'expectedRevision is a whole number'),
     ({'plugins': {'Things': {'artifact': '0' * 64, 'file': 'libA.so'}}}, 'libA.so: its library ' + '0' * 64 + ' was not uploaded'),
 ])
@@ -147,6 +149,7 @@ def test_requests_that_cannot_be(body, cause, deploys):
         deploys.ask('POST', 'deployments', body)
     assert caught.value.http == 400
     assert cause in caught.value.sentence
+    assert caught.value.details is None or caught.value.details.get('absent') == (['0' * 64] if 'uploaded' in cause else None)
 
 
 class TestUploads:

@@ -70,10 +70,10 @@ class Deploys:
 
     # -- deployments
 
-    def deploy(self, plugins, environment=None, functions=None, **options):
+    def deploy(self, plugins, environment=None, functions=None, defaults=None, **options):
         """Uploads and deploys libraries by the names of their plugins."""
         described = {name: {'artifact': self.upload(path), 'file': pathlib.Path(path).name, 'environment': environment or {},
-                            'functions': functions or {}} for name, path in plugins.items()}
+                            'functions': functions or {}, 'defaults': defaults or {}} for name, path in plugins.items()}
         return self.ask('POST', 'deployments', {'plugins': described, **options})
 
     def plan(self, plugins, **options):

@@ -246,7 +246,8 @@ extension AdminError {
             case .conflict: .aborted
             case .unavailable: .unavailable
             }
-        let details: JSONObject? = failure.kind == .refused ? ["refusals": .array(failure.sentences.map { .string($0) })] : nil
+        var details: JSONObject? = failure.kind == .refused ? ["refusals": .array(failure.sentences.map { .string($0) })] : nil
+        if !failure.absent.isEmpty { details?["absent"] = .array(failure.absent.map { .string($0) }) }
         self.init(code, failure.sentences.joined(separator: "\n"), details: details)
     }
 }

@@ -117,8 +117,7 @@ final class Deployer {
         for (name, function) in state.functions {
             for version in function.current where !live.mustWait(version) {
                 let key = FunctionVersion.Key(function: name, number: version.number)
-                guard live[key] == nil else { continue }
-                if let known = known[key] { resolved.append(known) } else { missing.append((name, version)) }
+                if let known = known[key] { resolved.append(known) } else if live[key] == nil { missing.append((name, version)) }
             }
         }
         resolve(missing) { [self] found, refusals in
@@ -199,18 +198,19 @@ final class Deployer {
     ///
     /// - Parameters:
     ///   - origin: what the history says.
+    ///   - renewed: versions that run and get new workers all the same.
     ///   - completion: gets the functions that are to blame, too, where their workers do not come up.
     func commit(
-        _ plan: DeploymentPlan, as origin: String,
+        _ plan: DeploymentPlan, as origin: String, renewed: [ResolvedFunction] = [],
         completion: @escaping (Result<DeploymentResult, DeploymentFailure>, [String: PluginRefusal]) -> Void
     ) {
         var plan = plan
         let number = plan.conclude(origin: origin)
         var result = DeploymentResult(deployment: number, revision: plan.target.revision, changes: plan.changes)
-        guard plan.target != state else { return completion(.success(result), [:]) }
+        guard plan.target != state || !renewed.isEmpty else { return completion(.success(result), [:]) }
         let target = plan.target
         var clock = Stopwatch()
-        let known = Dictionary(plan.created.map { ($0.key, $0) }) { $1 }
+        let known = Dictionary((renewed + plan.created).map { ($0.key, $0) }) { $1 }
         workOut(target, known: known) { [self] prepared, refusals in
             // What could not be brought back at start is nobody's fault now.
             let blamed = refusals.filter { problems[$0.key] == nil }
@@ -218,7 +218,8 @@ final class Deployer {
             live.warm(prepared) { [self] failures in
                 guard failures.isEmpty else { return abandon(failures, completion) }
                 result.durations.prepare = clock.lap()
-                loop.offload { [file] in file.result(of: target) } then: { [self] failure in
+                let isSame = target == state
+                loop.offload { [file] in isSame ? nil : file.result(of: target) } then: { [self] failure in
                     if let failure {
                         live.retireOthers()
                         return completion(.failure(DeploymentFailure(.unavailable, "\(file.path) \(failure); nothing was changed")), [:])

@@ -9,11 +9,15 @@ struct DeploymentRequest: Sendable {
         var environment: [String: String]
         /// Entries as under `functions` of `functions.json`.
         var functions: JSONObject
+        /// The `defaults` of that file.
+        var defaults: JSONObject
     }
 
     var plugins: [Plugin]
     /// Which functions it is about; nil for all.
     var only: FunctionFilter?
+    /// The same by whole names.
+    var names: Set<String>?
     /// Only says what would happen.
     var validateOnly: Bool
     /// Whether functions that the plugins do not have any more are deleted.
@@ -38,6 +42,11 @@ struct DeploymentRequest: Sendable {
             only = FunctionFilter(texts.compactMap(\.string))
             guard texts.allSatisfy({ $0.string != nil }) else { throw Self.wrong("only is a list of texts such as functions:addMessage") }
         default: throw Self.wrong("only is a list of texts such as functions:addMessage")
+        }
+        switch object["names"] {
+        case nil, .null?: names = nil
+        case .array(let texts)? where texts.allSatisfy({ $0.string != nil }): names = Set(texts.compactMap(\.string))
+        default: throw Self.wrong("names is a list of names of functions")
         }
         validateOnly = try Self.flag(object, "validateOnly")
         removes = try Self.flag(object, "removes")
@@ -66,8 +75,13 @@ struct DeploymentRequest: Sendable {
         for (function, entry) in functions where entry.object == nil {
             throw wrong("plugins.\(name).functions.\(function) is an object as under functions in functions.json")
         }
+        if let defaults = value["defaults"], !defaults.isNull, defaults.object == nil {
+            throw wrong("plugins.\(name).defaults is an object as in functions.json")
+        }
         let file = value["file"]?.string ?? "lib\(name).so"
-        return Plugin(name: name, artifact: artifact, file: String(file.prefix(256)), environment: environment, functions: functions)
+        return Plugin(
+            name: name, artifact: artifact, file: String(file.prefix(256)), environment: environment, functions: functions,
+            defaults: value["defaults"]?.object ?? JSONObject())
     }
 
     /// It is part of a folder's name.

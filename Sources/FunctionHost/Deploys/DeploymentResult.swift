@@ -16,13 +16,16 @@ struct DeploymentFailure: Error, Sendable {
     var kind: Kind
     /// One each.
     var sentences: [String]
+    /// Libraries that were not uploaded.
+    var absent: [String] = []
 
     init(_ kind: Kind, _ sentences: String...) {
         self.kind = kind
         self.sentences = sentences
     }
 
-    init(refusals: [PluginRefusal]) {
+    init(refusals: [PluginRefusal], absent: [String] = []) {
+        self.absent = absent
         kind = .refused
         sentences = refusals.map(\.description)
     }

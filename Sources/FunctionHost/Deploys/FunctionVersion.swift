@@ -22,6 +22,8 @@ struct FunctionVersion: Codable, Sendable, Equatable {
     var isIsolated: Bool
     /// The function's entry of the deployer's `functions.json`.
     var overrides: JSONObject
+    /// The `defaults` of the deployer's `functions.json`.
+    var defaults: JSONObject
     /// What the host's own `functions.json` said when the version was made.
     var host: OperatorOptions
     /// Variables of the `.env` files; never secrets.
@@ -33,7 +35,7 @@ struct FunctionVersion: Codable, Sendable, Equatable {
     var deployment: Int
 
     enum CodingKeys: String, CodingKey {
-        case number = "version", plugin, artifact, file, isIsolated = "isolated", overrides, host, environment, time, origin, deployment
+        case number = "version", plugin, artifact, file, isIsolated = "isolated", overrides, defaults, host, environment, time, origin, deployment
     }
 
     /// Names it among all versions of all functions.

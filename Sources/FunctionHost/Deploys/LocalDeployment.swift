@@ -25,6 +25,8 @@ final class LocalDeployment {
 
     /// How long those that are loaded wait for the others.
     private static let patienceMilliseconds: UInt64 = 1000
+    /// Stands for what is the fault of no single plugin.
+    private static let wholeFile = "functions.json"
 
     init(_ deployer: Deployer, _ configuration: Configuration, plugins: Set<String>?, completion: @escaping (DeploymentResult) -> Void) {
         self.deployer = deployer
@@ -36,6 +38,8 @@ final class LocalDeployment {
 
     func begin() {
         let plugins = configuration.plugins.filter { wanted?.contains($0.name) ?? true }
+        // What was wrong at the last look is looked at again.
+        deployer.leftOut = deployer.leftOut.filter { !(wanted?.contains($0.key) ?? true) && $0.key != Self.wholeFile }
         loading = Set(plugins.map(\.name))
         if plugins.isEmpty { return deployLoaded() }
         patience = Timer(loop: deployer.loop) { [self] in deployLoaded() }
@@ -102,20 +106,32 @@ final class LocalDeployment {
                 leaveOut(candidates.first { $0.name == name }?.version.plugin ?? name, refusal)
             }
             let plan = plan(batch, outcome, refused: excluded.union(outcome.refusals.keys))
-            deployer.commit(plan, as: "local") { [self] answer, blamed in
-                let plugins = Dictionary(candidates.map { ($0.name, $0.version.plugin) }) { first, _ in first }
-                switch answer {
-                case .success(let answer):
-                    hasLookedAtOthers = true
-                    didDeploy(answer)
-                    done()
-                case .failure where !blamed.isEmpty && !excluded.isSuperset(of: blamed.keys):
-                    for (name, refusal) in blamed.sorted(by: { $0.key < $1.key }) { leaveOut(plugins[name] ?? name, refusal) }
-                    deploy(batch, without: excluded.union(blamed.keys), done: done)
-                case .failure(let failure):
-                    for sentence in failure.sentences { leaveOut("functions.json", PluginRefusal(sentence)) }
-                    done()
-                }
+            deployer.findOtherSecrets(only: wanted) { [self] renewed, lost in
+                for (plugin, refusal) in lost { leaveOut(plugin, refusal) }
+                commit(plan, batch, candidates, renewed.filter { !excluded.contains($0.name) }, without: excluded, done: done)
+            }
+        }
+    }
+
+    private func commit(
+        _ plan: DeploymentPlan, _ batch: [LocalPlugin], _ candidates: [VersionResolver.Candidate], _ renewed: [ResolvedFunction],
+        without excluded: Set<String>, done: @escaping () -> Void
+    ) {
+        deployer.commit(plan, as: "local", renewed: renewed) { [self] answer, blamed in
+            let plugins = Dictionary(candidates.map { ($0.name, $0.version.plugin) }) { first, _ in first }
+            switch answer {
+            case .success(let answer):
+                hasLookedAtOthers = true
+                didDeploy(answer)
+                let changed = Set(answer.changes.filter(\.isChange).map(\.function))
+                result.changes += renewed.filter { !changed.contains($0.name) }.map { FunctionChange(renewing: $0) }
+                done()
+            case .failure where !blamed.isEmpty && !excluded.isSuperset(of: blamed.keys):
+                for (name, refusal) in blamed.sorted(by: { $0.key < $1.key }) { leaveOut(plugins[name] ?? name, refusal) }
+                deploy(batch, without: excluded.union(blamed.keys), done: done)
+            case .failure(let failure):
+                for sentence in failure.sentences { leaveOut(Self.wholeFile, PluginRefusal(sentence)) }
+                done()
             }
         }
     }
@@ -143,7 +159,7 @@ final class LocalDeployment {
             }
             let version = FunctionVersion(
                 number: 0, plugin: plugin.settings.name, artifact: plugin.artifact.hash, file: plugin.artifact.displayName,
-                isIsolated: plugin.isIsolated, overrides: JSONObject(), host: host[name], environment: plugin.environment, time: "",
+                isIsolated: plugin.isIsolated, overrides: JSONObject(), defaults: JSONObject(), host: host[name], environment: plugin.environment, time: "",
                 origin: .local, deployment: 0)
             return VersionResolver.Candidate(name: name, version: version, manifest: plugin.manifest)
         }

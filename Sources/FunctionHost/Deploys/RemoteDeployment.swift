@@ -13,6 +13,7 @@ final class RemoteDeployment {
     private var artifacts: [String: Artifact] = [:]
     private var manifests: [String: PluginManifest] = [:]
     private var refusals: [PluginRefusal] = []
+    private var absent: [String] = []
     private var clock = Stopwatch()
     private var loadMilliseconds = 0.0
 
@@ -37,22 +38,32 @@ final class RemoteDeployment {
 
     // MARK: Loading
 
+    private enum Arrival: Sendable {
+        case held, absent
+        case refused(PluginRefusal)
+    }
+
     private func load(_ plugin: DeploymentRequest.Plugin, completion: @escaping (PluginRefusal?) -> Void) {
         let (store, uploads) = (deployer.store, deployer.uploads)
         deployer.turns.comeIn { [self] isHeld in
-            deployer.loop.offload { () -> PluginRefusal? in
+            deployer.loop.offload { () -> Arrival in
                 do throws(PluginRefusal) {
-                    if store.contains(plugin.artifact) { return nil }
-                    guard uploads.status(of: plugin.artifact).state == .complete else {
-                        throw PluginRefusal("\(plugin.file): its library \(plugin.artifact) was not uploaded; upload it and deploy again")
-                    }
+                    if store.contains(plugin.artifact) { return .held }
+                    guard uploads.status(of: plugin.artifact).state == .complete else { return .absent }
                     _ = try store.adopt(file: uploads.completePath(of: plugin.artifact), hash: plugin.artifact, name: plugin.file)
-                    return nil
+                    return .held
                 } catch {
-                    return error
+                    return .refused(error)
                 }
-            } then: { [self] refusal in
-                if let refusal {
+            } then: { [self] arrival in
+                switch arrival {
+                case .held: break
+                case .absent:
+                    isHeld()
+                    absent.append(plugin.artifact)
+                    return completion(
+                        PluginRefusal("\(plugin.file): its library \(plugin.artifact) was not uploaded; upload it and deploy again"))
+                case .refused(let refusal):
                     isHeld()
                     return completion(refusal)
                 }
@@ -73,7 +84,8 @@ final class RemoteDeployment {
     private func didLoad() {
         loadMilliseconds = clock.lap()
         guard refusals.isEmpty else {
-            return completion(.failure(DeploymentFailure(refusals: refusals.sorted { $0.description < $1.description })))
+            return completion(
+                .failure(DeploymentFailure(refusals: refusals.sorted { $0.description < $1.description }, absent: absent.sorted())))
         }
         deployer.perform { [self] done in
             deploy { [self] answer in
@@ -114,19 +126,22 @@ final class RemoteDeployment {
     }
 
     private func filterFailure(_ state: DeployedState) -> DeploymentFailure? {
-        guard let only = request.only else { return nil }
         var functions: [(name: String, plugin: String)] = []
         for plugin in request.plugins {
             functions += (manifests[plugin.name]?.functions ?? []).map { ($0.name, plugin.name) }
             functions += state.functions.compactMap { $0.value.main?.plugin == plugin.name ? ($0.key, plugin.name) : nil }
         }
-        let missing = only.missing(among: functions)
+        let names = Set(functions.map(\.name)).sorted()
+        let missing = (request.only?.missing(among: functions) ?? []) + (request.names ?? []).filter { !names.contains($0) }.sorted()
         guard !missing.isEmpty else { return nil }
-        let names = Set(functions.map(\.name)).sorted().joined(separator: ", ")
-        return DeploymentFailure(.refused, "no function matches \(missing.joined(separator: ", ")); there are \(names)")
+        return DeploymentFailure(
+            .refused, "no function matches \(missing.joined(separator: ", ")); there are \(names.joined(separator: ", "))")
     }
 
-    private func isMeant(_ function: String, _ plugin: String) -> Bool { request.only?.matches(function, plugin: plugin) ?? true }
+    private func isMeant(_ function: String, _ plugin: String) -> Bool {
+        if let names = request.names, !names.contains(function) { return false }
+        return request.only?.matches(function, plugin: plugin) ?? true
+    }
 
     private func candidates() -> [VersionResolver.Candidate] {
         let host = OperatorOptions.File(deployer.configuration)
@@ -137,8 +152,8 @@ final class RemoteDeployment {
                 let version = FunctionVersion(
                     number: 0, plugin: plugin.name, artifact: plugin.artifact, file: plugin.file,
                     isIsolated: settings.map { $0.isolation == .process } ?? true,
-                    overrides: plugin.functions[declaration.name]?.object ?? JSONObject(), host: host[declaration.name],
-                    environment: plugin.environment, time: "", origin: .deploy, deployment: 0)
+                    overrides: plugin.functions[declaration.name]?.object ?? JSONObject(), defaults: plugin.defaults,
+                    host: host[declaration.name], environment: plugin.environment, time: "", origin: .deploy, deployment: 0)
                 return VersionResolver.Candidate(name: declaration.name, version: version, manifest: manifest)
             }
         }

@@ -45,6 +45,7 @@ struct VersionResolver: Sendable {
         var environment: [String: String]
         var region: String
         var defaults: String
+        var hostDefaults: String
         /// Two versions of one function are in different groups.
         var round: Int
     }
@@ -57,7 +58,7 @@ struct VersionResolver: Sendable {
             let version = candidate.version
             var group = Group(
                 plugin: version.plugin, artifact: version.artifact, isIsolated: version.isIsolated, environment: version.environment,
-                region: version.host.region, defaults: Self.text(version.host.defaults), round: 0)
+                region: version.host.region, defaults: Self.text(version.defaults), hostDefaults: Self.text(version.host.defaults), round: 0)
             while groups[group]?.contains(where: { $0.name == candidate.name }) ?? false { group.round += 1 }
             if groups[group] == nil { order.append(group) }
             groups[group, default: []].append(candidate)
@@ -115,16 +116,15 @@ struct VersionResolver: Sendable {
 
     private func configuration(for group: [Candidate]) throws(ConfigurationErrors) -> Configuration {
         let file = OperatorOptions.File(configuration)
-        let isOwn = group.allSatisfy { $0.version.overrides.isEmpty && $0.version.host == file[$0.name] }
+        let isOwn = group.allSatisfy { $0.version.overrides.isEmpty && $0.version.defaults.isEmpty && $0.version.host == file[$0.name] }
         guard !isOwn, let first = group.first else { return configuration }
         var functions: [String: String] = [:]
         for candidate in group {
-            var merged = candidate.version.overrides
-            for (key, value) in candidate.version.host.function { merged[key] = value }
-            functions[candidate.name] = Self.text(merged)
+            functions[candidate.name] = Self.text(candidate.version.overrides.overlaid(with: candidate.version.host.function))
         }
+        let defaults = Self.text(first.version.defaults.overlaid(with: first.version.host.defaults))
         let overlay = OptionsOverlay(
-            source: "functions.json", region: first.version.host.region, defaults: Self.text(first.version.host.defaults), functions: functions)
+            source: "functions.json", region: first.version.host.region, defaults: defaults, functions: functions)
         return try configuration.overlaid(with: overlay)
     }
 
@@ -155,6 +155,15 @@ struct VersionResolver: Sendable {
     private static func shareWorkers(_ left: FunctionOptions, _ right: FunctionOptions) -> Bool {
         left.concurrency == right.concurrency && left.minInstances == right.minInstances && left.maxInstances == right.maxInstances
             && left.memoryBytes == right.memoryBytes && left.secrets == right.secrets && left.environment == right.environment
+    }
+}
+
+extension JSONObject {
+    /// This one, with the members of another in the place of its own.
+    fileprivate func overlaid(with other: JSONObject) -> JSONObject {
+        var merged = self
+        for (key, value) in other { merged[key] = value }
+        return merged
     }
 }
 
