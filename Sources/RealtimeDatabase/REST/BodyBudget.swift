@@ -6,15 +6,18 @@ import HTTP
 final class BodyBudget {
     private let bytesMax: Int
     private var bytesTaken = 0
+    private let complete: (HTTPExchange, Span<UInt8>) -> Void
     /// Bodies up to this are not counted: the server bounds how many connections there are.
     private static let bytesFree = 1024 * 1024
 
-    init(bytesMax: Int) { self.bytesMax = bytesMax }
+    /// - Parameter complete: called with a body whose length was not known beforehand.
+    init(bytesMax: Int, complete: @escaping (HTTPExchange, Span<UInt8>) -> Void) {
+        self.bytesMax = bytesMax
+        self.complete = complete
+    }
 
     /// What becomes of the body of `exchange`, which is answered where there is no room for it.
-    ///
-    /// - Parameter complete: called with a body whose length was not known beforehand.
-    func plan(for exchange: HTTPExchange, limit: Int, complete: @escaping (HTTPExchange, Span<UInt8>) -> Void) -> BodyPlan {
+    func plan(for exchange: HTTPExchange, limit: Int) -> BodyPlan {
         guard exchange.hasBody else { return .collect(limit: limit) }
         guard let length = exchange.contentLength, !exchange.isCompressed else {
             let share = Share(self)

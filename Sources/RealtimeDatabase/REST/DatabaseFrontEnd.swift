@@ -12,7 +12,7 @@ public final class DatabaseFrontEnd {
     let streams: EventStreams
     private let requesters: RequesterReader
     private let hosts = NamespaceHosts()
-    private let bodies: BodyBudget
+    private lazy var bodies = BodyBudget(bytesMax: database.limits.bodyBytesInFlightMax) { [unowned self] in request($0, body: $1) }
     /// The traces that writes are parts of.
     var traces = TraceSource()
 
@@ -23,7 +23,6 @@ public final class DatabaseFrontEnd {
         self.database = database
         self.loop = loop
         self.settings = settings
-        bodies = BodyBudget(bytesMax: database.limits.bodyBytesInFlightMax)
         streams = EventStreams(loop: loop, settings: settings, countMax: database.limits.streamsMax)
         requesters = RequesterReader(adminToken: settings.adminToken, isDevelopment: settings.isDevelopment, checker: credentials)
     }
@@ -45,7 +44,7 @@ public final class DatabaseFrontEnd {
                 RESTAnswer.refuse(exchange, .writeTooLarge)
                 return .answered
             }
-            return bodies.plan(for: exchange, limit: limit) { [unowned self] in request($0, body: $1) }
+            return bodies.plan(for: exchange, limit: limit)
         default: return .collect(limit: 64 * 1024)
         }
     }
