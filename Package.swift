@@ -88,6 +88,13 @@ let package = Package(
                 "Bytes", "Metrics", "JSON", "EventLoop", "HTTP", "Tree", "Rules", "SQLite", .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
+        .target(
+            name: "Messaging",
+            dependencies: [
+                "Bytes", "JSON", "EventLoop", "HTTP", "Tree", "SQLite", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["README.md"], swiftSettings: house),
         .target(name: "CommandClient", dependencies: ["Bytes", "JSON", "COpenSSL"], exclude: ["README.md"], swiftSettings: house),
         .target(name: "WorkerProtocol", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(
@@ -98,7 +105,7 @@ let package = Package(
             name: "FunctionHost",
             dependencies: [
                 "Bytes", "Metrics", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree", "Rules",
-                "RealtimeDatabase", "PluginBuild", "CLinux",
+                "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
@@ -157,6 +164,12 @@ let package = Package(
             dependencies: [
                 "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "EventLoop", "HTTP", "JSON", "Bytes",
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: house),
+        .testTarget(
+            name: "MessagingTests",
+            dependencies: [
+                "FuzzSupport", "Messaging", "SQLite", "EventLoop", "JSON", "Bytes", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),
         .testTarget(name: "CommandClientTests", dependencies: ["FuzzSupport", "CommandClient", "JSON", "Bytes"], swiftSettings: house),

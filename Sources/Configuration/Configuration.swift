@@ -122,9 +122,6 @@ public struct TokenSettings: Sendable, Equatable {
     public var clockSkewSeconds: Double
 }
 
-/// Nothing can be set yet.
-public struct MessagingSettings: Sendable, Equatable {}
-
 public struct LoggingSettings: Sendable, Equatable {
     public enum Level: String, Sendable, CaseIterable {
         case trace, debug, info, notice, warning, error, critical

@@ -31,7 +31,7 @@ struct ConfigurationReader {
             auth: auth(root["auth"], project: project),
             appCheck: appCheck(root["appCheck"]),
             database: database(root["database"], project: project),
-            messaging: MessagingSettings(),
+            messaging: messaging(root["messaging"]),
             logging: LoggingSettings(level: root["logging"]["level"].choice(LoggingSettings.Level.self)),
             warnings: [])
     }

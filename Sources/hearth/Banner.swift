@@ -10,6 +10,7 @@ enum Banner {
         lines += functionTable(summary.functions)
         lines.append("")
         lines.append("Database  \(summary.address.url)/?ns=\(summary.defaultNamespace)")
+        lines.append("Messages  \(summary.address.url)/v1/projects/\(summary.project)/messages:send")
         lines.append("Health    \(summary.address.url)/_/health")
         lines.append("Data      \(summary.dataDirectory)")
         if !summary.refusals.isEmpty {

@@ -85,7 +85,10 @@ import Testing
         Row(#"{"project": "demo-hearth", "server": {"tls": {"key": ""}}}"#,
             "1:46: server.tls.certificate: missing; expected the path of a file",
             #"1:54: server.tls.key: expected the path of a file, found """#),
-        Row(#"{"project": "demo-hearth", "messaging": {"a": 1}}"#, "1:42: messaging.a: unknown key; no key is allowed here"),
+        Row(
+            #"{"project": "demo-hearth", "messaging": {"a": 1}}"#,
+            "1:42: messaging.a: unknown key; expected one of backend, storage, projectNumber, projects, ownerToken, reservedKeys, "
+                + "collapseNotifications, uninstall, inactiveAfterDays, tokenExpiryDays, historySeconds, limits, quotas"),
         Row(#"{"project": "demo-hearth", "logging": {"level": "warn"}}"#,
             #"1:49: logging.level: expected "trace", "debug", "info", "notice", "warning", "error" or "critical", found "warn""#),
         Row(#"{"project": "demo-hearth", "logging": {"level": "eror"}}"#,

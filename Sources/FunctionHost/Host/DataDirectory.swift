@@ -12,6 +12,7 @@ struct DataDirectory: Sendable {
     var uploads: String { "\(path)/uploads" }
     /// What runs.
     var deployed: String { "\(path)/deployed.json" }
+    var messages: String { "\(path)/messaging" }
 
     /// Makes what is missing.
     ///
@@ -21,6 +22,7 @@ struct DataDirectory: Sendable {
         _ = try Self.make("\(self.path)/artifacts")
         _ = try Self.make("\(self.path)/database")
         _ = try Self.make("\(self.path)/uploads")
+        _ = try Self.make("\(self.path)/messaging")
         adminToken = try Self.adminToken(in: self.path)
     }
 

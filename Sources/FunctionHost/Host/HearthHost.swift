@@ -5,6 +5,7 @@ import FunctionWorker
 import Glibc
 import HTTP
 import Logging
+import Messaging
 import RealtimeDatabase
 import Tokens
 
@@ -29,6 +30,7 @@ public final class HearthHost {
     private var startError: HostStartError?
     private let gate: TokenGate
     private let database: DatabaseHost
+    private let messaging: MessagingService
     private let delivery: TriggerDelivery
     private let metrics: MetricsGatherer
     /// What changes the functions while the host runs.
@@ -63,6 +65,7 @@ public final class HearthHost {
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
             home.post { reference.value.delivery?.receive(announcement) }
         }
+        messaging = try MessagingService(configuration, directory: data.messages, adminToken: data.adminToken, log: log)
         delivery = TriggerDelivery(
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
         ) { [database = database.database] name in try? database.namespace(name) }
@@ -90,7 +93,7 @@ public final class HearthHost {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate,
-                    database: database.database, databaseSettings: databaseSettings,
+                    database: database.database, databaseSettings: databaseSettings, messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), functions: functions, log: log)
                 let own = ListeningSocket.share(of: options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.listen(on: socket) }
@@ -229,6 +232,7 @@ public final class HearthHost {
         dispatcher.stop { [self] in
             delivery.finish { [self] in
                 database.stop()
+                messaging.stop()
                 watchers = []
                 watchdog = nil
                 home.stop()

@@ -2,6 +2,7 @@ import Configuration
 import EventLoop
 import HTTP
 import Logging
+import Messaging
 import RealtimeDatabase
 
 /// One loop's share of the host: its listener, its server and its router.
@@ -18,7 +19,8 @@ final class LoopShard: @unchecked Sendable {
 
     init(
         loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, database: RealtimeDatabase,
-        databaseSettings: DatabaseFrontEndSettings, metrics: MetricsPage, functions: FunctionAdministration.Reference, log: Logger
+        databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService, metrics: MetricsPage,
+        functions: FunctionAdministration.Reference, log: Logger
     ) {
         self.loop = loop
         self.thread = thread
@@ -29,7 +31,8 @@ final class LoopShard: @unchecked Sendable {
             database: database, functions: functions)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
-            adminToken: adminToken, gate: gate, database: front, admin: admin, metrics: metrics, log: log)
+            adminToken: adminToken, gate: gate, database: front,
+            messaging: MessagingFrontEnd(service: messaging, loop: loop), admin: admin, metrics: metrics, log: log)
         server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax), handler: router)
     }
 
@@ -88,6 +91,7 @@ final class LoopShard: @unchecked Sendable {
         loop.post { [self] in
             router.isStopping = true
             router.database.stop()
+            router.messaging.stop()
             // One more turn: connections that the kernel has accepted for us are taken before the listener closes.
             loop.post { [self] in
                 for listener in listeners { listener.close() }

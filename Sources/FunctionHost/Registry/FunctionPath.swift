@@ -11,6 +11,8 @@ struct FunctionPath {
         case unknownFunction(region: String, name: String)
         /// The path is one of the database's.
         case database
+        /// The path is one of the messaging service's.
+        case messaging
         /// Anything else.
         case notFound
     }

@@ -4,6 +4,7 @@ import EventLoop
 import HTTP
 import JSON
 import Logging
+import Messaging
 import RealtimeDatabase
 
 /// Leads each request of one loop to what answers it: a function, or a page of the host's own.
@@ -14,6 +15,8 @@ final class Router: HTTPHandler {
     let gate: TokenGate
     /// The database's part of the paths.
     let database: DatabaseFrontEnd
+    /// Push messages' part of the paths.
+    let messaging: MessagingFrontEnd
     /// What administrators ask of the host itself.
     private let admin: AdminAPI
     private let metrics: MetricsPage
@@ -39,7 +42,7 @@ final class Router: HTTPHandler {
 
     init(
         loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, database: DatabaseFrontEnd,
-        admin: AdminAPI, metrics: MetricsPage, log: Logger
+        messaging: MessagingFrontEnd, admin: AdminAPI, metrics: MetricsPage, log: Logger
     ) {
         self.loop = loop
         self.isHome = isHome
@@ -47,6 +50,7 @@ final class Router: HTTPHandler {
         self.adminToken = adminToken
         self.gate = gate
         self.database = database
+        self.messaging = messaging
         self.admin = admin
         self.metrics = metrics
         self.log = log
@@ -75,6 +79,7 @@ final class Router: HTTPHandler {
             if isHome, exchange.hasBody { function.pool.warmUp() }
             return .collect(limit: bodyBytesMax)
         case .database: return database.head(exchange)
+        case .messaging: return messaging.head(exchange)
         case .unknownFunction, .notFound: return admin.claims(exchange) ? admin.head(exchange) : .collect(limit: 64 * 1024)
         }
     }
@@ -87,6 +92,7 @@ final class Router: HTTPHandler {
         switch outcome {
         case .function(let function, let ownPathStart): call(function, exchange, ownPathStart, body)
         case .database: database.request(exchange, body: body)
+        case .messaging: messaging.request(exchange, body: body)
         case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
         case .notFound: if admin.claims(exchange) { admin.request(exchange, body: body) } else { answerOwnPage(exchange) }
         }
@@ -96,7 +102,10 @@ final class Router: HTTPHandler {
     private func resolve(_ exchange: HTTPExchange) -> FunctionPath.Outcome {
         let outcome = FunctionPath.resolve(exchange.path, host: exchange.host, in: registry)
         if case .function = outcome, exchange.query.isEmpty { return outcome }
-        guard database.claims(exchange) else { return outcome }
+        guard database.claims(exchange) else {
+            if case .function = outcome { return outcome }
+            return messaging.claims(exchange) ? .messaging : outcome
+        }
         if case .function = outcome, !database.isNamed(in: exchange) { return outcome }
         return .database
     }
@@ -191,6 +200,7 @@ final class Router: HTTPHandler {
         guard let exchange else { return nil }
         let outcome = resolve(exchange)
         if case .database = outcome { return database.errorBody(status: status, message: message) }
+        if case .messaging = outcome { return messaging.errorBody(status: status, message: message) }
         guard case .function(let function, _) = outcome, function.isCallable else { return nil }
         var body = ByteBuffer()
         CallableAnswer.append(error: .badRequest, to: &body)

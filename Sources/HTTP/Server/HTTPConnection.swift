@@ -15,6 +15,8 @@ final class HTTPConnection: StreamHandler {
         case body
         /// The request is complete, its answer is not.
         case answering
+        /// The connection is a WebSocket's.
+        case upgraded
         /// The last answer has been queued; what still comes in is thrown away.
         case closing
         case closed
@@ -26,6 +28,7 @@ final class HTTPConnection: StreamHandler {
     var index = 0
     var phase = Phase.idle
     var exchange: HTTPExchange?
+    private var webSocket: WebSocket?
     var backlog = ByteBuffer()
     var scan = HeadScan()
     var hasSkippedBlankLine = false
@@ -77,6 +80,7 @@ final class HTTPConnection: StreamHandler {
 
     func streamDidDrain(_ stream: Stream) {
         if let exchange { exchange.observer?.exchangeDidDrain(exchange) }
+        webSocket?.didDrain()
         processBacklog()
     }
 
@@ -86,6 +90,7 @@ final class HTTPConnection: StreamHandler {
         phase = .closed
         backlog.clear(keepingAtMost: 0)
         giveUpExchange()
+        giveUpWebSocket()
         server.didClose(self)
     }
 
@@ -124,6 +129,10 @@ final class HTTPConnection: StreamHandler {
                 used += readBody(rest, exchange)
             case .answering:
                 return used
+            case .upgraded:
+                guard let webSocket else { return input.count }
+                if !rest.isEmpty { webSocket.receive(rest) }
+                return input.count
             case .closing:
                 phaseSince = stream.loop.nowMilliseconds
                 return input.count
@@ -183,6 +192,7 @@ final class HTTPConnection: StreamHandler {
         closesAt = phaseSince + 15 * server.limits.lingerMilliseconds
         backlog.clear(keepingAtMost: 0)
         giveUpExchange()
+        giveUpWebSocket()
         stream.finish()
         if peerHasEnded { closeWhenFlushed() } else { updateReading() }
     }
@@ -202,6 +212,26 @@ final class HTTPConnection: StreamHandler {
         exchange.detach()
         observer?.exchangeDidClose(exchange)
         server.recycle(exchange)
+    }
+
+    // MARK: WebSockets
+
+    /// From here on the connection is a WebSocket's; its request is answered.
+    func upgrade(to socket: WebSocket) {
+        guard let exchange else { return }
+        self.exchange = nil
+        exchange.observer = nil
+        exchange.detach()
+        server.recycle(exchange)
+        webSocket = socket
+        phase = .upgraded
+        if !isAdvancing { processBacklog() }
+    }
+
+    private func giveUpWebSocket() {
+        let socket = webSocket
+        webSocket = nil
+        socket?.connectionDidEnd()
     }
 
     // MARK: Deadlines
@@ -234,6 +264,7 @@ final class HTTPConnection: StreamHandler {
             if elapsed >= limits.bodyTimeoutMilliseconds { checkBody() }
         case .closing:
             if pending == 0, peerHasEnded || elapsed >= limits.lingerMilliseconds || now >= closesAt { stream.close() }
+        case .upgraded: webSocket?.check(now)
         case .answering, .closed: break
         }
     }

@@ -1,0 +1,62 @@
+import Configuration
+import EventLoop
+import Logging
+import Messaging
+
+extension MessagingService {
+    /// The messaging service of a host.
+    ///
+    /// - Parameter directory: where its store lies; it is there.
+    convenience init(
+        _ configuration: Configuration, directory: String, adminToken: [UInt8], log: Logger
+    ) throws(HostStartError) {
+        let path = configuration.messaging.storage == .memory ? ":memory:" : "\(directory)/messaging.sqlite"
+        do throws(LoopError) {
+            try self.init(settings: Settings(configuration, adminToken: adminToken), path: path, log: log)
+        } catch {
+            throw HostStartError("the messaging service cannot be started: \(error)")
+        }
+    }
+}
+
+extension MessagingService.Settings {
+    init(_ configuration: Configuration, adminToken: [UInt8]) {
+        let settings = configuration.messaging
+        let number = settings.projectNumber ?? configuration.appCheck.projectNumber ?? MessagingProject.number(for: configuration.project)
+        let others = settings.projects.filter { $0 != configuration.project }
+        self.init(
+            projects: [MessagingProject(id: configuration.project, number: number)]
+                + others.map { MessagingProject(id: $0, number: MessagingProject.number(for: $0)) })
+        isDevelopment = configuration.mode == .development
+        takesOwner = isDevelopment && settings.ownerToken
+        isTLS = configuration.server.tls != nil
+        self.adminToken = adminToken
+        parser.payloadBytesMax = settings.limits.payloadBytes
+        parser.topicPayloadBytesMax = settings.limits.topicPayloadBytes
+        parser.reservedKeys = settings.reservedKeys == .strict ? .strict : .wire
+        embedded = EmbeddedSettings(settings)
+    }
+}
+
+extension EmbeddedSettings {
+    init(_ settings: MessagingSettings) {
+        self.init()
+        let limits = settings.limits
+        pendingMax = limits.pendingMessages
+        collapseKeysMax = limits.collapseKeys
+        unacknowledgedMax = limits.unacknowledgedMessages
+        topicsPerDeviceMax = limits.topicsPerDevice
+        devicesMax = limits.devices
+        connectionsMax = limits.connections
+        collapsesNotifications = settings.collapseNotifications
+        findsUninstalledAtOnce = settings.uninstall == .eager
+        inactiveAfterDays = settings.inactiveAfterDays
+        tokenExpiryDays = settings.tokenExpiryDays
+        historySeconds = settings.historySeconds
+        quotas.projectPerMinute = settings.quotas.projectPerMinute
+        quotas.devicePerMinute = settings.quotas.devicePerMinute
+        quotas.devicePerHour = settings.quotas.devicePerHour
+        quotas.subscriptionsPerSecond = settings.quotas.subscriptionsPerSecond
+        quotas.fanOuts = settings.quotas.fanOuts
+    }
+}

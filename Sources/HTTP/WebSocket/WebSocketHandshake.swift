@@ -1,0 +1,105 @@
+import Bytes
+import EventLoop
+
+/// The opening of a WebSocket (RFC 6455 section 4.2).
+enum WebSocketHandshake {
+    /// What is answered to a request that is no opening; nil for one that is.
+    static func refusal(_ exchange: HTTPExchange) -> HTTPStatus? {
+        guard exchange.method == .get, exchange.minorVersion >= 1, !exchange.hasBody else { return .badRequest }
+        guard lists(exchange, "upgrade", "websocket"), lists(exchange, "connection", "upgrade") else { return HTTPStatus(rawValue: 426) }
+        guard let version = exchange.header("sec-websocket-version"), version.equals("13") else { return HTTPStatus(rawValue: 426) }
+        guard let key = exchange.header("sec-websocket-key"), isKey(key) else { return .badRequest }
+        return nil
+    }
+
+    /// Whether one of the fields called `name` has `value` among what it lists, in any case.
+    static func lists(_ exchange: HTTPExchange, _ name: StaticString, _ value: StaticString) -> Bool {
+        for index in 0..<exchange.headerCount where exchange.headerName(at: index).equalsIgnoringCase(lowercase: name) {
+            let field = exchange.headerValue(at: index)
+            var start = 0
+            while start <= field.count {
+                var end = start
+                while end < field.count, field[end] != UInt8(ascii: ",") { end += 1 }
+                var (first, last) = (start, end)
+                while first < last, isBlank(field[first]) { first += 1 }
+                while last > first, isBlank(field[last - 1]) { last -= 1 }
+                if field.extracting(first..<last).equalsIgnoringCase(lowercase: value) { return true }
+                start = end + 1
+            }
+        }
+        return false
+    }
+
+    /// The value of `Sec-WebSocket-Accept` for a key.
+    static func accept(_ key: Span<UInt8>) -> [UInt8] {
+        base64(SHA1.hash(key.array() + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// Sixteen bytes in base64.
+    private static func isKey(_ key: Span<UInt8>) -> Bool {
+        guard key.count == 24, key[22] == UInt8(ascii: "="), key[23] == UInt8(ascii: "=") else { return false }
+        for index in 0..<22 {
+            switch key[index] {
+            case 48...57, 65...90, 97...122, UInt8(ascii: "+"), UInt8(ascii: "/"): continue
+            default: return false
+            }
+        }
+        return true
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+            for place in 0..<4 { text.append(place <= group.count ? alphabet[Int(bits >> UInt32(18 - 6 * place) & 63)] : UInt8(ascii: "=")) }
+        }
+        return text
+    }
+}
+
+extension HTTPExchange {
+    /// Whether a request asks for a WebSocket, rightly or not.
+    public var asksForWebSocket: Bool { method == .get && WebSocketHandshake.lists(self, "upgrade", "websocket") }
+
+    /// Whether the client offers to speak `subprotocol`, which is in lower case.
+    public func offers(webSocketProtocol subprotocol: StaticString) -> Bool {
+        WebSocketHandshake.lists(self, "sec-websocket-protocol", subprotocol)
+    }
+
+    /// Turns the request's connection into a WebSocket, or refuses.
+    ///
+    /// - Parameters:
+    ///   - subprotocol: what both sides will speak; nil where nothing was agreed.
+    ///   - handler: hears what arrives, and is kept alive by the socket until that has closed.
+    /// - Returns: nil where the request was refused, which is answered then.
+    public func openWebSocket(
+        subprotocol: StaticString? = nil, limits: WebSocketLimits = WebSocketLimits(), handler: any WebSocketHandler
+    ) -> WebSocket? {
+        guard !isAnswered, let connection else { return nil }
+        if let status = WebSocketHandshake.refusal(self) {
+            respond(status, body: Array("this address speaks WebSocket, version 13\n".utf8).span) { fields in
+                fields.field("Content-Type", "text/plain; charset=utf-8")
+                fields.field("Sec-WebSocket-Version", "13")
+            }
+            return nil
+        }
+        guard let key = header("sec-websocket-key") else { return nil }
+        let accept = WebSocketHandshake.accept(key)
+        let stream = connection.stream
+        stream.outbox.append("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ")
+        stream.outbox.append(accept)
+        if let subprotocol {
+            stream.outbox.append("\r\nSec-WebSocket-Protocol: ")
+            stream.outbox.append(subprotocol)
+        }
+        stream.outbox.append("\r\n\r\n")
+        stream.queueFlush()
+        let socket = WebSocket(connection, limits: limits, handler: handler)
+        connection.upgrade(to: socket)
+        return socket
+    }
+}

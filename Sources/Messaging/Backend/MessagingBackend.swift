@@ -1,0 +1,84 @@
+public import EventLoop
+
+/// What carries messages away once they are checked: this server's own delivery, the hosted service, ...
+///
+/// A back end can be called from every loop. It answers each call exactly once, on the loop that is named with the call and never
+/// before the call returns. What each call means, and what a back end must hold to, is in this room's README.
+public protocol MessagingBackend: AnyObject, Sendable {
+    /// Takes a message for delivery; answers with its full name, `projects/PROJECT/messages/ID`, or with why it is not taken.
+    func send(_ request: SendRequest, on loop: EventLoop, _ answer: @escaping (Result<String, MessagingError>) -> Void)
+
+    /// Subscribes registrations to a topic, or ends their subscriptions; answers with one outcome for each, in their order.
+    func changeTopic(
+        _ change: TopicChange, on loop: EventLoop, _ answer: @escaping (Result<[TopicOutcome], MessagingError>) -> Void)
+
+    /// The topics that a registration is subscribed to, sorted by name.
+    func topics(
+        of registration: String, project: String, on loop: EventLoop,
+        _ answer: @escaping (Result<[TopicSubscription], MessagingError>) -> Void)
+}
+
+/// One message on its way to a back end. It has passed every rule that can be checked without knowing its receivers.
+public struct SendRequest: Sendable {
+    /// The project's id.
+    public var project: String
+    public var message: Message
+    /// Checks everything that a real send checks and answers as one does, but nothing leaves and nothing is counted.
+    public var isValidateOnly: Bool
+    /// Sends with the same key within ten minutes are one send, and are answered alike.
+    public var idempotencyKey: String?
+
+    public init(project: String, message: Message, isValidateOnly: Bool = false, idempotencyKey: String? = nil) {
+        self.project = project
+        self.message = message
+        self.isValidateOnly = isValidateOnly
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// A change of subscriptions.
+public struct TopicChange: Sendable {
+    public enum Action: Sendable {
+        case subscribe
+        case unsubscribe
+    }
+
+    /// The project's id.
+    public var project: String
+    public var action: Action
+    public var topic: TopicName
+    /// Tokens or installation ids, 1 to 1,000 of them.
+    public var registrations: [String]
+
+    public init(project: String, action: Action, topic: TopicName, registrations: [String]) {
+        self.project = project
+        self.action = action
+        self.topic = topic
+        self.registrations = registrations
+    }
+}
+
+/// What became of one registration in a ``TopicChange``.
+public enum TopicOutcome: String, Sendable {
+    case done = ""
+    case notFound = "NOT_FOUND"
+    case invalidArgument = "INVALID_ARGUMENT"
+    case tooManyTopics = "TOO_MANY_TOPICS"
+    case resourceExhausted = "RESOURCE_EXHAUSTED"
+    case permissionDenied = "PERMISSION_DENIED"
+    case deadlineExceeded = "DEADLINE_EXCEEDED"
+    case internalError = "INTERNAL"
+    case unknown = "UNKNOWN"
+}
+
+/// A topic that a registration is subscribed to.
+public struct TopicSubscription: Sendable, Hashable {
+    public var topic: String
+    /// Milliseconds since 1970.
+    public var created: Int64
+
+    public init(topic: String, created: Int64) {
+        self.topic = topic
+        self.created = created
+    }
+}

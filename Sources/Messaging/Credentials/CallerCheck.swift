@@ -1,0 +1,91 @@
+import Bytes
+import HTTP
+
+/// Who calls the messaging API, as far as it matters what he may do.
+enum Caller: Sendable, Equatable {
+    /// The administrator, or anybody in development mode who says `owner`.
+    case owner
+    /// A service account of a project, with an access token for these scopes.
+    case account(email: String, project: String, scopes: Scopes)
+
+    /// Whether it may do things for a project.
+    func may(actFor project: String) -> Bool {
+        switch self {
+        case .owner: true
+        case .account(_, let own, _): own == project
+        }
+    }
+}
+
+/// What an access token is good for.
+struct Scopes: OptionSet, Sendable, Hashable {
+    let rawValue: Int
+
+    static let messaging = Scopes(rawValue: 1)
+    static let cloudPlatform = Scopes(rawValue: 2)
+    /// What Admin SDKs ask for other services of this host.
+    static let other = Scopes(rawValue: 4)
+
+    /// Of a list with spaces between.
+    init(list: String) {
+        var found: Scopes = []
+        for scope in list.split(separator: " ") {
+            guard scope.hasPrefix("https://www.googleapis.com/auth/") else { continue }
+            switch scope.dropFirst("https://www.googleapis.com/auth/".count) {
+            case "firebase.messaging": found.insert(.messaging)
+            case "cloud-platform": found.insert(.cloudPlatform)
+            case "firebase", "firebase.database", "identitytoolkit", "userinfo.email": found.insert(.other)
+            default: break
+            }
+        }
+        self = found
+    }
+
+    init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Whether they allow to send.
+    var allowMessaging: Bool { !isDisjoint(with: [.messaging, .cloudPlatform]) }
+}
+
+/// Finds out who calls (spec messaging 2.1 and 5.6).
+struct CallerCheck: Sendable {
+    let adminToken: [UInt8]
+    /// Whether `Bearer owner` is the administrator's.
+    let takesOwner: Bool
+    let tokens: SealedTokens
+    let clock: MessagingClock
+
+    /// Who calls, whatever he may do.
+    func caller(_ exchange: HTTPExchange) throws(MessagingError) -> Caller {
+        guard let header = exchange.header("authorization"), header.count > 0 else { throw .unauthenticated }
+        guard header.count > 7, header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ") else { throw .unauthenticated }
+        let token = header.extracting(7..<header.count)
+        if token.equalsInConstantTime(adminToken) || takesOwner && token.equals("owner") { return .owner }
+        guard let content = tokens.open(token.string(), for: .access) else { throw .invalidCredential }
+        let parts = content.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4, let ends = Int64(parts[0]), let scopes = Int(parts[1]) else { throw .invalidCredential }
+        guard ends * 1000 > clock.now else { throw .expiredCredential }
+        return .account(email: String(parts[3]), project: String(parts[2]), scopes: Scopes(rawValue: scopes))
+    }
+
+    /// A caller who may send for a project.
+    func sender(_ exchange: HTTPExchange) throws(MessagingError) -> Caller {
+        let caller = try caller(exchange)
+        if case .account(_, _, let scopes) = caller, !scopes.allowMessaging { throw .insufficientScope }
+        return caller
+    }
+}
+
+extension MessagingError {
+    private static let expectation =
+        "Expected OAuth 2 access token, login cookie or other valid authentication credential. "
+        + "See https://developers.google.com/identity/sign-in/web/devconsole-project."
+
+    static let unauthenticated = MessagingError(
+        .unauthenticated, "Request is missing required authentication credential. \(expectation)")
+    static let invalidCredential = MessagingError(
+        .invalidCredential(isExpired: false), "Request had invalid authentication credentials. \(expectation)")
+    static let expiredCredential = MessagingError(
+        .invalidCredential(isExpired: true), "Request had invalid authentication credentials. \(expectation)")
+    static let insufficientScope = MessagingError(.insufficientScope, "Request had insufficient authentication scopes.")
+}

@@ -1,0 +1,157 @@
+public import EventLoop
+import JSON
+public import Logging
+import SQLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// This server's own delivery: store and forward on SQLite, for devices that connect to it.
+///
+/// Can be called from every loop; answers come on the loop that is named with the call.
+public final class EmbeddedBackend: MessagingBackend {
+    /// The time of everything that ages.
+    public let clock: MessagingClock
+    let settings: EmbeddedSettings
+    let projects: [MessagingProject]
+    private let thread: LoopThread
+    private let writer: LoopBound<MessagingWriter>
+
+    /// Opens the store soon where there is one, else when it is needed first. Where that fails, everything is answered `unavailable`.
+    ///
+    /// - Parameters:
+    ///   - path: the database's file; its folder is there. `:memory:` for a store that ends with the host.
+    ///   - projects: the project of the host first, then others whose devices register here.
+    public init(
+        path: String, settings: EmbeddedSettings, projects: [MessagingProject], parser: MessageParser, clock: MessagingClock, log: Logger
+    ) throws(LoopError) {
+        let thread = try LoopThread()
+        self.thread = thread
+        self.clock = clock
+        self.settings = settings
+        self.projects = projects
+        let writer = LoopBound(
+            MessagingWriter(loop: thread.loop, path: path, settings: settings, projects: projects, parser: parser, clock: clock, log: log),
+            loop: thread.loop)
+        self.writer = writer
+        // A host that never sends has no store.
+        if access(path, F_OK) == 0 { thread.loop.post { writer.value.start() } }
+    }
+
+    /// Commits what has arrived and closes the store. Nothing is answered any more afterwards.
+    public func stop() {
+        onWriter { $0.stop() }
+        thread.join()
+    }
+
+    private func onWriter(_ body: @escaping @Sendable (MessagingWriter) -> Void) {
+        thread.loop.post { [writer] in body(writer.value) }
+    }
+
+    // MARK: MessagingBackend
+
+    public func send(_ request: SendRequest, on loop: EventLoop, _ answer: @escaping (Result<String, MessagingError>) -> Void) {
+        let answer = LoopBound(answer, loop: loop)
+        onWriter { $0.send(request, on: loop, answer) }
+    }
+
+    public func changeTopic(
+        _ change: TopicChange, on loop: EventLoop, _ answer: @escaping (Result<[TopicOutcome], MessagingError>) -> Void
+    ) {
+        let answer = LoopBound(answer, loop: loop)
+        onWriter { $0.changeTopic(change, on: loop, answer) }
+    }
+
+    public func topics(
+        of registration: String, project: String, on loop: EventLoop,
+        _ answer: @escaping (Result<[TopicSubscription], MessagingError>) -> Void
+    ) {
+        let answer = LoopBound(answer, loop: loop)
+        onWriter { $0.subscriptions(of: registration, project: project, on: loop, answer) }
+    }
+
+    /// Has messages for a platform's devices that registered with an address handed to `forwarder`.
+    public func use(_ forwarder: any PushForwarder) {
+        onWriter { $0.forwarders[forwarder.platform] = forwarder }
+    }
+
+    // MARK: One question to the store
+
+    /// Asks the store something as a part of its turn's transaction.
+    func ask<Value: Sendable>(
+        on loop: EventLoop, _ answer: @escaping (Result<Value, MessagingError>) -> Void,
+        _ question: @escaping @Sendable (MessagingWriter, MessagingStore) throws(StoreFailure) -> Result<Value, MessagingError>
+    ) {
+        let answer = LoopBound(answer, loop: loop)
+        onWriter { writer in
+            writer.answer(on: loop, answer) { store throws(StoreFailure) in try question(writer, store) }
+        }
+    }
+
+    func subscription(
+        _ action: MessagingWriter.SubscriptionAction, _ topic: TopicName, of registration: String, project: String, on loop: EventLoop,
+        _ answer: @escaping (Result<TopicSubscription?, MessagingError>) -> Void
+    ) {
+        let answer = LoopBound(answer, loop: loop)
+        onWriter { $0.subscription(action, topic, of: registration, project: project, on: loop, answer) }
+    }
+
+    // MARK: Connected devices
+
+    func connect(token: String, state: DeviceState, last: String?, on loop: EventLoop, _ handler: @escaping (LinkNews) -> Void) -> Connecting {
+        let handler = LoopBound(handler, loop: loop)
+        let connecting = LoopBound(Connecting(self, token), loop: loop)
+        onWriter { writer in
+            writer.connect(token: token, state: state, last: last, on: loop, handler) { id in connecting.value.didOpen(id) }
+        }
+        return connecting.value
+    }
+
+    /// A device's connection on its own loop: what ends it.
+    final class Connecting {
+        private let backend: EmbeddedBackend
+        private let token: String
+        private var id: UInt64?
+        private var isEnded = false
+
+        init(_ backend: EmbeddedBackend, _ token: String) {
+            self.backend = backend
+            self.token = token
+        }
+
+        fileprivate func didOpen(_ id: UInt64) {
+            self.id = id
+            if isEnded { end() }
+        }
+
+        /// Nothing more is wanted.
+        func end() {
+            isEnded = true
+            guard let id else { return }
+            self.id = nil
+            backend.onWriter { [token] in $0.disconnect(id, device: token) }
+        }
+    }
+
+    func setState(_ state: DeviceState, token: String) {
+        onWriter { $0.setState(state, token: token) }
+    }
+
+    func acknowledge(_ ids: [String], token: String, on loop: EventLoop, _ answer: @escaping (MessagingError?) -> Void) {
+        let answer = LoopBound(answer, loop: loop)
+        onWriter { $0.acknowledge(ids, token: token, on: loop, answer) }
+    }
+
+    // MARK: Tests
+
+    /// Has every send answered with an error from now on; nil ends that.
+    func setFault(_ fault: MessagingError?) {
+        onWriter { $0.fault = fault }
+    }
+}
+
+/// Why a statement of the store failed.
+typealias StoreFailure = SQLiteError

@@ -1,0 +1,158 @@
+import JSON
+import SQLite
+
+/// A message that was accepted.
+struct StoredMessage {
+    var id: Int64
+    var project: String
+    var form: MessageID.Form
+    /// Milliseconds since 1970.
+    var sent: Int64
+    var message: Message
+
+    /// The last part of its name.
+    var name: String { MessageID.text(id, form) }
+}
+
+/// A message that waits for a device.
+struct PendingRow {
+    var message: Int64
+    var collapseKey: String?
+    var isHighPriority: Bool
+    var ttlSeconds: Int
+    /// Milliseconds since 1970; the first moment at which it is too late.
+    var expires: Int64
+}
+
+extension MessagingStore {
+    func add(_ stored: StoredMessage, body: [UInt8], remaining: Int) throws(SQLiteError) {
+        let sql = "INSERT INTO message(id, project, form, body, sent, remaining) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+        try connection.with(sql) { row throws(SQLiteError) in
+            row.bind(stored.id, at: 1)
+            row.bind(.text(stored.project), at: 2)
+            row.bind(stored.form.rawValue, at: 3)
+            row.bind(body.span, at: 4)
+            row.bind(stored.sent, at: 5)
+            row.bind(Int64(remaining), at: 6)
+            try row.run()
+        }
+    }
+
+    func message(_ id: Int64) throws(SQLiteError) -> StoredMessage? {
+        try connection.with("SELECT project, form, body, sent FROM message WHERE id = ?1") { row throws(SQLiteError) -> StoredMessage? in
+            row.bind(id, at: 1)
+            guard try row.step(), let message = Message(stored: Span(_unsafeElements: row.bytes(at: 2))) else { return nil }
+            return StoredMessage(
+                id: id, project: row.text(at: 0), form: MessageID.Form(rawValue: row.integer(at: 1)) ?? .clock, sent: row.integer(at: 3),
+                message: message)
+        }
+    }
+
+    func lastMessage() throws(SQLiteError) -> Int64 {
+        guard case .integer(let id)? = try connection.value("SELECT max(id) FROM message") else { return 0 }
+        return id
+    }
+
+    func addRemaining(_ message: Int64, _ difference: Int) throws(SQLiteError) {
+        guard difference != 0 else { return }
+        try connection.run("UPDATE message SET remaining = remaining + ?2 WHERE id = ?1", .integer(message), .integer(Int64(difference)))
+    }
+
+    // MARK: What waits
+
+    func add(_ row: PendingRow, device: Int64) throws(SQLiteError) {
+        let sql = "INSERT OR IGNORE INTO pending(device, message, collapse, priority, ttl, expires) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+        try connection.with(sql) { statement throws(SQLiteError) in
+            statement.bind(device, at: 1)
+            statement.bind(row.message, at: 2)
+            statement.bind(row.collapseKey.map { Value.text($0) } ?? .null, at: 3)
+            statement.bind(row.isHighPriority ? Int64(1) : 0, at: 4)
+            statement.bind(Int64(row.ttlSeconds), at: 5)
+            statement.bind(row.expires, at: 6)
+            try statement.run()
+        }
+    }
+
+    /// What waits for a device, in the order of delivery.
+    func pending(_ device: Int64) throws(SQLiteError) -> [PendingRow] {
+        let sql = "SELECT message, collapse, priority, ttl, expires FROM pending WHERE device = ?1 ORDER BY message"
+        return try connection.with(sql) { row throws(SQLiteError) -> [PendingRow] in
+            row.bind(device, at: 1)
+            var found: [PendingRow] = []
+            while try row.step() {
+                let key = row.value(at: 1)
+                let collapse: String? = if case .text(let text) = key { text } else { nil }
+                found.append(
+                    PendingRow(
+                        message: row.integer(at: 0), collapseKey: collapse, isHighPriority: row.integer(at: 2) != 0,
+                        ttlSeconds: Int(row.integer(at: 3)), expires: row.integer(at: 4)))
+            }
+            return found
+        }
+    }
+
+    func pendingCount(_ device: Int64) throws(SQLiteError) -> Int {
+        guard case .integer(let count)? = try connection.value("SELECT count(*) FROM pending WHERE device = ?1", .integer(device)) else { return 0 }
+        return Int(count)
+    }
+
+    /// Takes away what waits for a device.
+    ///
+    /// - Returns: whether it did wait.
+    func removePending(_ device: Int64, _ message: Int64) throws(SQLiteError) -> Bool {
+        let sql = "DELETE FROM pending WHERE device = ?1 AND message = ?2"
+        return try connection.with(sql) { row throws(SQLiteError) -> Bool in
+            row.bind(device, at: 1)
+            row.bind(message, at: 2)
+            try row.run()
+            return connection.changes > 0
+        }
+    }
+
+    /// What has waited too long.
+    func expired(at now: Int64, limit: Int) throws(SQLiteError) -> [(device: Int64, message: Int64)] {
+        let sql = "SELECT device, message FROM pending WHERE expires <= ?1 ORDER BY expires LIMIT ?2"
+        return try connection.with(sql) { row throws(SQLiteError) in
+            row.bind([.integer(now), .integer(Int64(limit))])
+            var found: [(device: Int64, message: Int64)] = []
+            while try row.step() { found.append((row.integer(at: 0), row.integer(at: 1))) }
+            return found
+        }
+    }
+
+    // MARK: Fan-outs
+
+    func setFanOut(_ message: Int64, cursor: Int64) throws(SQLiteError) {
+        try connection.run("INSERT OR REPLACE INTO fanout(message, cursor) VALUES(?1, ?2)", .integer(message), .integer(cursor))
+    }
+
+    func removeFanOut(_ message: Int64) throws(SQLiteError) {
+        try connection.run("DELETE FROM fanout WHERE message = ?1", .integer(message))
+    }
+
+    func fanOuts() throws(SQLiteError) -> [(message: Int64, cursor: Int64)] {
+        try connection.with("SELECT message, cursor FROM fanout ORDER BY message") { row throws(SQLiteError) in
+            var found: [(message: Int64, cursor: Int64)] = []
+            while try row.step() { found.append((row.integer(at: 0), row.integer(at: 1))) }
+            return found
+        }
+    }
+}
+
+extension Message {
+    /// What is kept of a message: its fields, which were checked when it was accepted.
+    init?(stored body: Span<UInt8>) {
+        guard let fields = (try? JSONValue(parsing: body))?.object else { return nil }
+        if let fid = fields["fid"]?.string {
+            self.init(target: .fid(fid), fields: fields)
+        } else if let token = fields["token"]?.string {
+            self.init(target: .token(token), fields: fields)
+        } else if let topic = fields["topic"]?.string.flatMap({ TopicName($0) }) {
+            self.init(target: .topic(topic), fields: fields)
+        } else if let condition = fields["condition"]?.string.flatMap({ Condition($0) }) {
+            self.init(target: .condition(condition), fields: fields)
+        } else {
+            return nil
+        }
+    }
+}

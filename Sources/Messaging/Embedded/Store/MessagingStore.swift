@@ -1,0 +1,129 @@
+import JSON
+import SQLite
+
+/// The store's statements. Belongs to the thread of its writer.
+final class MessagingStore {
+    let connection: Connection
+    /// No other process writes meanwhile; nil in memory.
+    private let lock: StoreLock?
+    private let beginning: Statement
+    private let committing: Statement
+    /// How many devices there are, where that is known.
+    var counted: Int?
+
+    init(path: String) throws(StoreOpenError) {
+        lock = path == ":memory:" ? nil : try StoreLock("\(path).lock")
+        connection = try StoreSchema.open(path)
+        do throws(SQLiteError) {
+            beginning = try connection.prepare("BEGIN IMMEDIATE")
+            committing = try connection.prepare("COMMIT")
+        } catch {
+            throw StoreOpenError("\(path) cannot be used: \(error)")
+        }
+    }
+
+    // MARK: Transactions
+
+    func begin() throws(SQLiteError) { try beginning.run() }
+    func commit() throws(SQLiteError) { try committing.run() }
+
+    func rollback() {
+        // Some failures have ended it by themselves.
+        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        counted = nil
+    }
+
+    /// Keeps the write-ahead log short. Pages are moved while nobody reads: there is one connection only.
+    func checkpoint(pagesMin: Int) throws(SQLiteError) {
+        if connection.logPages >= pagesMin { _ = try connection.checkpoint() }
+    }
+
+    // MARK: Devices
+
+    private static let deviceColumns =
+        "id, project, fid, token, platform, package, name, address, created, seen, uninstalled, overflowed"
+
+    private static func device(_ row: Statement) -> Device {
+        Device(
+            id: row.integer(at: 0), project: row.text(at: 1), fid: row.text(at: 2), token: row.text(at: 3),
+            platform: DevicePlatform(rawValue: row.text(at: 4)) ?? .android, package: row.text(at: 5), name: row.text(at: 6),
+            address: (try? JSONValue(parsing: row.text(at: 7)))?.object ?? JSONObject(), created: row.integer(at: 8), seen: row.integer(at: 9),
+            isUninstalled: row.integer(at: 10) != 0, overflowed: row.integer(at: 11))
+    }
+
+    private func device(where column: StaticString, _ value: Value) throws(SQLiteError) -> Device? {
+        try connection.with("SELECT \(Self.deviceColumns) FROM device WHERE \(column) = ?1") { row throws(SQLiteError) -> Device? in
+            row.bind(value, at: 1)
+            return try row.step() ? Self.device(row) : nil
+        }
+    }
+
+    func device(id: Int64) throws(SQLiteError) -> Device? { try device(where: "id", .integer(id)) }
+    func device(token: String) throws(SQLiteError) -> Device? { try device(where: "token", .text(token)) }
+    func device(fid: String) throws(SQLiteError) -> Device? { try device(where: "fid", .text(fid)) }
+
+    /// By token or installation id, whichever the text looks like.
+    func device(registration: String) throws(SQLiteError) -> Device? {
+        registration.contains(":") ? try device(token: registration) : try device(fid: registration)
+    }
+
+    func devices(project: String, after id: Int64, limit: Int) throws(SQLiteError) -> [Device] {
+        let sql = "SELECT \(Self.deviceColumns) FROM device WHERE id > ?2 AND project = ?1 ORDER BY id LIMIT ?3"
+        return try connection.with(sql) { row throws(SQLiteError) -> [Device] in
+            row.bind([.text(project), .integer(id), .integer(Int64(limit))])
+            var found: [Device] = []
+            while try row.step() { found.append(Self.device(row)) }
+            return found
+        }
+    }
+
+    /// How many there are.
+    func deviceCount() throws(SQLiteError) -> Int {
+        if let counted { return counted }
+        guard case .integer(let count)? = try connection.value("SELECT count(*) FROM device") else { return 0 }
+        counted = Int(count)
+        return Int(count)
+    }
+
+    /// Adds a device, or replaces what is known of it; its id is 0 where it is new.
+    func put(_ device: Device) throws(SQLiteError) -> Int64 {
+        let id: Value = device.id == 0 ? .null : .integer(device.id)
+        try connection.run(
+            "INSERT OR REPLACE INTO device(\(Self.deviceColumns)) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)", id,
+            .text(device.project), .text(device.fid), .text(device.token), .text(device.platform.rawValue), .text(device.package),
+            .text(device.name), .text("\(JSONValue.object(device.address))"), .integer(device.created), .integer(device.seen),
+            .integer(device.isUninstalled ? 1 : 0), .integer(device.overflowed))
+        guard device.id == 0 else { return device.id }
+        counted = counted.map { $0 + 1 }
+        guard case .integer(let made)? = try connection.value("SELECT last_insert_rowid()") else { return 0 }
+        return made
+    }
+
+    func setSeen(_ id: Int64, _ now: Int64) throws(SQLiteError) {
+        try connection.run("UPDATE device SET seen = ?2 WHERE id = ?1", .integer(id), .integer(now))
+    }
+
+    func setOverflowed(_ id: Int64, _ time: Int64) throws(SQLiteError) {
+        try connection.run("UPDATE device SET overflowed = ?2 WHERE id = ?1", .integer(id), .integer(time))
+    }
+
+    /// Forgets a device with its subscriptions; what waits for it has been taken away before.
+    func remove(_ device: Device) throws(SQLiteError) {
+        try connection.run(
+            "UPDATE topic SET subscribers = subscribers - 1 WHERE id IN (SELECT topic FROM subscription WHERE device = ?1)", .integer(device.id))
+        try connection.run("DELETE FROM subscription WHERE device = ?1", .integer(device.id))
+        try connection.run("DELETE FROM device WHERE id = ?1", .integer(device.id))
+        counted = counted.map { $0 - 1 }
+    }
+
+    /// Devices that were not heard of since `time`, oldest first.
+    func devices(unseenSince time: Int64, limit: Int) throws(SQLiteError) -> [Device] {
+        let sql = "SELECT \(Self.deviceColumns) FROM device WHERE seen <= ?1 ORDER BY seen LIMIT ?2"
+        return try connection.with(sql) { row throws(SQLiteError) -> [Device] in
+            row.bind([.integer(time), .integer(Int64(limit))])
+            var found: [Device] = []
+            while try row.step() { found.append(Self.device(row)) }
+            return found
+        }
+    }
+}

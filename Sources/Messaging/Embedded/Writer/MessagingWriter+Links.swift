@@ -1,0 +1,139 @@
+import EventLoop
+import JSON
+import SQLite
+
+extension MessagingWriter {
+    /// Connects a device. `handler` is called on `loop`, with `ready` first, until the connection ends; then it hears why.
+    ///
+    /// - Parameter last: the newest message that the device remembers; it is not sent again.
+    func connect(
+        token: String, state: DeviceState, last: String?, on loop: EventLoop, _ handler: LoopBound<(LinkNews) -> Void>,
+        opened: @escaping @Sendable (UInt64) -> Void
+    ) {
+        func end(_ reason: LinkEnd) { loop.post { handler.value(.ended(reason)) } }
+        inTransaction({ _ in end(.failed) }) { store throws(SQLiteError) in
+            let now = clock.now
+            guard let device = try store.device(token: token), !device.isUninstalled else { return end(.unknownToken) }
+            guard now - device.seen < Int64(settings.tokenExpiryDays) * 86_400_000 else {
+                try remove(device, store)
+                return end(.unknownToken)
+            }
+            guard links.count < settings.connectionsMax || links[device.id] != nil else { return end(.tooMany) }
+            try store.setSeen(device.id, now)
+            try expire(device, store, now)
+            links.removeValue(forKey: device.id)?.tell(.ended(.replaced))
+            lastLink += 1
+            let link = DeviceLink(id: lastLink, device: device, loop: loop, handler: handler, state: state)
+            links[device.id] = link
+            if let last = last.flatMap({ MessageID.number($0) }) { link.unacknowledged.insert(last) }
+            let ready: JSONValue = ["type": "ready", "fid": .string(device.fid), "pending": JSONValue(try store.pendingCount(device.id))]
+            link.frames.append(DeviceFrame(kind: .ready, json: ready.serialized()))
+            if device.overflowed > 0 {
+                // What was lost more than four weeks ago nobody waits for any more.
+                if now - device.overflowed < Int64(AndroidOptions.ttlSecondsMax) * 1000 {
+                    link.frames.append(Self.deletedMessages)
+                } else {
+                    try store.setOverflowed(device.id, 0)
+                }
+            }
+            touched.insert(device.id)
+            let id = link.id
+            loop.post { opened(id) }
+        }
+    }
+
+    /// Ends a connection; what it was sent and did not acknowledge waits again.
+    func disconnect(_ id: UInt64, device token: String) {
+        guard let store, let device = try? store.device(token: token), links[device.id]?.id == id else { return }
+        links.removeValue(forKey: device.id)
+    }
+
+    /// A device becomes more attentive, or less.
+    func setState(_ state: DeviceState, token: String) {
+        guard let store, let device = try? store.device(token: token), let link = links[device.id] else { return }
+        link.state = state
+        pump(link, store)
+    }
+
+    /// Ends the waiting of messages that a device has.
+    func acknowledge(_ ids: [String], token: String, on loop: EventLoop, _ answer: LoopBound<(MessagingError?) -> Void>) {
+        inTransaction({ error in loop.post { answer.value(error) } }) { store throws(SQLiteError) in
+            guard let device = try store.device(token: token) else {
+                return afterCommit(on: loop) { failure in answer.value(failure ?? .unregistered) }
+            }
+            let now = clock.now
+            for text in ids {
+                if text == Self.deletedMessagesID {
+                    try store.setOverflowed(device.id, 0)
+                } else if let id = MessageID.number(text) {
+                    try settle(id, device, .delivered, store, now)
+                }
+            }
+            // Once an hour is enough to know that it lives.
+            if now - device.seen > 3_600_000 { try store.setSeen(device.id, now) }
+            if links[device.id] != nil { touched.insert(device.id) }
+            afterCommit(on: loop) { failure in answer.value(failure) }
+        }
+    }
+
+    /// Lets go of what has waited too long for a device.
+    private func expire(_ device: Device, _ store: MessagingStore, _ now: Int64) throws(SQLiteError) {
+        for row in try store.pending(device.id) where row.expires <= now { try settle(row.message, device, .expired, store, now) }
+    }
+
+    // MARK: What goes out
+
+    /// Sends connected devices what the transaction that has just become durable brought them.
+    func pumpTouched(_ store: MessagingStore) {
+        defer { fresh = [:] }
+        guard !touched.isEmpty else { return }
+        let devices = touched
+        touched = []
+        for device in devices {
+            if let link = links[device] { pump(link, store) } else if !forwarders.isEmpty { forwardPending(device, store) }
+        }
+    }
+
+    /// Sends what waits for a connected device, as far as it acknowledges.
+    private func pump(_ link: DeviceLink, _ store: MessagingStore) {
+        var frames = link.frames
+        link.frames = []
+        do throws(SQLiteError) {
+            let now = clock.now
+            for row in try store.pending(link.device.id) {
+                guard link.unacknowledged.count < settings.unacknowledgedMax else { break }
+                guard row.expires > now, link.takes(isHighPriority: row.isHighPriority), !link.unacknowledged.contains(row.message),
+                    let stored = try message(row.message, store)
+                else { continue }
+                link.unacknowledged.insert(row.message)
+                frames.append(frame(stored, row, link.device))
+            }
+        } catch {
+            didFail("waiting messages cannot be read", error)
+        }
+        if !frames.isEmpty { link.tell(.frames(frames)) }
+    }
+
+    /// A message to many is read and parsed once.
+    func message(_ id: Int64, _ store: MessagingStore) throws(SQLiteError) -> StoredMessage? {
+        if let stored = fresh[id] { return stored }
+        if let recent, recent.id == id { return recent }
+        recent = try store.message(id)
+        return recent
+    }
+
+    static let deletedMessagesID = "deleted_messages"
+    static let deletedMessages = DeviceFrame(
+        kind: .deletedMessages, id: deletedMessagesID,
+        json: JSONValue.object(["type": "deleted_messages", "message_id": .string(deletedMessagesID)]).serialized())
+
+    func frame(_ stored: StoredMessage, _ terms: DeliveryTerms, _ device: Device) -> DeviceFrame {
+        let row = PendingRow(
+            message: stored.id, collapseKey: terms.collapseKey, isHighPriority: terms.isHighPriority, ttlSeconds: terms.ttlSeconds, expires: 0)
+        return frame(stored, row, device)
+    }
+
+    private func frame(_ stored: StoredMessage, _ row: PendingRow, _ device: Device) -> DeviceFrame {
+        MessageFrame(stored, row, device, sender: number(of: stored.project), now: clock.now).made
+    }
+}

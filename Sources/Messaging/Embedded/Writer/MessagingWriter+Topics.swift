@@ -1,0 +1,120 @@
+import EventLoop
+import SQLite
+
+extension MessagingWriter {
+    func changeTopic(_ change: TopicChange, on loop: EventLoop, _ answer: LoopBound<(Result<[TopicOutcome], MessagingError>) -> Void>) {
+        inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
+            let now = clock.now
+            let limit = settings.quotas.subscriptionsPerSecond
+            guard rates.countSubscriptions(change.project, change.registrations.count, limit: limit, now: now) else {
+                let error = MessagingError.topicQuota(subject: change.project, retryAfterSeconds: 1)
+                return afterCommit(on: loop) { failure in answer.value(.failure(failure ?? error)) }
+            }
+            var outcomes: [TopicOutcome] = []
+            outcomes.reserveCapacity(change.registrations.count)
+            for registration in change.registrations { outcomes.append(try self.change(change, registration, store, now)) }
+            let result = outcomes
+            afterCommit(on: loop) { failure in answer.value(failure.map { .failure($0) } ?? .success(result)) }
+        }
+    }
+
+    private func change(
+        _ change: TopicChange, _ registration: String, _ store: MessagingStore, _ now: Int64
+    ) throws(SQLiteError) -> TopicOutcome {
+        guard RegistrationToken.isWellFormed(registration) || RegistrationToken.isInstallationID(registration) else { return .invalidArgument }
+        guard let device = try store.device(registration: registration), !device.isUninstalled else { return .notFound }
+        guard device.project == change.project else { return .permissionDenied }
+        switch change.action {
+        case .subscribe: return try subscribe(device, change.topic, store, now) == nil ? .tooManyTopics : .done
+        case .unsubscribe:
+            if let topic = try store.topicID(change.topic.text, project: change.project) { _ = try store.unsubscribe(device.id, topic) }
+            return .done
+        }
+    }
+
+    /// - Returns: whether the subscription is new; nil where the device has too many.
+    private func subscribe(_ device: Device, _ name: TopicName, _ store: MessagingStore, _ now: Int64) throws(SQLiteError) -> Bool? {
+        let topic = try store.makeTopic(name.text, project: device.project)
+        guard try store.subscription(device.id, topic) == nil else { return false }
+        guard try store.subscriptionCount(device.id) < settings.topicsPerDeviceMax else { return nil }
+        try store.subscribe(device.id, topic, now: now)
+        return true
+    }
+
+    /// Begins or ends a subscription at a device's own wish.
+    func setSubscription(
+        _ isOn: Bool, _ name: TopicName, _ device: Device, _ store: MessagingStore
+    ) throws(SQLiteError) -> Result<Bool, MessagingError> {
+        if isOn { return try subscribe(device, name, store, clock.now) == nil ? .failure(.tooManyTopics) : .success(true) }
+        if let topic = try store.topicID(name.text, project: device.project) { _ = try store.unsubscribe(device.id, topic) }
+        return .success(false)
+    }
+
+    // MARK: One subscription
+
+    /// What is asked of one subscription.
+    enum SubscriptionAction: Sendable {
+        case create
+        case createIfMissing
+        case get
+        case delete
+        case deleteIfMissing
+        /// Ends or begins one whether or not there is one, as the client SDKs ask.
+        case set(Bool)
+    }
+
+    /// Does it; nil where there is no subscription afterwards.
+    func subscription(
+        _ action: SubscriptionAction, _ topic: TopicName, of registration: String, project: String, on loop: EventLoop,
+        _ answer: LoopBound<(Result<TopicSubscription?, MessagingError>) -> Void>
+    ) {
+        inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
+            let result = try subscription(action, topic, registration, project, store)
+            afterCommit(on: loop) { failure in answer.value(failure.map { .failure($0) } ?? result) }
+        }
+    }
+
+    private func subscription(
+        _ action: SubscriptionAction, _ topic: TopicName, _ registration: String, _ project: String, _ store: MessagingStore
+    ) throws(SQLiteError) -> Result<TopicSubscription?, MessagingError> {
+        guard let device = try store.device(registration: registration), !device.isUninstalled else { return .failure(.unregistered) }
+        guard device.project == project else { return .failure(.senderMismatch) }
+        let now = clock.now
+        let id = try store.topicID(topic.text, project: project)
+        let created: Int64? = if let id { try store.subscription(device.id, id) } else { nil }
+        switch action {
+        case .create where created != nil: return .failure(MessagingError(.alreadyExists, "Requested entity already exists"))
+        case .create, .createIfMissing, .set(true):
+            if created == nil, try subscribe(device, topic, store, now) == nil { return .failure(.tooManyTopics) }
+            return .success(TopicSubscription(topic: topic.text, created: created ?? now))
+        case .get:
+            guard let created else { return .failure(.noSubscription) }
+            return .success(TopicSubscription(topic: topic.text, created: created))
+        case .delete where created == nil: return .failure(.noSubscription)
+        case .delete, .deleteIfMissing, .set(false):
+            if let id { _ = try store.unsubscribe(device.id, id) }
+            return .success(nil)
+        }
+    }
+
+    func subscriptions(
+        of registration: String, project: String, on loop: EventLoop,
+        _ answer: LoopBound<(Result<[TopicSubscription], MessagingError>) -> Void>
+    ) {
+        inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
+            let result: Result<[TopicSubscription], MessagingError>
+            if let device = try store.device(registration: registration), !device.isUninstalled {
+                result = device.project == project ? .success(try store.subscriptions(of: device.id)) : .failure(.senderMismatch)
+            } else {
+                result = .failure(.unregistered)
+            }
+            afterCommit(on: loop) { failure in answer.value(failure.map { .failure($0) } ?? result) }
+        }
+    }
+}
+
+extension MessagingError {
+    static let noSubscription = MessagingError(.notFound, "Requested entity was not found.")
+    static let tooManyTopics = MessagingError(
+        .quotaExceeded(.topic(subject: "subscriptions")), "This registration is subscribed to as many topics as it may be.")
+}

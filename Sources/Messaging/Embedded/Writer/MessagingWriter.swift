@@ -1,0 +1,181 @@
+import EventLoop
+import JSON
+import Logging
+import SQLite
+
+/// Everything that the embedded back end keeps: one connection to its store, on a thread of its own.
+///
+/// What arrives for one turn of its loop is one transaction. Nothing is answered and nothing is sent to a device before that is
+/// durable. What a send does to each of its devices is in `MessagingWriter+Sending`; what connected devices get, in
+/// `MessagingWriter+Links`.
+final class MessagingWriter {
+    let loop: EventLoop
+    let settings: EmbeddedSettings
+    let projects: [String: MessagingProject]
+    let parser: MessageParser
+    let clock: MessagingClock
+    let log: Logger
+    private let path: String
+
+    private(set) var store: MessagingStore?
+    private var batch = CommitBatch()
+    private(set) var isInTransaction = false
+    private var isStopped = false
+    private(set) var hasTrouble = false
+    private var lastAttempt: UInt64 = 0
+
+    /// The number that the newest message has.
+    var lastID: Int64 = 0
+    /// Connected devices, by their rows.
+    var links: [Int64: DeviceLink] = [:]
+    var lastLink: UInt64 = 0
+    /// Devices that something was added for in this transaction.
+    var touched: Set<Int64> = []
+    var fanOuts: [FanOut] = []
+    var isFanningOut = false
+    var rates = SendRates()
+    var forwarders: [DevicePlatform: any PushForwarder] = [:]
+    /// What is handed to forwarders and not answered yet.
+    var forwarding: Set<ForwardKey> = []
+    /// What tests have every send answered with.
+    var fault: MessagingError?
+    /// The message that was read last.
+    var recent: StoredMessage?
+    /// Messages of this transaction that go to connected devices at once: they need not be read again.
+    var fresh: [Int64: StoredMessage] = [:]
+    lazy var fanOutTimer = Timer(loop: loop) { [unowned self] in fanOutStep() }
+    lazy var upkeepTimer = Timer(loop: loop) { [unowned self] in keepUp() }
+
+    private static let retryMilliseconds: UInt64 = 250
+    private static let checkpointPages = 1000
+
+    init(
+        loop: EventLoop, path: String, settings: EmbeddedSettings, projects: [MessagingProject], parser: MessageParser, clock: MessagingClock,
+        log: Logger
+    ) {
+        self.loop = loop
+        self.path = path
+        self.settings = settings
+        self.projects = Dictionary(projects.map { ($0.id, $0) }) { first, _ in first }
+        self.parser = parser
+        self.clock = clock
+        self.log = log
+    }
+
+    // MARK: Opening and closing
+
+    /// Opens the store, and goes on with what an earlier host had begun. Until that works, everything is answered `unavailable`.
+    func start() {
+        guard store == nil, !isStopped else { return }
+        lastAttempt = loop.nowMilliseconds
+        // Where this fails, it is tried again.
+        upkeepTimer.start(afterMilliseconds: 1000, repeatMilliseconds: 60_000)
+        do {
+            let opened = try MessagingStore(path: path)
+            lastID = try opened.lastMessage()
+            store = opened
+            try resumeFanOuts(opened)
+            didSucceed()
+        } catch {
+            store = nil
+            upkeepTimer.start(afterMilliseconds: 1000, repeatMilliseconds: 1000)
+            didFail("the store of messages cannot be opened", error)
+        }
+    }
+
+    /// Commits what has arrived, lets connected devices go, and closes the store.
+    func stop() {
+        commit()
+        isStopped = true
+        upkeepTimer.close()
+        fanOutTimer.close()
+        for link in links.values { link.tell(.ended(.stopping)) }
+        links = [:]
+        fanOuts = []
+        store = nil
+    }
+
+    // MARK: The transaction of a turn
+
+    /// Does `body` as a part of this turn's transaction; `refuse` is called when that cannot be, then or at its end.
+    ///
+    /// What `body` answers, it answers through ``afterCommit(on:_:)``.
+    func inTransaction(_ refuse: (MessagingError) -> Void, _ body: (MessagingStore) throws(SQLiteError) -> Void) {
+        if store == nil, loop.nowMilliseconds >= lastAttempt + Self.retryMilliseconds { start() }
+        guard let store else { return refuse(.unavailable(retryAfterSeconds: 1)) }
+        do throws(SQLiteError) {
+            if !isInTransaction {
+                try store.begin()
+                isInTransaction = true
+                loop.endOfTurn { [self] in commit() }
+            }
+            try body(store)
+        } catch {
+            abandon(error)
+            refuse(.unavailable(retryAfterSeconds: 1))
+        }
+    }
+
+    /// Has `work` called on `loop` when this turn's transaction is durable, or why it is not.
+    func afterCommit(on loop: EventLoop, _ work: @escaping @Sendable (MessagingError?) -> Void) { batch.add(on: loop, work) }
+
+    private func commit() {
+        guard isInTransaction, let store else { return }
+        do throws(SQLiteError) {
+            try store.commit()
+            isInTransaction = false
+        } catch {
+            return abandon(error)
+        }
+        didSucceed()
+        deliver(failure: nil)
+        pumpTouched(store)
+        do throws(SQLiteError) { try store.checkpoint(pagesMin: Self.checkpointPages) } catch {
+            didFail("the log of the store of messages cannot be shortened", error)
+        }
+    }
+
+    /// Takes back this turn's transaction, and tells everybody who is part of it.
+    private func abandon(_ error: SQLiteError) {
+        didFail("messages cannot be stored", error)
+        isInTransaction = false
+        store?.rollback()
+        touched = []
+        fresh = [:]
+        deliver(failure: .unavailable(retryAfterSeconds: 1))
+        for link in links.values { link.frames = [] }
+        recent = nil
+        if error.kind == .corrupt || error.kind == .io { store = nil }
+        // What fan-outs had done in this transaction is to be done again.
+        do throws(SQLiteError) { if let store { try resumeFanOuts(store) } } catch { store = nil }
+    }
+
+    private func deliver(failure: MessagingError?) {
+        let finished = batch
+        batch = CommitBatch()
+        finished.deliver(failure: failure)
+    }
+
+    // MARK: Trouble
+
+    /// A disk that is full has no room for a line about each message.
+    func didFail(_ what: String, _ error: any Error) {
+        if !hasTrouble { log.error("\(what)", metadata: ["reason": "\(error)"]) }
+        hasTrouble = true
+    }
+
+    private func didSucceed() {
+        if hasTrouble { log.notice("messages can be stored again") }
+        hasTrouble = false
+    }
+
+    // MARK: Numbers
+
+    /// The number of a new message: the clock's microseconds, or one more than the last where that is not behind.
+    func nextID() -> Int64 {
+        lastID = max(clock.now * 1000, lastID + 1)
+        return lastID
+    }
+
+    func number(of project: String) -> String { projects[project]?.number ?? MessagingProject.number(for: project) }
+}

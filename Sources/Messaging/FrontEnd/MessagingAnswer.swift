@@ -1,0 +1,72 @@
+import Bytes
+import HTTP
+import JSON
+
+/// What the answers of the messaging service have in common.
+enum MessagingAnswer {
+    /// Answers with JSON.
+    static func json(_ exchange: HTTPExchange, _ value: JSONValue, status: HTTPStatus = .ok) {
+        let body = value.serialized()
+        exchange.respond(status, body: body.span) { writeFields(to: $0, "application/json; charset=UTF-8") }
+    }
+
+    /// Answers with an error of the v1 API.
+    static func refuse(_ exchange: HTTPExchange, _ error: MessagingError) {
+        let body = ErrorEnvelope.body(error).serialized()
+        exchange.respond(ErrorEnvelope.status(error).http, body: body.span) { fields in
+            writeFields(to: fields, "application/json; charset=UTF-8")
+            if let seconds = error.retryAfterSeconds { fields.field("Retry-After", seconds) }
+            switch error.kind {
+            case .unauthenticated: fields.field("WWW-Authenticate", "Bearer realm=\"https://accounts.google.com/\"")
+            case .invalidCredential: fields.field("WWW-Authenticate", "Bearer realm=\"https://accounts.google.com/\", error=\"invalid_token\"")
+            default: break
+            }
+        }
+    }
+
+    /// Answers with an outcome.
+    static func finish(_ exchange: HTTPExchange, _ result: Result<JSONValue, MessagingError>) {
+        switch result {
+        case .success(let value): json(exchange, value)
+        case .failure(let error): refuse(exchange, error)
+        }
+    }
+
+    /// A path that is none. Not JSON: SDKs take `NOT_FOUND` for a token that is dead (spec messaging 0.8).
+    static func unknownPath(_ exchange: HTTPExchange) { page(exchange, .notFound, "Not Found") }
+
+    /// A page as the hosted service's edge sends them.
+    static func page(_ exchange: HTTPExchange, _ status: HTTPStatus, _ title: String) {
+        let body = Array("<!DOCTYPE html>\n<html lang=en>\n<title>\(title)</title>\n<p>\(status.rawValue) \(title)\n</html>\n".utf8)
+        exchange.respond(status, body: body.span) { writeFields(to: $0, "text/html; charset=UTF-8") }
+    }
+
+    static func methodNotAllowed(_ exchange: HTTPExchange, allowed: StaticString) {
+        let body: JSONValue = ["error": ["code": 405, "message": "Method not allowed.", "status": "UNIMPLEMENTED"]]
+        let bytes = body.serialized()
+        exchange.respond(.methodNotAllowed, body: bytes.span) { fields in
+            writeFields(to: fields, "application/json; charset=UTF-8")
+            fields.field("Allow", allowed)
+        }
+    }
+
+    static func writeFields(to fields: ResponseHead, _ type: StaticString) {
+        fields.field("Content-Type", type)
+        fields.field("Cache-Control", "no-store")
+        // Browsers register and connect from pages of other origins; what they may do depends on tokens, never on cookies.
+        fields.field("Access-Control-Allow-Origin", "*")
+    }
+
+    /// Lets pages of other origins use the service.
+    static func allowPreflight(_ exchange: HTTPExchange) {
+        exchange.respond(.noContent) { fields in
+            fields.field("Access-Control-Allow-Origin", "*")
+            fields.field("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE")
+            if let wanted = exchange.header("access-control-request-headers") {
+                fields.field("Access-Control-Allow-Headers", wanted)
+            }
+            fields.field("Access-Control-Max-Age", 3600)
+            fields.field("Vary", "Access-Control-Request-Headers")
+        }
+    }
+}

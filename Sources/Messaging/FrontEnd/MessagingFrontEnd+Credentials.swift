@@ -1,0 +1,92 @@
+import Bytes
+import EventLoop
+import HTTP
+import JSON
+
+/// Service accounts, and the tokens that they are given (spec messaging 5.6).
+extension MessagingFrontEnd {
+    /// `/_messaging/v1/projects/P/credentials`: for the administrator only.
+    func answerCredentials(_ exchange: HTTPExchange, _ name: String, _ rest: [String], _ body: Span<UInt8>) throws(MessagingError) {
+        guard try callers.caller(exchange) == .owner else { throw .notPermitted("iam.serviceAccountKeys.create", project: name) }
+        let project = try project(name, for: .owner)
+        switch (exchange.method, rest.count) {
+        case (.post, 0): try createAccount(exchange, project, try Self.object(body))
+        case (.get, 0):
+            embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(exchange, result) }
+            _: { _, store throws(StoreFailure) in
+                let accounts = try store.accounts(project: project.id).map { account -> JSONValue in
+                    [
+                        "client_email": .string(account.email), "private_key_id": .string(account.keyID),
+                        "createTime": .string(Timestamp.text(milliseconds: account.created)),
+                    ]
+                }
+                return .success(["credentials": .array(accounts)])
+            }
+        case (.delete, 1):
+            let email = rest[0]
+            embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(exchange, result) }
+            _: { _, store throws(StoreFailure) in
+                try store.removeAccount(email: email, project: project.id) ? .success(.object(JSONObject())) : .failure(.noMessage)
+            }
+        default: MessagingAnswer.methodNotAllowed(exchange, allowed: "GET, POST, DELETE")
+        }
+    }
+
+    private func createAccount(_ exchange: HTTPExchange, _ project: MessagingProject, _ body: JSONObject) throws(MessagingError) {
+        let name = body["name"]?.string ?? "hearth-messaging"
+        guard ServiceAccount.isName(name) else { throw .field("name", "must be 1 to 63 of the characters a-z, 0-9 and -") }
+        let address = "\(service.settings.isTLS ? "https" : "http")://\(exchange.host.string())/token"
+        let now = embedded.clock.now
+        let answer = LoopBound(exchange, loop: loop)
+        let (loop, embedded) = (loop, embedded)
+        // To find the primes of a key takes a good part of a second.
+        Task {
+            let made = try? await loop.offload { ServiceAccount.make(name: name, project: project.id, tokenURI: address, now: now) }
+            loop.post {
+                guard let (account, file) = made ?? nil else { return MessagingAnswer.refuse(answer.value, .internalError) }
+                embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(answer.value, result) }
+                _: { _, store throws(StoreFailure) in
+                    try store.put(account)
+                    return .success(file)
+                }
+            }
+        }
+    }
+
+    // MARK: Access tokens
+
+    /// `POST /token`.
+    func grant(_ exchange: HTTPExchange, _ body: Span<UInt8>) {
+        guard exchange.method == .post else { return MessagingAnswer.methodNotAllowed(exchange, allowed: "POST") }
+        let form = QueryParameters(body)
+        let request: TokenGrant
+        let now = embedded.clock.now / 1000
+        do throws(TokenGrant.Refusal) {
+            guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
+                throw TokenGrant.Refusal(code: "unsupported_grant_type", description: "Invalid grant_type: only the JWT bearer grant is supported.")
+            }
+            request = try TokenGrant(form["assertion"] ?? "")
+            try request.check(now: now, host: exchange.host.string())
+        } catch {
+            return Self.refuse(exchange, error)
+        }
+        embedded.ask(on: loop) { [service] (result: Result<String, MessagingError>) in
+            guard case .success(let content) = result else {
+                return Self.refuse(exchange, TokenGrant.Refusal(code: "temporarily_unavailable", description: "Try again."), .serviceUnavailable)
+            }
+            guard !content.isEmpty else {
+                return Self.refuse(exchange, .invalidGrant("Invalid JWT Signature, or an account that does not exist here."))
+            }
+            let token = service.tokens.seal(content, for: .access)
+            MessagingAnswer.json(
+                exchange, ["access_token": .string(token), "expires_in": .int(TokenGrant.tokenSeconds), "token_type": "Bearer"])
+        } _: { _, store throws(StoreFailure) in
+            guard let account = try store.account(email: request.email), request.isSigned(by: account) else { return .success("") }
+            return .success(request.content(for: account, now: now))
+        }
+    }
+
+    private static func refuse(_ exchange: HTTPExchange, _ refusal: TokenGrant.Refusal, _ status: HTTPStatus = .badRequest) {
+        MessagingAnswer.json(exchange, ["error": .string(refusal.code), "error_description": .string(refusal.description)], status: status)
+    }
+}

@@ -1,0 +1,113 @@
+import Bytes
+public import EventLoop
+public import HTTP
+import JSON
+
+/// The messaging service as HTTP sees it, for one loop: sending, topics, registration, delivery (spec messaging 2, 4, 6).
+///
+/// Give it the requests that it claims. It answers each of them, at once or when the back end has.
+public final class MessagingFrontEnd {
+    let service: MessagingService
+    let loop: EventLoop
+    let callers: CallerCheck
+    let streams: DeviceStreams
+
+    /// A front end for `loop`, on which everything here is called.
+    public init(service: MessagingService, loop: EventLoop) {
+        self.service = service
+        self.loop = loop
+        let settings = service.settings
+        callers = CallerCheck(
+            adminToken: settings.adminToken, takesOwner: settings.takesOwner, tokens: service.tokens, clock: service.embedded.clock)
+        streams = DeviceStreams(loop: loop, backend: service.embedded)
+    }
+
+    var backend: any MessagingBackend { service.backend }
+    var embedded: EmbeddedBackend { service.embedded }
+
+    // MARK: Requests
+
+    /// Whether a request's path is one of the service's. Functions come first: a path that is a function's is not to be asked for.
+    public func claims(_ exchange: HTTPExchange) -> Bool { MessagingRoute(exchange.path) != nil }
+
+    /// What becomes of the body of a request that is claimed.
+    public func head(_ exchange: HTTPExchange) -> BodyPlan { .collect(limit: MessageParser.bodyBytesMax) }
+
+    /// Answers a request that is claimed.
+    public func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
+        guard let route = MessagingRoute(exchange.path) else { return MessagingAnswer.unknownPath(exchange) }
+        if exchange.method == .options { return MessagingAnswer.allowPreflight(exchange) }
+        do throws(MessagingError) {
+            try answer(exchange, route, body)
+        } catch {
+            MessagingAnswer.refuse(exchange, error)
+        }
+    }
+
+    private func answer(_ exchange: HTTPExchange, _ route: MessagingRoute, _ body: Span<UInt8>) throws(MessagingError) {
+        switch route {
+        case .send(let project): try send(exchange, project, body)
+        case .subscriptions, .subscription, .clientSubscription: try answerSubscriptions(exchange, route, body)
+        case .registrations, .registration, .installations, .installation, .installationToken:
+            try answerRegistration(exchange, route, body)
+        case .topicBatch, .importTokens, .topicOfToken, .tokenInfo: answerInstance(exchange, route, body)
+        case .grant: grant(exchange, body)
+        case .device(let token, let part): try answerDevice(exchange, token, part, body)
+        case .native(let project, let rest): try answerNative(exchange, project, rest, body)
+        case .control(let name): try control(exchange, name, body)
+        case .connect: connect(exchange)
+        case .unknown: MessagingAnswer.unknownPath(exchange)
+        }
+    }
+
+    /// What to say when the server itself refuses a request that is claimed.
+    public func errorBody(status: HTTPStatus, message: StaticString) -> HTTPErrorBody {
+        var error = MessagingError(.malformed, "\(message)")
+        if status == .contentTooLarge { error.message = "Request payload size exceeds the limit: \(MessageParser.bodyBytesMax) bytes." }
+        return HTTPErrorBody(
+            contentType: "application/json; charset=UTF-8", fields: [("Access-Control-Allow-Origin", "*")],
+            body: ErrorEnvelope.body(error).serialized())
+    }
+
+    /// Ends every device's stream: they connect again, here or elsewhere. Called before the server waits for what has begun.
+    public func stop() { streams.stop() }
+
+    // MARK: What calls have in common
+
+    /// The project of a path, for a caller who may act for it.
+    func project(_ name: String, for caller: Caller, permission: String = "cloudmessaging.messages.create") throws(MessagingError) -> MessagingProject
+    {
+        guard let project = service.project(name), caller.may(actFor: project.id) else {
+            throw .notPermitted(permission, project: name)
+        }
+        return project
+    }
+
+    /// The text of a header field.
+    static func header(_ exchange: HTTPExchange, _ name: StaticString) -> String? {
+        guard let value = exchange.header(name) else { return nil }
+        return value.string()
+    }
+
+    /// A body that must be a JSON object; an empty one counts as an object without members.
+    static func object(_ body: Span<UInt8>) throws(MessagingError) -> JSONObject {
+        guard body.count > 0 else { return JSONObject() }
+        guard let value = try? JSONValue(parsing: body, limits: JSONLimits(depthMax: 100)), let object = value.object else { throw .notJSON() }
+        return object
+    }
+
+    // MARK: Sending
+
+    private func send(_ exchange: HTTPExchange, _ project: String, _ body: Span<UInt8>) throws(MessagingError) {
+        guard exchange.method == .post else { return MessagingAnswer.methodNotAllowed(exchange, allowed: "POST") }
+        let project = try self.project(project, for: try callers.sender(exchange))
+        let checked = try service.settings.parser.parse(body)
+        let key = Self.header(exchange, "x-idempotency-key")
+        let request = SendRequest(
+            project: project.id, message: checked.message, isValidateOnly: checked.isValidateOnly,
+            idempotencyKey: key.flatMap { (1...256).contains($0.utf8.count) ? $0 : nil })
+        backend.send(request, on: loop) { result in
+            MessagingAnswer.finish(exchange, result.map { ["name": .string($0)] })
+        }
+    }
+}

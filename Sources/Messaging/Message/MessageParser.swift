@@ -1,0 +1,127 @@
+public import JSON
+
+/// A checked request of the send API.
+public struct CheckedSend: Sendable {
+    public let message: Message
+    /// Whether nothing is to be sent.
+    public let isValidateOnly: Bool
+}
+
+/// Reads the body of a send and checks it, in the order that spec messaging 2.3 lays down: JSON, types, target, rules, size.
+public struct MessageParser: Sendable {
+    /// Which keys an application may not use for its data.
+    public enum ReservedKeys: Sendable {
+        /// What the documentation forbids.
+        case strict
+        /// What the hosted service really refuses.
+        case wire
+    }
+
+    /// The most bytes of a payload.
+    public var payloadBytesMax = 4096
+    /// The same for topics and conditions.
+    public var topicPayloadBytesMax = 4096
+    public var reservedKeys = ReservedKeys.strict
+
+    public init() {}
+
+    /// The largest body that is looked at.
+    public static let bodyBytesMax = 1024 * 1024
+
+    /// Reads the body of a request.
+    public func parse(_ body: Span<UInt8>) throws(MessagingError) -> CheckedSend {
+        guard !LoneSurrogates.areIn(body) else { throw .notJSON("A surrogate stands alone in a string.") }
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: body, limits: JSONLimits(depthMax: 100))
+        } catch {
+            throw .notJSON(error.kind == .invalidUTF8 ? "The body is not UTF-8." : "Unexpected token.")
+        }
+        return try check(value)
+    }
+
+    /// Checks a request that is JSON.
+    public func check(_ request: JSONValue) throws(MessagingError) -> CheckedSend {
+        let fields = try ProtoReader.message(request, MessageSchema.request, at: "")
+        guard var message = fields["message"]?.object else { throw .noTarget }
+        message.removeValue(forKey: "name")
+        let checked = Message(target: try Self.target(&message), fields: message)
+        let violations = MessageRules(checked, reservedKeys: reservedKeys).violations()
+        if let first = violations.first {
+            throw MessagingError(.invalidArgument, first.message, violations: violations.map(\.violation))
+        }
+        try checkSize(checked)
+        return CheckedSend(message: checked, isValidateOnly: fields["validate_only"]?.bool ?? false)
+    }
+
+    private static func target(_ fields: inout JSONObject) throws(MessagingError) -> Message.Target {
+        if let fid = fields["fid"]?.string { return .fid(fid) }
+        if let token = fields["token"]?.string {
+            guard RegistrationToken.isWellFormed(token) else { throw .badToken }
+            return .token(token)
+        }
+        if let text = fields["topic"]?.string {
+            guard let topic = TopicName(text) else { throw .badTopic }
+            fields["topic"] = .string(topic.text)
+            return .topic(topic)
+        }
+        guard let text = fields["condition"]?.string else { throw .noTarget }
+        guard let condition = Condition(text) else { throw .badCondition }
+        return .condition(condition)
+    }
+
+    /// A token's platform is known to whoever has the device: until then only what is too large for all of them is refused.
+    private func checkSize(_ message: Message) throws(MessagingError) {
+        let size = PayloadSize(message)
+        switch message.target {
+        case .topic, .condition: try size.check(.everyone, limit: topicPayloadBytesMax)
+        case .fid, .token: try size.check(.unknownDevice, limit: payloadBytesMax)
+        }
+    }
+}
+
+/// Finds escapes of half a surrogate pair, which stand for no character.
+enum LoneSurrogates {
+    static func areIn(_ text: Span<UInt8>) -> Bool {
+        text.withUnsafeBufferPointer { bytes in
+            var index = 0
+            var expectsLow = false
+            while index < bytes.count {
+                let isEscape = bytes[index] == UInt8(ascii: "\\")
+                guard isEscape, index + 1 < bytes.count else {
+                    if expectsLow { return true }
+                    index += 1
+                    continue
+                }
+                let unit = bytes[index + 1] == UInt8(ascii: "u") ? codeUnit(bytes, index + 2) : nil
+                switch unit {
+                case .some(0xDC00...0xDFFF):
+                    guard expectsLow else { return true }
+                    expectsLow = false
+                case .some(0xD800...0xDBFF):
+                    guard !expectsLow else { return true }
+                    expectsLow = true
+                default: if expectsLow { return true }
+                }
+                index += unit == nil ? 2 : 6
+            }
+            return expectsLow
+        }
+    }
+
+    private static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> UInt16? {
+        guard start + 4 <= bytes.count else { return nil }
+        var unit: UInt16 = 0
+        for byte in bytes[start..<start + 4] {
+            let digit: UInt8
+            switch byte {
+            case 48...57: digit = byte - 48
+            case 65...70: digit = byte - 55
+            case 97...102: digit = byte - 87
+            default: return nil
+            }
+            unit = unit << 4 | UInt16(digit)
+        }
+        return unit
+    }
+}

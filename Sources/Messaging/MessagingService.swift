@@ -1,0 +1,98 @@
+import Bytes
+public import EventLoop
+public import JSON
+public import Logging
+
+/// What the host has one of: who may send, what is sent, and what carries it away.
+///
+/// Can be called from every loop.
+public final class MessagingService: Sendable {
+    /// How the service is set up.
+    public struct Settings: Sendable {
+        /// The host's project first, then others whose devices register here.
+        public var projects: [MessagingProject]
+        public var parser = MessageParser()
+        public var embedded = EmbeddedSettings()
+        /// The bearer token of administrators.
+        public var adminToken: [UInt8] = []
+        /// Whether `Bearer owner` is the administrator's.
+        public var takesOwner = false
+        /// Whether the host speaks TLS.
+        public var isTLS = false
+        /// Whether tests may put the clock forward, have sends fail and forget everything.
+        public var isDevelopment = false
+
+        /// The defaults, for a host with these projects.
+        public init(projects: [MessagingProject]) { self.projects = projects }
+    }
+
+    public let settings: Settings
+    /// What carries messages away.
+    public let backend: any MessagingBackend
+    /// Devices register and connect here, also where another back end sends.
+    public let embedded: EmbeddedBackend
+    let tokens: SealedTokens
+
+    /// A service with the embedded back end.
+    ///
+    /// - Parameter path: the file of its store; its folder is there. `:memory:` for one that ends with the host.
+    public init(settings: Settings, path: String, log: Logger) throws(LoopError) {
+        self.settings = settings
+        embedded = try EmbeddedBackend(
+            path: path, settings: settings.embedded, projects: settings.projects, parser: settings.parser, clock: MessagingClock(), log: log)
+        backend = embedded
+        tokens = SealedTokens(secret: settings.adminToken)
+    }
+
+    /// The project that a path names by its id or number.
+    func project(_ name: String) -> MessagingProject? {
+        settings.projects.first { $0.id == name || $0.number == name }
+    }
+
+    // MARK: For functions
+
+    /// Checks and sends a message.
+    ///
+    /// - Parameter request: as the body of the HTTP API: `{"message": {...}, "validate_only": false}`.
+    public func send(
+        _ request: JSONValue, idempotencyKey: String? = nil, on loop: EventLoop,
+        _ answer: @escaping (Result<String, MessagingError>) -> Void
+    ) {
+        let answer = LoopBound(answer, loop: loop)
+        do throws(MessagingError) {
+            let checked = try settings.parser.check(request)
+            let send = SendRequest(
+                project: settings.projects[0].id, message: checked.message, isValidateOnly: checked.isValidateOnly,
+                idempotencyKey: idempotencyKey)
+            backend.send(send, on: loop) { answer.value($0) }
+        } catch {
+            loop.post { answer.value(.failure(error)) }
+        }
+    }
+
+    /// Subscribes registrations to a topic, or ends their subscriptions.
+    public func changeTopic(
+        _ action: TopicChange.Action, topic: String, registrations: [String], on loop: EventLoop,
+        _ answer: @escaping (Result<[TopicOutcome], MessagingError>) -> Void
+    ) {
+        let answer = LoopBound(answer, loop: loop)
+        guard let name = TopicName(topic) else { return loop.post { answer.value(.failure(.badTopic)) } }
+        guard (1...Self.registrationsMax).contains(registrations.count) else {
+            return loop.post { answer.value(.failure(.field("registration_tokens", "must be 1 to \(Self.registrationsMax) tokens"))) }
+        }
+        let change = TopicChange(project: settings.projects[0].id, action: action, topic: name, registrations: registrations)
+        backend.changeTopic(change, on: loop) { answer.value($0) }
+    }
+
+    /// The topics of a registration.
+    public func topics(
+        of registration: String, on loop: EventLoop, _ answer: @escaping (Result<[TopicSubscription], MessagingError>) -> Void
+    ) {
+        backend.topics(of: registration, project: settings.projects[0].id, on: loop, answer)
+    }
+
+    static let registrationsMax = 1000
+
+    /// Lets connected devices go and closes the store. Nothing is answered any more afterwards.
+    public func stop() { embedded.stop() }
+}

@@ -1,0 +1,95 @@
+import Bytes
+import Testing
+
+@testable import HTTP
+
+/// RFC 6455, section by section.
+@Suite struct WebSocketReaderTests {
+    /// A masked frame.
+    private func frame(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true) -> [UInt8] {
+        let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
+        var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | opcode]
+        if payload.count < 126 {
+            bytes.append(0x80 | UInt8(payload.count))
+        } else {
+            bytes += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+        }
+        return bytes + mask + payload.enumerated().map { $0.element ^ mask[$0.offset & 3] }
+    }
+
+    private func read(_ bytes: [UInt8], limits: WebSocketLimits = WebSocketLimits()) -> [String] {
+        var reader = WebSocketReader(limits: limits)
+        var told: [String] = []
+        do throws(WebSocketFault) {
+            try bytes.withUnsafeBufferPointer { bytes throws(WebSocketFault) in
+                try reader.read(bytes) { event, payload in
+                    told.append("\(event) \(payload.string())")
+                    return true
+                }
+            }
+        } catch {
+            told.append("fault \(error.code)")
+        }
+        return told
+    }
+
+    @Test("the handshake's example (section 1.3)")
+    func handshake() {
+        let key = Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)
+        #expect(WebSocketHandshake.accept(key.span) == Array("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=".utf8))
+        #expect(Array(SHA1.hash([]).prefix(8)) == [0xDA, 0x39, 0xA3, 0xEE, 0x5E, 0x6B, 0x4B, 0x0D])
+    }
+
+    @Test("a masked text (section 5.7)")
+    func masked() {
+        #expect(read([0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]) == ["text Hello"])
+    }
+
+    @Test("fragments with a ping between them (section 5.4)")
+    func fragments() {
+        let bytes = frame(1, Array("Hel".utf8), isFinal: false) + frame(9, Array("p".utf8)) + frame(0, Array("lo".utf8))
+        #expect(read(bytes) == ["ping p", "text Hello"])
+    }
+
+    @Test("a letter may be cut by a fragment's end, and must be whole in the message")
+    func letters() {
+        let letter = Array("é".utf8)
+        #expect(read(frame(1, [letter[0]], isFinal: false) + frame(0, [letter[1]])) == ["text é"])
+        #expect(read(frame(1, [letter[0]])) == ["fault 1007"])
+        #expect(read(frame(2, [letter[0]])).count == 1)
+    }
+
+    @Test("closes (section 5.5.1 and 7.4)")
+    func closes() {
+        #expect(read(frame(8, [])) == ["close(1005) "])
+        #expect(read(frame(8, [3, 0xE8]) + frame(1, [65])).first?.hasPrefix("close(1000)") == true)
+        #expect(read(frame(8, [3])) == ["fault 1002"])
+        for code in [999, 1004, 1005, 1006, 1015, 2999, 5000] {
+            #expect(read(frame(8, [UInt8(code >> 8), UInt8(code & 0xFF)])) == ["fault 1002"], "\(code)")
+        }
+        #expect(read(frame(8, [3, 0xE8, 0xFF])) == ["fault 1007"])
+    }
+
+    @Test("limits")
+    func limits() {
+        var limits = WebSocketLimits()
+        limits.messageBytesMax = 4
+        limits.fragmentsMax = 2
+        #expect(read(frame(1, Array("abcd".utf8)), limits: limits) == ["text abcd"])
+        #expect(read(frame(1, Array("abcde".utf8)), limits: limits) == ["fault 1009"])
+        #expect(read(frame(1, Array("abc".utf8), isFinal: false) + frame(0, Array("de".utf8)), limits: limits) == ["fault 1009"])
+        let many = frame(1, [], isFinal: false) + frame(0, [], isFinal: false) + frame(0, [])
+        #expect(read(many, limits: limits) == ["fault 1009"])
+    }
+
+    @Test("what breaks a rule (section 5.2)")
+    func violations() {
+        let unmasked: [UInt8] = [0x81, 0x01, 65]
+        let reserved: [UInt8] = [0xC1, 0x80, 0, 0, 0, 0]
+        let longWay: [UInt8] = [0x82, 0xFE, 0, 5, 0, 0, 0, 0, 1, 2, 3, 4, 5]
+        let within = frame(1, [65], isFinal: false) + frame(1, [])
+        for bytes in [unmasked, reserved, longWay, frame(3, []), frame(0, []), frame(9, [1], isFinal: false), within] {
+            #expect(read(bytes).last == "fault 1002", "\(bytes)")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+"""A client of WebSockets, frame by frame (RFC 6455)."""
+
+import base64
+import json
+import os
+import struct
+
+from wire import Wire
+
+TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
+
+
+class WebSocket:
+    """One socket; what it sends need not be what the protocol allows."""
+
+    def __init__(self, port, path, headers=(), subprotocol=None, timeout=20):
+        self.wire = Wire(port, timeout=timeout)
+        offer = [('Sec-WebSocket-Protocol', subprotocol)] if subprotocol else []
+        self.wire.send_request('GET', path, [
+            ('Upgrade', 'websocket'), ('Connection', 'keep-alive, Upgrade'), ('Sec-WebSocket-Version', '13'),
+            ('Sec-WebSocket-Key', base64.b64encode(os.urandom(16)).decode()), *offer, *headers])
+        self.head = self.wire.head()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.wire.close()
+
+    def send(self, opcode, payload=b'', is_final=True, mask=b'\x11\x22\x33\x44'):
+        payload = payload.encode() if isinstance(payload, str) else payload
+        size = len(payload)
+        length = bytes([0x80 | size]) if size < 126 else bytes([0xFE]) + struct.pack('>H', size) if size < 1 << 16 else bytes(
+            [0xFF]) + struct.pack('>Q', size)
+        masked = bytes(byte ^ mask[index & 3] for index, byte in enumerate(payload))
+        self.wire.send(bytes([0x80 * is_final | opcode]) + length + mask + masked)
+
+    def say(self, **frame):
+        self.send(TEXT, json.dumps(frame))
+
+    def frame(self):
+        """The next frame as (opcode, payload)."""
+        first, second = self.wire.read_exactly(2)
+        assert first & 0xF0 == 0x80 and second < 128, (first, second)
+        size = second
+        if size == 126:
+            size, = struct.unpack('>H', self.wire.read_exactly(2))
+        elif size == 127:
+            size, = struct.unpack('>Q', self.wire.read_exactly(8))
+        return first & 0x0F, self.wire.read_exactly(size)
+
+    def hear(self):
+        """The next text, as JSON."""
+        opcode, payload = self.frame()
+        assert opcode == TEXT, (opcode, payload)
+        return json.loads(payload)
+
+    def closed(self):
+        """The code of the close that comes next."""
+        opcode, payload = self.frame()
+        assert opcode == CLOSE, (opcode, payload)
+        return struct.unpack('>H', payload[:2])[0] if payload else None
