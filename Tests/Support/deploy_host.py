@@ -70,7 +70,7 @@ class DeployHost:
 
     def plan(self, request):
         names = {plugin: self.complete[one['artifact']].split(b'\n')[0].decode().split() for plugin, one in request['plugins'].items()}
-        chosen = {item.removeprefix('functions:').split(':')[-1] for item in request['only']} if 'only' in request else None
+        chosen = request.get('names')
         changes = []
         for plugin, one in request['plugins'].items():
             for name in names[plugin]:

@@ -19,6 +19,8 @@ public struct DeployRun {
     public struct Steps {
         /// Sends libraries that the host lacks.
         public var upload: () throws(ClientFailure) -> Void
+        /// Called with the names of all functions that the plugins have, whether or not they are meant.
+        public var learn: (_ functions: [String]) -> Void
         /// Shows a plan; `isAgain` when an earlier one was overtaken.
         public var show: (_ plan: DeploymentPlan, _ isAgain: Bool) -> Void
         /// Decides; is asked again only when other functions would be deleted.
@@ -29,11 +31,13 @@ public struct DeployRun {
         public var didNotSwitch: () -> Void
 
         public init(
-            upload: @escaping () throws(ClientFailure) -> Void, show: @escaping (DeploymentPlan, Bool) -> Void,
+            upload: @escaping () throws(ClientFailure) -> Void, learn: @escaping ([String]) -> Void = { _ in },
+            show: @escaping (DeploymentPlan, Bool) -> Void,
             decide: @escaping (DeploymentPlan) throws(ClientFailure) -> Decision, willSwitch: @escaping () -> Void = {},
             didNotSwitch: @escaping () -> Void = {}
         ) {
             self.upload = upload
+            self.learn = learn
             self.show = show
             self.decide = decide
             self.willSwitch = willSwitch
@@ -78,6 +82,7 @@ public struct DeployRun {
         do throws(ClientFailure) {
             let request = DeploymentRequest(plugins: plugins, validatesOnly: true, removes: true)
             let whole = try Patience.trying { () throws(ClientFailure) in try functions.deploy(request) }
+            steps.learn(whole.changes(.create, .update, .unchanged).map(\.function))
             return try filter.applied(to: whole)
         } catch {
             guard try isForLackOfLibrary(error) else { throw error }

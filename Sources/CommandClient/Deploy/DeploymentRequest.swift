@@ -47,7 +47,7 @@ public struct DeploymentRequest {
 
     var json: JSONValue {
         var object = JSONObject([("plugins", .object(JSONObject(plugins.map { ($0.name, $0.json) })))])
-        if let names { object["only"] = .array(names.map { .string("functions:\($0)") }) }
+        if let names { object["names"] = .array(names.map { .string($0) }) }
         object["validateOnly"] = .bool(validatesOnly)
         object["removes"] = .bool(removes)
         if let expectedRevision { object["expectedRevision"] = .int(Int64(expectedRevision)) }

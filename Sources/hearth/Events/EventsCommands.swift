@@ -46,11 +46,7 @@ struct EventsList: HostCommand {
                 letter["attempts"]?.int.map(String.init) ?? "", letter["error"]?.string ?? letter["reason"]?.string ?? "",
             ]
         }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        var lines = rows.map { row in
-            row.indices.map { $0 == row.count - 1 ? row[$0] : row[$0] + String(repeating: " ", count: widths[$0] - row[$0].count) }
-                .joined(separator: "  ")
-        }
+        var lines = TextTable.lines(rows)
         if hasMore { lines.append("There are more: say --limit \(limit * 10).") }
         return lines.joined(separator: "\n")
     }

@@ -15,6 +15,7 @@ final class Deployment {
     private var seconds = DeployReport.Seconds()
     /// Whether other plugins have to be built, too.
     private var isTooNarrow = false
+    private var hasWarned = false
 
     init(
         client: HostClient, configuration: Configuration, command: Deploy, selection: PluginSelection, functions: FunctionSelection,
@@ -36,7 +37,7 @@ final class Deployment {
         let plugins = try prepared(try libraries())
         let steps = DeployRun.Steps(
             upload: { () throws(ClientFailure) in try self.upload(plugins) },
-            show: { plan, isAgain in self.show(plan, isAgain) },
+            learn: { self.warn($0) }, show: { plan, isAgain in self.show(plan, isAgain) },
             decide: { plan throws(ClientFailure) in try self.decide(plan) },
             willSwitch: { self.willSwitch() }, didNotSwitch: { self.interruption.didNotSwitch() })
         var run = DeployRun(client, plugins: plugins, selection: functions, steps: steps)
@@ -117,6 +118,13 @@ final class Deployment {
     }
 
     // MARK: The plan
+
+    /// Says which options of `functions.json` are nobody's, where that can be known.
+    private func warn(_ functions: [String]) {
+        guard !hasWarned, selection.plugins.count == configuration.plugins.count else { return }
+        hasWarned = true
+        for warning in configuration.warnings(forLoaded: functions) { Terminal.writeError("warning: \(warning)") }
+    }
 
     private func show(_ plan: DeploymentPlan, _ isAgain: Bool) {
         isTooNarrow = selection.isNarrowed && !plan.changes(.delete).isEmpty

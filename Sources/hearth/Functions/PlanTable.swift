@@ -5,9 +5,11 @@ enum PlanTable {
     /// A heading, and a line for each function.
     static func lines(_ plan: DeploymentPlan) -> [String] {
         let rows = plan.changes.map { change in
-            [change.function, change.plugin, word(change.action), versions(change), change.reason]
+            [change.function, change.plugin, change.action.rawValue, versions(change), change.reason]
         }
-        return TextTable.lines([["Function", "Plugin", "Change", "Version", "Why"]] + rows, indent: "  ")
+        return TextTable.lines([["Function", "Plugin", "Change", "Version", "Why"]] + rows, indent: "  ") { word, column in
+            column == 2 ? painted(word) : word
+        }
     }
 
     /// How many of each: `1 created, 2 updated, 17 unchanged`.
@@ -21,7 +23,15 @@ enum PlanTable {
         }.joined(separator: ", ")
     }
 
-    private static func word(_ action: DeploymentChange.Action) -> String { action.rawValue }
+    private static func painted(_ word: String) -> String {
+        guard Terminal.hasColour, let action = DeploymentChange.Action(rawValue: word) else { return word }
+        switch action {
+        case .create: return "\u{1B}[32m\(word)\u{1B}[0m"
+        case .update: return "\u{1B}[33m\(word)\u{1B}[0m"
+        case .delete: return "\u{1B}[31m\(word)\u{1B}[0m"
+        case .keep, .unchanged: return word
+        }
+    }
 
     private static func versions(_ change: DeploymentChange) -> String {
         switch (change.fromVersion, change.toVersion) {

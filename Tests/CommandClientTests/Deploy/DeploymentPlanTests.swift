@@ -39,7 +39,7 @@ import Testing
                     "artifact": .string(file.hash), "file": .string(file.name), "environment": ["A": "1", "B": "2"],
                     "functions": ["a": ["concurrency": 1]],
                 ]],
-                "only": ["functions:a", "functions:b-c"], "validateOnly": false, "removes": true, "expectedRevision": 7,
+                "names": ["a", "b-c"], "validateOnly": false, "removes": true, "expectedRevision": 7,
             ])
     }
 
