@@ -1,0 +1,75 @@
+"""Stands between a command and a host, and stops the exchange before or after any of its requests."""
+
+import contextlib
+import http.client
+import http.server
+import threading
+
+
+class StepProxy:
+    """Passes requests on, one after the other, until the one that it is to hold."""
+
+    def __init__(self, port, hold=None, after=False):
+        self.upstream, self.hold, self.after = port, hold, after
+        self.passed, self.lock = [], threading.Lock()
+        self.held, self.go = threading.Event(), threading.Event()
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), type('Bound', (Step,), {'proxy': self}))
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, kwargs={'poll_interval': 0.02}, daemon=True).start()
+
+    @property
+    def url(self):
+        return f'http://127.0.0.1:{self.port}'
+
+    def close(self):
+        self.go.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+    def stop_here(self, number, after):
+        if number == self.hold and after == self.after:
+            self.held.set()
+            self.go.wait(60)
+            return True
+        return False
+
+    def forward(self, method, path, headers, body):
+        upstream = http.client.HTTPConnection('127.0.0.1', self.upstream, timeout=60)
+        with contextlib.closing(upstream):
+            upstream.request(method, path, body, headers)
+            answer = upstream.getresponse()
+            return answer.status, answer.read()
+
+
+class Step(http.server.BaseHTTPRequestHandler):
+    """One connection of the command."""
+
+    protocol_version = 'HTTP/1.1'
+    proxy = None
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
+        with self.proxy.lock:
+            number = len(self.proxy.passed)
+            self.proxy.passed.append(f'{self.command} {self.path.split("?")[0]}')
+        if self.proxy.stop_here(number, after=False):
+            return self.cut()
+        headers = {name: self.headers[name] for name in ('Authorization', 'Content-Type') if name in self.headers}
+        status, answer = self.proxy.forward(self.command, self.path, headers, body)
+        if self.proxy.stop_here(number, after=True):
+            return self.cut()
+        self.send_response(status)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+        return None
+
+    do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815
+
+    def cut(self):
+        self.close_connection = True
