@@ -239,6 +239,11 @@ def test_mistakes_in_functions_json_have_their_lines(project, host):
     assert lines[2] == 'hearth: 2 mistakes in functions.json; nothing was changed'
 
 
+def test_options_for_all(project, host):
+    project.write({'defaults': {'timeoutSeconds': 17}, 'functions': {'two': {'timeoutSeconds': 5}}}, Things=plugin(1, 'one', 'two')).deploys()
+    assert {name: function['timeoutSeconds'] for name, function in Deploys(host).functions.items()} == {'one': 17, 'two': 5}
+
+
 def test_options_of_nobody(project, host):
     project.write({'functions': {'onee': {'timeoutSeconds': 5}}}, Things=plugin(1, 'one'))
     outcome = project.deploy()

@@ -7,20 +7,24 @@ public struct DeployedPlugin {
     public let file: ArtifactFile
     /// Parameters and other variables; never secrets.
     public let environment: [String: String]
-    /// The options that `functions.json` gives to single functions; those that it gives to all are the host's own.
+    /// The options that `functions.json` gives to single functions.
     public let functions: JSONObject
+    /// The options that it gives to all.
+    public let defaults: JSONObject
 
-    public init(name: String, file: ArtifactFile, environment: [String: String], functions: JSONObject) {
+    public init(name: String, file: ArtifactFile, environment: [String: String], functions: JSONObject, defaults: JSONObject = [:]) {
         self.name = name
         self.file = file
         self.environment = environment
         self.functions = functions
+        self.defaults = defaults
     }
 
     var json: JSONValue {
         var object = JSONObject([("artifact", .string(file.hash)), ("file", .string(file.name))])
         object["environment"] = .object(JSONObject(environment.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
         object["functions"] = .object(functions)
+        if !defaults.isEmpty { object["defaults"] = .object(defaults) }
         return .object(object)
     }
 }

@@ -90,6 +90,7 @@ final class Deployment {
             throw ClientFailure(.invalidInput, "\(configuration.file) cannot be read as JSON")
         }
         let functions = document["functions"]?.object ?? JSONObject()
+        let defaults = document["defaults"]?.object ?? JSONObject()
         var plugins: [DeployedPlugin] = []
         for plugin in selection.plugins {
             let environment: [String: String]
@@ -99,7 +100,7 @@ final class Deployment {
                 throw error.failure
             }
             let file = try ArtifactFile(libraries[plugin.name] ?? "")
-            plugins.append(DeployedPlugin(name: plugin.name, file: file, environment: environment, functions: functions))
+            plugins.append(DeployedPlugin(name: plugin.name, file: file, environment: environment, functions: functions, defaults: defaults))
         }
         return plugins
     }
