@@ -140,7 +140,8 @@ def plugin_manifest(name):
     ([], 'the body is an object'), ({}, 'plugins is an object'), ({'plugins': {'../x': {}}}, "a plugin's name"),
     ({'plugins': {'Things': {'artifact': 'abc'}}}, 'plugins.Things.artifact is the SHA-256'),
     ({'plugins': {'Things': {'artifact': '0' * 64, 'environment': {'A': 1}}}}, 'environment.A is a text'),
-    ({'plugins': {}, 'only': 'functions:a'}, 'only is a list'), ({'plugins': {}, 'names': 1}, 'names is a list'), ({'plugins': {}, 'force': 1}, 'force is true or false'),
+    ({'plugins': {}, 'names': 1}, 'names is a list'), ({'plugins': {}, 'only': 'functions:a'}, 'only is a list'),
+    ({'plugins': {}, 'force': 1}, 'force is true or false'),
     ({'plugins': {}, 'expectedRevision': 'x'}, 'expectedRevision is a whole number'),
     ({'plugins': {'Things': {'artifact': '0' * 64, 'file': 'libA.so'}}}, 'libA.so: its library ' + '0' * 64 + ' was not uploaded'),
 ])
@@ -166,7 +167,7 @@ class TestUploads:
         assert deploys.upload(path, piece=4096) == name
         assert deploys.ask('GET', f'artifacts/{name}') == {'state': 'complete', 'receivedBytes': len(content)}
         assert deploys.actions(deploys.deploy({'Things': str(path)})) == {'one': 'update'}
-        assert list((host.data / 'uploads').iterdir()) == []
+        until(lambda: not list((host.data / 'uploads').iterdir()), 'what was deployed is no upload any more')
 
     def test_what_has_another_hash_is_dropped(self, host, deploys):
         name = 'ab' * 32

@@ -57,8 +57,8 @@ def check_folders(host, deploys):
     """There is what is deployed, and nothing else."""
     named = {version['artifact'] for name in deploys.functions for version in deploys.versions(name)}
     named |= {sight['artifact'] for sight in json.loads((host.data / 'deployed.json').read_text())['state']['local'].values()}
-    stored = {path.name for path in (host.data / 'artifacts').iterdir()}
-    assert stored == {f'{name}{ending}' for name in named for ending in ('.so', '.json')}
+    expected = {f'{name}{ending}' for name in named for ending in ('.so', '.json')}
+    until(lambda: {path.name for path in (host.data / 'artifacts').iterdir()} == expected, 'the libraries are those of the versions')
     assert not list(host.data.glob('*.new'))
 
 

@@ -62,6 +62,19 @@ def test_rollbacks(host, deploys):
     assert load.versions('two') == {3}
 
 
+def test_many_rollbacks_in_a_row(host, deploys):
+    """A pool that has just begun to drain is wanted again."""
+    for version in (1, 2):
+        deploys.deploy({'Things': plugin(version, 'one')})
+    with VersionLoad(host, 'one', clients=2) as load:
+        for number in range(40):
+            assert deploys.roll_back('one')['to'] == number % 2 + 1
+            assert host.result('one')['version'] == number % 2 + 1
+        load.wait_for(20)
+    for number in range(20):
+        assert deploys.roll_back('one')['to'] == number % 2 + 1
+
+
 def test_a_function_is_deleted_beside_another(host, deploys):
     deploys.deploy({'Things': plugin(1, 'one', 'two')})
     with VersionLoad(host, 'two') as load, load.change():

@@ -1,7 +1,14 @@
 /// Knows which libraries somebody may still load: a function that was found long ago, a pool that drains. Belongs to the home loop.
 final class ArtifactLeases {
     /// Held by an ``Artifact`` for as long as it is there.
-    final class Lease: Sendable {}
+    final class Lease: Sendable {
+        private let ended: @Sendable () -> Void
+
+        /// - Parameter ended: called on any thread when nobody holds it any more.
+        init(ended: @escaping @Sendable () -> Void = {}) { self.ended = ended }
+
+        deinit { ended() }
+    }
 
     private struct Entry {
         weak var lease: Lease?
@@ -11,12 +18,17 @@ final class ArtifactLeases {
 
     private let store: ArtifactStore
     private var entries: [Entry] = []
+    private let didEnd: @Sendable () -> Void
 
-    init(store: ArtifactStore) { self.store = store }
+    /// - Parameter didEnd: called on any thread when a library is held by one less.
+    init(store: ArtifactStore, didEnd: @escaping @Sendable () -> Void) {
+        self.store = store
+        self.didEnd = didEnd
+    }
 
     /// A library of the store.
     func artifact(plugin: String, hash: String, file: String) -> Artifact {
-        let lease = Lease()
+        let lease = Lease(ended: didEnd)
         let artifact = Artifact(name: plugin, hash: hash, path: store.path(of: hash), displayName: file, lease: lease)
         entries.append(Entry(lease: lease, hash: hash, folder: artifact.folder))
         if entries.count > 100 { forgetEnded() }

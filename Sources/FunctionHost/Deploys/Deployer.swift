@@ -54,10 +54,14 @@ final class Deployer {
         self.log = log
         store = ArtifactStore(directory: directories.artifacts)
         uploads = ArtifactUploads(directory: directories.uploads, store: store)
-        leases = ArtifactLeases(store: store)
+        // What is held ends on any loop, and outlives the host's last word.
+        let reference = LoopBound(DeployerReference(), loop: dispatcher.loop)
+        leases = ArtifactLeases(store: store) { [loop = dispatcher.loop] in
+            loop.post { reference.value.deployer?.sweepLater() }
+        }
         manifests = ManifestLibrary(dispatcher: dispatcher, store: store)
         live = LiveFunctions(dispatcher: dispatcher, leases: leases)
-        dispatcher.didLetGo = { [unowned self] in sweepLater() }
+        reference.value.deployer = self
     }
 
     var resolver: VersionResolver { VersionResolver(configuration: configuration, address: address) }
@@ -228,7 +232,8 @@ final class Deployer {
                     show(target, prepared) { [self] in
                         result.durations.publish = clock.lap()
                         tell(plan, number, origin)
-                        sweep { completion(.success(result), [:]) }
+                        completion(.success(result), [:])
+                        sweepLater()
                     }
                 }
             }
@@ -261,12 +266,9 @@ final class Deployer {
     func sweepLater() {
         guard !isStopped, !isSweepPlanned else { return }
         isSweepPlanned = true
-        // Whoever says that something is gone still holds it until the turn's end.
-        loop.endOfTurn { [self] in
-            perform { [self] done in
-                isSweepPlanned = false
-                sweep(completion: done)
-            }
+        perform { [self] done in
+            isSweepPlanned = false
+            sweep(completion: done)
         }
     }
 
@@ -288,6 +290,11 @@ final class Deployer {
             }
         }
     }
+}
+
+/// What is made after those who need it.
+private final class DeployerReference {
+    weak var deployer: Deployer?
 }
 
 extension FunctionChange.Action {

@@ -159,8 +159,8 @@ final class LocalDeployment {
             }
             let version = FunctionVersion(
                 number: 0, plugin: plugin.settings.name, artifact: plugin.artifact.hash, file: plugin.artifact.displayName,
-                isIsolated: plugin.isIsolated, overrides: JSONObject(), defaults: JSONObject(), host: host[name], environment: plugin.environment, time: "",
-                origin: .local, deployment: 0)
+                isIsolated: plugin.isIsolated, overrides: JSONObject(), defaults: JSONObject(), host: host[name],
+                environment: plugin.environment, time: "", origin: .local, deployment: 0)
             return VersionResolver.Candidate(name: name, version: version, manifest: plugin.manifest)
         }
     }

@@ -31,8 +31,6 @@ final class Dispatcher {
     /// Pools of versions that get no more calls, until what has begun in them is over.
     private var retired: [ObjectIdentifier: WorkerPool] = [:]
     private var functionNames: [String: [String]] = [:]
-    /// Told that a retired pool is gone, or a probe: somebody less needs its library.
-    var didLetGo: (() -> Void)?
     let workersDirectory: String
     private var shrinkTimer: Timer?
     private var stopCompletion: (() -> Void)?
@@ -117,8 +115,7 @@ final class Dispatcher {
     func retiredPoolIsEmpty(_ pool: WorkerPool) {
         // Not within the call that led here, which is one of the pool's own.
         loop.endOfTurn { [self] in
-            guard pool.isGone, retired.removeValue(forKey: ObjectIdentifier(pool)) != nil else { return }
-            didLetGo?()
+            if pool.isGone { retired[ObjectIdentifier(pool)] = nil }
         }
     }
 

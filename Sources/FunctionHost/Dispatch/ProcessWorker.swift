@@ -223,6 +223,6 @@ extension ProcessWorker: WorkerChildOwner {
             let text = PluginRefusal("\(artifact.displayName): ended while it was being loaded: \(reason ?? "exit status 0")")
             didLoad(.failure(text))
         }
-        if let pool { pool.workerDidEnd(self, reason: reason) } else { dispatcher.didLetGo?() }
+        pool?.workerDidEnd(self, reason: reason)
     }
 }

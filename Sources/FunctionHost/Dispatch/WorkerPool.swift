@@ -195,7 +195,7 @@ final class WorkerPool {
                 ])
         }
         guard !isStopping else { return dispatcher.poolDidShrink() }
-        if warming != nil { checkWarmth(failure: reason ?? "it ended by itself") }
+        if let reason, warming != nil { checkWarmth(failure: reason) }
         prepare()
         guard queue.count > 0 else { return leaveIfEmpty() }
         startWorkerIfNeeded(waiting: queue.count)
