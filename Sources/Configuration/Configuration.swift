@@ -23,6 +23,7 @@ public struct Configuration: Sendable {
     public var database: DatabaseSettings
     public var messaging: MessagingSettings
     public var logging: LoggingSettings
+    public var watch: WatchSettings
     /// What is doubtful and does not keep the host from starting.
     public var warnings: [Problem]
     /// The document as it was read, for whom needs what was written and not only what it means.
@@ -120,6 +121,18 @@ public struct TokenSettings: Sendable, Equatable {
     public var projectNumber: String?
     public var keys: Keys
     public var clockSkewSeconds: Double
+}
+
+/// Nothing can be set yet.
+public struct MessagingSettings: Sendable, Equatable {}
+
+/// How plugins are built that are products of the package.
+public struct WatchSettings: Sendable, Equatable {
+    public enum BuildConfiguration: String, Sendable, CaseIterable {
+        case release, debug
+    }
+
+    public var configuration: BuildConfiguration
 }
 
 public struct LoggingSettings: Sendable, Equatable {

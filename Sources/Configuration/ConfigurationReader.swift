@@ -33,6 +33,7 @@ struct ConfigurationReader {
             database: database(root["database"], project: project),
             messaging: messaging(root["messaging"]),
             logging: LoggingSettings(level: root["logging"]["level"].choice(LoggingSettings.Level.self)),
+            watch: WatchSettings(configuration: root["watch"]["configuration"].choice(WatchSettings.BuildConfiguration.self)),
             warnings: [])
     }
 
