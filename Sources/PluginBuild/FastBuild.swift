@@ -12,6 +12,8 @@ public final class FastBuild {
         public var diagnostics: String
         /// Whether the package manager was left out.
         public var isDirect: Bool
+        /// Whether nothing had to be done.
+        public var isUnchanged = false
     }
 
     public let package: PackageBuild
@@ -53,9 +55,8 @@ public final class FastBuild {
     ) throws(BuildFailure) -> Outcome? {
         guard states[product] != nil, let lock = PackageLock(directory: package.directory) else { return nil }
         defer { withExtendedLifetime(lock) {} }
-        guard var state = states[product], let changed = state.changes(), let steps = state.plan.steps(for: Set(changed.keys)) else {
-            return nil
-        }
+        guard var state = states[product], let changed = state.changes() else { return nil }
+        guard let steps = state.plan.steps(for: Set(changed.keys)) else { return nil }
         var diagnostics: [UInt8] = []
         let start = FileStamp.now()
         let older = Set(changed.filter { $0.value.isWritten(before: state.start) }.keys)
@@ -74,7 +75,8 @@ public final class FastBuild {
         }
         state.didBuild(changed, steps, since: start)
         return Outcome(
-            library: package.libraryPath(of: product), diagnostics: String(decoding: diagnostics, as: UTF8.self), isDirect: true)
+            library: package.libraryPath(of: product), diagnostics: String(decoding: diagnostics, as: UTF8.self), isDirect: true,
+            isUnchanged: steps.isEmpty)
     }
 
     private func run(
@@ -90,20 +92,5 @@ public final class FastBuild {
         }
         diagnostics += written
         return status
-    }
-}
-
-/// What a product is made from, for those who watch it.
-public struct ProductOrigins: Sendable, Equatable {
-    /// Sources and package descriptions.
-    public let files: Set<String>
-    /// Folders in which a new file may belong to the product.
-    public let folders: Set<String>
-
-    init(_ plan: ProductPlan, directory: String) {
-        let scratch = "\(directory)/.build/"
-        let local = plan.sources.filter { !$0.hasPrefix(scratch) }
-        files = Set(local).union(plan.guards.filter { !$0.hasPrefix(scratch) })
-        folders = Set(plan.folders)
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// What tells one state of a file from another without reading it.
-struct FileStamp: Hashable, Sendable {
+public struct FileStamp: Hashable, Sendable {
     private let device: UInt
     private let inode: UInt
     private let size: Int
@@ -9,9 +9,11 @@ struct FileStamp: Hashable, Sendable {
     private let written: timespec
     /// When anything of it changed last, which nobody can set back.
     let changed: timespec
+    /// Whether it is a folder.
+    public let isFolder: Bool
 
     /// nil when there is no such file.
-    init?(_ path: String) {
+    public init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         device = UInt(status.st_dev)
@@ -19,21 +21,25 @@ struct FileStamp: Hashable, Sendable {
         size = Int(status.st_size)
         written = status.st_mtim
         changed = status.st_ctim
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
     }
 
-    static func == (left: FileStamp, right: FileStamp) -> Bool {
+    public static func == (left: FileStamp, right: FileStamp) -> Bool {
         left.device == right.device && left.inode == right.inode && left.size == right.size && left.written.tv_sec == right.written.tv_sec
             && left.written.tv_nsec == right.written.tv_nsec && left.changed.tv_sec == right.changed.tv_sec
             && left.changed.tv_nsec == right.changed.tv_nsec
     }
 
-    func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         hasher.combine(inode)
         hasher.combine(changed.tv_nsec)
     }
 
+    /// Whether it is the same file or folder, whatever has become of its contents.
+    public func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
+
     /// Whether it may have changed after `moment`, of the real-time clock. The kernel's stamps lag by up to a tick.
-    func isSince(_ moment: timespec) -> Bool {
+    public func isSince(_ moment: timespec) -> Bool {
         let lag = 20_000_000
         return (changed.tv_sec - moment.tv_sec) * 1_000_000_000 + changed.tv_nsec - moment.tv_nsec > -lag
     }
@@ -43,7 +49,7 @@ struct FileStamp: Hashable, Sendable {
         (written.tv_sec, written.tv_nsec) <= (moment.tv_sec, moment.tv_nsec)
     }
 
-    static func now() -> timespec {
+    public static func now() -> timespec {
         var moment = timespec()
         clock_gettime(CLOCK_REALTIME, &moment)
         return moment
@@ -51,9 +57,9 @@ struct FileStamp: Hashable, Sendable {
 }
 
 /// What folders hold.
-enum Folder {
+public enum Folder {
     /// The names of what is in a folder, those that begin with a dot left out, and whether each is a folder; empty where it cannot be read.
-    static func entries(_ path: String) -> [(name: String, isFolder: Bool)] {
+    public static func entries(_ path: String) -> [(name: String, isFolder: Bool)] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var entries: [(name: String, isFolder: Bool)] = []
@@ -83,7 +89,7 @@ enum Folder {
     }
 
     /// The folder that a path is in.
-    static func parent(of path: String) -> String {
+    public static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

@@ -7,6 +7,7 @@ struct ProductState: Sendable {
     private(set) var start: timespec
     private let description: String
     private var descriptionStamp: FileStamp?
+    private let descriptionHash: Int?
     private var structure: String
     private var guards: [String: FileStamp?] = [:]
     private var sources: [String: FileStamp] = [:]
@@ -21,6 +22,7 @@ struct ProductState: Sendable {
         self.start = start
         self.description = description
         descriptionStamp = FileStamp(description)
+        descriptionHash = Self.hash(description)
         structure = Self.structure(plan)
         for file in plan.guards {
             let stamp = FileStamp(file)
@@ -38,8 +40,8 @@ struct ProductState: Sendable {
     }
 
     /// The sources that have changed since; nil when anything else has, or one is gone: then only the package manager knows what to do.
-    func changes() -> [String: FileStamp]? {
-        guard FileStamp(description) == descriptionStamp, descriptionStamp != nil, Self.structure(plan) == structure,
+    mutating func changes() -> [String: FileStamp]? {
+        guard isSameDescription(), Self.structure(plan) == structure,
             guards.allSatisfy({ FileStamp($0.key) == $0.value }), products.allSatisfy({ FileStamp($0.key) == $0.value }),
             programs.allSatisfy({ FileStamp($0.key) == $0.value })
         else { return nil }
@@ -50,6 +52,17 @@ struct ProductState: Sendable {
         }
         return changed
     }
+
+    /// The package manager writes it again for other products, with the same in it.
+    private mutating func isSameDescription() -> Bool {
+        let stamp = FileStamp(description)
+        if let stamp, stamp == descriptionStamp { return true }
+        guard stamp != nil, let hash = Self.hash(description), hash == descriptionHash else { return false }
+        descriptionStamp = stamp
+        return true
+    }
+
+    private static func hash(_ file: String) -> Int? { WholeFile.read(file, sizeBytesMax: BuildDescription.sizeBytesMax)?.hashValue }
 
     /// The steps for these sources have run.
     mutating func didBuild(_ changed: [String: FileStamp], _ steps: [ProductPlan.Step], since start: timespec) {

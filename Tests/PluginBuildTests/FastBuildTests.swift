@@ -21,7 +21,8 @@ struct TinyPackage {
         try write("Sources/Shared/Shared.swift", "public func shared() -> Int { 1 }\n")
         try write("Sources/Plain/plain.c", "#include \"plain.h\"\nint plain(void) { return PLAIN; }\n")
         try write("Sources/Plain/include/plain.h", "#define PLAIN 1\nint plain(void);\n")
-        try write("Sources/Tiny/Tiny.swift", "import Shared\nimport Plain\n@c(tiny) public func tiny() -> Int { other() + shared() + Int(plain()) }\n")
+        let sum = "@c(tiny) public func tiny() -> Int { other() + shared() + Int(plain()) }"
+        try write("Sources/Tiny/Tiny.swift", "import Shared\nimport Plain\n\(sum)\n")
         try write("Sources/Tiny/Other.swift", "func other() -> Int { 1 }\n")
     }
 
