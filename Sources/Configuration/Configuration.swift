@@ -123,9 +123,6 @@ public struct TokenSettings: Sendable, Equatable {
     public var clockSkewSeconds: Double
 }
 
-/// Nothing can be set yet.
-public struct MessagingSettings: Sendable, Equatable {}
-
 /// How plugins are built that are products of the package.
 public struct WatchSettings: Sendable, Equatable {
     public enum BuildConfiguration: String, Sendable, CaseIterable {

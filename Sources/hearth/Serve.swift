@@ -11,6 +11,7 @@ struct Serve: ParsableCommand {
         discussion: """
             Examples:
               hearth serve
+              hearth serve --watch
               hearth serve --port 8080 --mode production --data /var/lib/hearth
             """)
 
@@ -29,6 +30,9 @@ struct Serve: ParsableCommand {
     @Option(help: "development accepts unsigned emulator tokens; production does not.")
     var mode = Configuration.Mode.development
 
+    @Flag(help: "Bring what is saved into service at once: sources of plugins, libraries, settings and environment files.")
+    var watch = false
+
     /// Where a program that starts a host is told that it serves.
     @Option(help: .hidden)
     var announce: Int32?
@@ -46,6 +50,7 @@ struct Serve: ParsableCommand {
             Terminal.writeError("hearth: the service manager's sockets cannot be used: \(error)")
             throw ExitCode.failure
         }
+        if watch { options.watch = { WatchLines.show($0) } }
         let configuration: Configuration
         do {
             configuration = try Configuration.load(file: config, mode: mode)

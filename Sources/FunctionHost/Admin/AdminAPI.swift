@@ -13,14 +13,16 @@ final class AdminAPI {
     private let isDevelopment: Bool
     private let adminToken: [UInt8]
     private let functions: FunctionAdministration.Reference
+    private let builds: BuildLedger
 
     /// The longest body: rules, and a request to judge by them.
     private static let bodyBytesMax = 16 << 20
 
     init(
         loop: EventLoop, project: String, isDevelopment: Bool, adminToken: [UInt8], database: RealtimeDatabase,
-        functions: FunctionAdministration.Reference
+        functions: FunctionAdministration.Reference, builds: BuildLedger
     ) {
+        self.builds = builds
         self.functions = functions
         self.loop = loop
         self.project = project
@@ -78,6 +80,9 @@ final class AdminAPI {
         case nil: try host(call)
         case "databases": try databases(call)
         case "functions", "artifacts", "deployments": functions.relay(call, from: loop)
+        case "builds" where call.segments.count == 1:
+            try call.allow(.get)
+            call.answer(builds.json)
         default: throw .noSuchResource
         }
     }

@@ -23,17 +23,19 @@ struct LocalPlugin {
 extension PluginSettings {
     /// The library's file.
     ///
+    /// - Parameter folders: where those of products are, first the one that is wanted.
     /// - Throws: `PluginRefusal` when there is none.
-    func libraryFile(in directory: String) throws(PluginRefusal) -> String {
+    func libraryFile(in folders: [String]) throws(PluginRefusal) -> String {
         switch source {
         case .library(let path):
             guard access(path, R_OK) == 0 else { throw PluginRefusal("\(path): cannot be read: \(String(cString: strerror(errno)))") }
             return path
         case .product(let product):
-            let builds = ["release", "debug"].map { "\(directory)/.build/\($0)/lib\(product).so" }
+            let builds = folders.map { "\($0)/lib\(product).so" }
             guard let file = builds.first(where: { access($0, R_OK) == 0 }) else {
+                let kind = folders[0].hasSuffix("debug") ? "debug" : "release"
                 throw PluginRefusal(
-                    "\(builds[0]): does not exist; build the product \(product) with: swift build -c release --product \(product)")
+                    "\(builds[0]): does not exist; build the product \(product) with: swift build -c \(kind) --product \(product)")
             }
             return file
         }
@@ -50,7 +52,7 @@ extension Deployer {
             let store = store
             loop.offload { () -> Read in
                 do throws(PluginRefusal) {
-                    let file = try settings.libraryFile(in: configuration.directory)
+                    let file = try settings.libraryFile(in: configuration.productFolders)
                     let environment = try settings.variables(in: configuration)
                     return .success((try store.admit(file: file), file, environment))
                 } catch {

@@ -10,7 +10,7 @@ import Rules
 /// The databases of the host, with the rules of the configured file kept current. Belongs to the home loop.
 final class DatabaseHost {
     let database: RealtimeDatabase
-    private let settings: DatabaseSettings
+    private var settings: DatabaseSettings
     private let loop: EventLoop
     private let log: Logger
     private var watcher: FileWatcher?
@@ -54,6 +54,15 @@ final class DatabaseHost {
 
     // MARK: Rules
 
+    /// Takes the rules from another file from now on; without one, those of the last stay in force until the next start.
+    func useRules(_ path: String?) {
+        watcher = nil
+        timer = nil
+        settings.rules = path
+        watchRules()
+        if let path { reloadRules(path) } else { log.warning("without database.rules, the rules before stay in force until the next start") }
+    }
+
     private func watchRules() {
         guard let path = settings.rules else { return }
         // An editor saves in several steps: wait until it is quiet.
@@ -85,7 +94,7 @@ final class DatabaseHost {
     private func didRead(_ file: RulesFile?, _ path: String) {
         isReading = false
         // Rules that were uploaded stay until the file is another one, also when it was only touched.
-        guard let file, timer != nil, file.mark != mark else { return }
+        guard let file, timer != nil, path == settings.rules, file.mark != mark else { return }
         mark = nil
         database.useRulesFile(file, on: loop) { [weak self] error in self?.didUse(file, path, error) }
     }

@@ -37,6 +37,8 @@ public final class HearthHost {
     let deployer: Deployer
     private let functions: FunctionAdministration
     private var watchdog: Watchdog?
+    private let builds = BuildLedger()
+    private var watch: PluginWatch?
 
     /// Takes the data directory and the port.
     ///
@@ -94,7 +96,8 @@ public final class HearthHost {
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate,
                     database: database.database, databaseSettings: databaseSettings, messaging: messaging,
-                    metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), functions: functions, log: log)
+                    metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), functions: functions,
+                    builds: builds, log: log)
                 let own = ListeningSocket.share(of: options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.listen(on: socket) }
                 if own.isEmpty { try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1) }
@@ -170,8 +173,16 @@ public final class HearthHost {
         let refusals = deployer.leftOut.sorted { $0.key < $1.key }.flatMap(\.value) + deployer.problems.sorted { $0.key < $1.key }.map(\.value)
         onReady(HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals))
         tellReady(functions.count)
+        startWatching()
         // Most of the code that has run so far will not run again.
         linux_release_code()
+    }
+
+    private func startWatching() {
+        guard let report = options.watch else { return }
+        watch = PluginWatch(
+            configuration, deployer: deployer, database: database, ledger: builds, loop: home, log: log, report: report)
+        watch?.start()
     }
 
     /// Lets the triggers and every loop know these functions, and nobody any others.
@@ -205,6 +216,8 @@ public final class HearthHost {
             _exit(1)
         }
         isStopping = true
+        watch?.stop()
+        watch = nil
         deployer.stop()
         delivery.stop()
         log.notice("stopping: no new connections, what has begun is answered")

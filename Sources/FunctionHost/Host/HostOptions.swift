@@ -13,6 +13,8 @@ public struct HostOptions: Sendable {
     public var sockets: [ListeningSocket] = []
     /// Who is told how things go.
     public var serviceManager: ServiceManager?
+    /// Who is told what `--watch` does; nil where nothing is watched.
+    public var watch: (@Sendable (WatchReport) -> Void)?
 
     public init(host: String? = nil, port: Int? = nil, dataDirectory: String = ".hearth") {
         self.host = host

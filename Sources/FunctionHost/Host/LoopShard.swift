@@ -20,7 +20,7 @@ final class LoopShard: @unchecked Sendable {
     init(
         loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, database: RealtimeDatabase,
         databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService, metrics: MetricsPage,
-        functions: FunctionAdministration.Reference, log: Logger
+        functions: FunctionAdministration.Reference, builds: BuildLedger, log: Logger
     ) {
         self.loop = loop
         self.thread = thread
@@ -28,7 +28,7 @@ final class LoopShard: @unchecked Sendable {
             database: database, loop: loop, credentials: DatabaseCredentials(gate: gate, loop: loop), settings: databaseSettings)
         let admin = AdminAPI(
             loop: loop, project: configuration.project, isDevelopment: configuration.mode == .development, adminToken: adminToken,
-            database: database, functions: functions)
+            database: database, functions: functions, builds: builds)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
             adminToken: adminToken, gate: gate, database: front,

@@ -1,0 +1,71 @@
+import Configuration
+import EventLoop
+import FunctionWorker
+import PluginBuild
+
+/// What `functions.json` and the environment files say, taken over without a restart.
+extension PluginWatch {
+    func readSettings() {
+        let (file, mode) = (configuration.file, configuration.mode)
+        loop.offload { () -> Result<Configuration, ConfigurationErrors> in
+            do throws(ConfigurationErrors) {
+                return .success(try Configuration.load(file: file, mode: mode))
+            } catch {
+                return .failure(error)
+            }
+        } then: { [self] result in
+            guard !isStopped else { return }
+            switch result {
+            case .failure(let errors):
+                let name = file.split(separator: "/").last.map(String.init) ?? file
+                report(WatchReport(.failure, "\(name) has errors; the settings before stay in force.", diagnostics: "\(errors)\n"))
+            case .success(let configuration): use(configuration)
+            }
+        }
+    }
+
+    private func use(_ renewed: Configuration) {
+        let old = configuration
+        configuration = renewed
+        for warning in renewed.warnings { report(WatchReport(.notice, "\(warning)")) }
+        let restart = renewed.settingsThatNeedRestart(since: old)
+        if !restart.isEmpty {
+            let names = restart.joined(separator: ", ")
+            report(WatchReport(.notice, "\(names) \(restart.count == 1 ? "counts" : "count") from the next start of the host; the old settings stay until then."))
+        }
+        if renewed.database.rules != old.database.rules { database.useRules(renewed.database.rules) }
+        if renewed.watch != old.watch || (line == nil) != (!hasProducts(renewed)) { reopenLine() }
+        let known = Dictionary(old.plugins.map { ($0.name, $0) }) { $1 }
+        let (products, gone) = (products, Set(known.keys).subtracting(renewed.plugins.map(\.name)))
+        for name in gone { ledger.forget(name) }
+        // What must be built first is deployed when it is.
+        let unbuilt = renewed.plugins.filter { products[$0.name] != nil && known[$0.name]?.source != $0.source }.map(\.name)
+        waiting += unbuilt.filter { !waiting.contains($0) }
+        renewScope(since: nil)
+        let wanted = unbuilt.isEmpty ? nil : gone.union(renewed.plugins.map(\.name)).subtracting(unbuilt)
+        deployer.deployLocal(renewed, plugins: wanted) { [self] result in
+            guard !isStopped else { return }
+            for refusal in result.refusals where !unbuilt.contains(where: { refusal.description.hasPrefix("\($0):") }) {
+                report(WatchReport(.failure, "\(refusal); what served before goes on serving."))
+            }
+            let changes = result.changes.filter(\.isChange)
+            if !changes.isEmpty {
+                report(WatchReport(.success, "Settings: \(Self.list(changes))."))
+            } else if result.refusals.isEmpty, unbuilt.isEmpty, restart.isEmpty {
+                report(WatchReport(.success, "Settings were read again; no function is changed by them."))
+            }
+            goOn()
+        }
+    }
+
+    private func hasProducts(_ configuration: Configuration) -> Bool {
+        configuration.plugins.contains { if case .product = $0.source { true } else { false } }
+    }
+
+    /// Builds from now on as the settings say, everything once.
+    private func reopenLine() {
+        openLine()
+        ledger.watches(line?.package.configuration.rawValue)
+        waiting += products.keys.sorted().filter { !waiting.contains($0) }
+    }
+}
