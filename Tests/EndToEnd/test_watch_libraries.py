@@ -1,0 +1,185 @@
+"""--watch with libraries that somebody else builds, and with settings: what is saved serves, what is broken changes nothing."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+import processes
+from deploys import Deploys, plugin
+from processes import until
+
+FIRST, SECOND = 1, 2
+
+
+def put(source, target):
+    """Replaces a file in one step, as build tools do."""
+    shutil.copyfile(source, f'{target}.new')
+    os.rename(f'{target}.new', target)
+
+
+def version(host, name='one'):
+    answer = host.callable(name)
+    return answer.json['result']['version'] if answer.status == 200 else None
+
+
+def serves(host, number, name='one'):
+    until(lambda: version(host, name) == number, f'{name} of version {number} serves: {host.log[-1500:]}')
+
+
+@pytest.fixture
+def library_file(tmp_path):
+    folder = tmp_path / 'built'
+    folder.mkdir()
+    shutil.copyfile(plugin(FIRST, 'one'), folder / 'libThings.so')
+    return folder / 'libThings.so'
+
+
+@pytest.fixture
+def host(launch, library_file):
+    host = launch({'Things': {'library': str(library_file)}}, mode='development', args=['--watch'])
+    assert version(host) == FIRST
+    return host
+
+
+def rewrite(host, change):
+    """Saves functions.json after `change` was made to it."""
+    change(host.config)
+    host.config_path.write_text(json.dumps(host.config, indent=2))
+
+
+def test_a_replaced_library_serves(host, library_file):
+    put(plugin(SECOND, 'one', 'two'), library_file)
+    serves(host, SECOND)
+    assert version(host, 'two') == SECOND
+    host.until_logged(r'^Things: one is version 2, two is new \(switched in \d+ ms\)\.$')
+
+
+def test_a_library_that_is_written_over(host, library_file):
+    shutil.copyfile(plugin(SECOND, 'one'), library_file)
+    serves(host, SECOND)
+
+
+def test_a_half_written_library_is_never_loaded(host, library_file):
+    whole = open(plugin(SECOND, 'one'), 'rb').read()
+    with open(library_file, 'wb', buffering=0) as file:
+        for start in range(0, len(whole), len(whole) // 7 + 1):
+            file.write(whole[start:start + len(whole) // 7 + 1])
+            assert version(host) in (FIRST, SECOND)
+    serves(host, SECOND)
+    assert 'truncated' not in host.log
+
+
+def test_a_library_that_stays_broken_is_named(host, library_file):
+    whole = open(plugin(SECOND, 'one'), 'rb').read()
+    library_file.write_bytes(whole[:len(whole) // 2])
+    line = host.until_logged('is truncated')
+    assert 'the version before goes on serving' in line
+    assert version(host) == FIRST
+    library_file.write_bytes(whole)
+    serves(host, SECOND)
+
+
+def test_a_library_that_is_refused_changes_nothing(host, library_file):
+    put(plugin(SECOND, 'one', two={'callableTrigger': {}, 'httpsTrigger': {}}), library_file)
+    host.until_logged('the version before goes on serving')
+    assert version(host) == FIRST
+
+
+def test_a_library_that_is_away_for_a_moment(host, library_file):
+    folder = library_file.parent
+    os.rename(folder, f'{folder}.old')
+    host.until_logged('cannot be read')
+    assert version(host) == FIRST
+    folder.mkdir()
+    put(plugin(SECOND, 'one'), library_file)
+    serves(host, SECOND)
+
+
+def test_without_watch_nothing_is_watched(launch, library_file):
+    host = launch({'Things': {'library': str(library_file)}}, mode='development')
+    put(plugin(SECOND, 'one'), library_file)
+    rewrite(host, lambda config: config.update(plugins={}))
+    assert version(host) == FIRST
+    answer = Deploys(host).ask('GET', 'builds')
+    assert answer == {'watching': False, 'builds': []}
+
+
+# -- settings
+
+
+def test_options_apply_without_a_restart(host):
+    rewrite(host, lambda config: config.update(functions={'one': {'timeoutSeconds': 7}}))
+    until(lambda: Deploys(host).function('one')['timeoutSeconds'] == 7, 'the option is in force')
+    host.until_logged(r'^Settings: one is version 2\.$')
+
+
+def test_a_bad_document_keeps_the_old_and_says_where(host):
+    rewrite(host, lambda config: config.update(functions={'one': {'timeoutSeconds': 'long'}}))
+    line = host.until_logged(r'functions\.json:\d+:\d+')
+    assert 'timeoutSeconds' in line
+    host.until_logged(r'functions\.json has errors; the settings before stay in force\.')
+    assert version(host) == FIRST
+    rewrite(host, lambda config: config.update(functions={'one': {'timeoutSeconds': 9}}))
+    until(lambda: Deploys(host).function('one')['timeoutSeconds'] == 9, 'the option is in force')
+
+
+def test_what_needs_a_restart_is_named(host):
+    rewrite(host, lambda config: config.update(server={'port': 1234}, workers={'idleSeconds': 3, 'queueLengthMax': 5}))
+    line = host.until_logged('next start')
+    for name in ('server.port', 'workers.idleSeconds', 'workers.queueLengthMax'):
+        assert name in line
+    assert version(host) == FIRST
+
+
+def test_a_plugin_comes_and_goes(host, tmp_path):
+    other = tmp_path / 'libOther.so'
+    shutil.copyfile(plugin(5, 'other'), other)
+    rewrite(host, lambda config: config['plugins'].update(Other={'library': str(other)}))
+    serves(host, 5, 'other')
+    put(plugin(6, 'other'), other)
+    serves(host, 6, 'other')
+    rewrite(host, lambda config: config['plugins'].pop('Other'))
+    until(lambda: host.callable('other').status == 404, 'other is gone')
+    assert version(host) == FIRST
+
+
+def test_environment_files_apply(host):
+    (host.folder / '.env').write_text('SETTING=here\n')
+    until(lambda: host.result('one')['setting'] == 'here', 'the variable is in the worker')
+    (host.folder / '.env').write_text('not a line\n')
+    host.until_logged(r'\.env:1')
+    assert host.result('one')['setting'] == 'here'
+
+
+def test_rules_may_move_to_another_file(host):
+    rules = host.folder / 'other.rules.json'
+    rules.write_text(json.dumps({'rules': {'.read': False, 'open': {'.read': True}}}))
+    assert host.request('GET', '/open.json').status == 401
+    rewrite(host, lambda config: config.update(database={'rules': rules.name}))
+    until(lambda: host.request('GET', '/open.json').status == 200, 'the rules of the other file are in force')
+
+
+# -- nothing leaks
+
+
+def holdings(host):
+    threads = len(os.listdir(f'/proc/{host.pid}/task'))
+    return len(processes.descriptors(host.pid)), threads, len(processes.descendants(host.pid))
+
+
+@pytest.mark.timeout(240)
+def test_a_hundred_saves_leak_nothing(host, library_file):
+    for number in range(2, 12):
+        put(plugin(number % 5 + 1, 'one'), library_file)
+        serves(host, number % 5 + 1)
+    until(lambda: len(host.loaded_workers()) == 1, 'old workers are gone')
+    before = holdings(host)
+    for number in range(12, 112):
+        put(plugin(number % 5 + 1, 'one'), library_file)
+        serves(host, number % 5 + 1)
+    until(lambda: holdings(host) <= before, f'as much is held as before {before}: {holdings(host)}')
+    artifacts = list((host.data / 'artifacts').glob('*'))
+    assert len(artifacts) <= 11, artifacts
+    assert not list(library_file.parent.glob('*.new'))
