@@ -30,8 +30,8 @@ extension PluginWatch {
         for warning in renewed.warnings { report(WatchReport(.notice, "\(warning)")) }
         let restart = renewed.settingsThatNeedRestart(since: old)
         if !restart.isEmpty {
-            let names = restart.joined(separator: ", ")
-            report(WatchReport(.notice, "\(names) \(restart.count == 1 ? "counts" : "count") from the next start of the host; the old settings stay until then."))
+            let (names, verb) = (restart.joined(separator: ", "), restart.count == 1 ? "counts" : "count")
+            report(WatchReport(.notice, "\(names) \(verb) from the next start of the host; until then the old settings stay."))
         }
         if renewed.database.rules != old.database.rules { database.useRules(renewed.database.rules) }
         if renewed.watch != old.watch || (line == nil) != (!hasProducts(renewed)) { reopenLine() }
