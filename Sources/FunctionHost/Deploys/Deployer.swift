@@ -95,16 +95,27 @@ final class Deployer {
     /// - Parameter completion: called once it is reachable; ``problems`` has what could not be brought back.
     func start(completion: @escaping () -> Void) {
         perform { [self] done in
-            workOut(state, known: [:]) { [self] prepared, problems in
+            let (known, wanted) = (state, stateWithoutForgotten)
+            workOut(wanted, known: [:]) { [self] prepared, problems in
                 self.problems = problems
-                show(state, prepared) { [self] in
+                show(wanted, prepared) { [self] in
                     isStarted = true
                     dispatcher.prepare()
                     sweep { done() }
                     completion()
                 }
+                state = known
             }
         }
+    }
+
+    /// What is deployed, without what the local deployment is about to delete: no event may begin in it.
+    private var stateWithoutForgotten: DeployedState {
+        var wanted = state
+        for (plugin, sight) in state.local where !configuration.plugins.contains(where: { $0.name == plugin }) {
+            for function in sight.functions where state.plugin(of: function) == plugin { wanted.functions[function] = nil }
+        }
+        return wanted
     }
 
     // MARK: Steps
