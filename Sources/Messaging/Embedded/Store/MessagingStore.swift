@@ -12,7 +12,9 @@ final class MessagingStore {
     var counted: Int?
 
     init(path: String) throws(StoreOpenError) {
-        lock = path == ":memory:" ? nil : try StoreLock("\(path).lock")
+        let isFile = path != ":memory:"
+        lock = isFile ? try StoreLock("\(path).lock") : nil
+        if isFile { StoreLock.makeFile(path) }
         connection = try StoreSchema.open(path)
         do throws(SQLiteError) {
             beginning = try connection.prepare("BEGIN IMMEDIATE")
@@ -44,10 +46,12 @@ final class MessagingStore {
         "id, project, fid, token, platform, package, name, address, created, seen, uninstalled, overflowed"
 
     private static func device(_ row: Statement) -> Device {
-        Device(
+        // Most devices have none, and a message to many reads many devices.
+        let address = row.bytes(at: 7).count > 2 ? (try? JSONValue(parsing: row.text(at: 7)))?.object : nil
+        return Device(
             id: row.integer(at: 0), project: row.text(at: 1), fid: row.text(at: 2), token: row.text(at: 3),
             platform: DevicePlatform(rawValue: row.text(at: 4)) ?? .android, package: row.text(at: 5), name: row.text(at: 6),
-            address: (try? JSONValue(parsing: row.text(at: 7)))?.object ?? JSONObject(), created: row.integer(at: 8), seen: row.integer(at: 9),
+            address: address ?? JSONObject(), created: row.integer(at: 8), seen: row.integer(at: 9),
             isUninstalled: row.integer(at: 10) != 0, overflowed: row.integer(at: 11))
     }
 

@@ -20,4 +20,11 @@ final class StoreLock {
     }
 
     deinit { close(descriptor) }
+
+    /// Makes an empty file for its owner only, and does nothing where there is one: SQLite would let everybody read it.
+    static func makeFile(_ path: String) {
+        // One that is there is not opened: to close it would end SQLite's own locks.
+        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
+    }
 }
