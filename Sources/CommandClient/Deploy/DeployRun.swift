@@ -85,7 +85,7 @@ public struct DeployRun {
             steps.learn(whole.changes(.create, .update, .unchanged).map(\.function))
             return try filter.applied(to: whole)
         } catch {
-            guard try isForLackOfLibrary(error) else { throw error }
+            guard isForLackOfLibrary(error) else { throw error }
             return nil
         }
     }
@@ -124,7 +124,7 @@ public struct DeployRun {
                     return nil
                 case .refused where !error.isPassing:
                     steps.didNotSwitch()
-                    guard try isForLackOfLibrary(error) else { throw error }
+                    guard isForLackOfLibrary(error) else { throw error }
                     return nil
                 // It said that it cannot now.
                 case .refused(status: 429), .refused(status: 503), .unreachable: break
@@ -147,10 +147,13 @@ public struct DeployRun {
         }
     }
 
-    private func isForLackOfLibrary(_ error: ClientFailure) throws(ClientFailure) -> Bool {
+    private func isForLackOfLibrary(_ error: ClientFailure) -> Bool {
         guard case .refused(status: let status) = error.kind, status == 400 || status == 404 else { return false }
-        for plugin in plugins where try functions.state(of: plugin.file.hash) != .complete { return true }
-        return false
+        return plugins.contains { plugin in
+            // Where that cannot be known, the refusal itself says more.
+            guard let state = try? functions.state(of: plugin.file.hash) else { return false }
+            return state != .complete
+        }
     }
 }
 
