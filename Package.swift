@@ -179,7 +179,7 @@ let package = Package(
         .testTarget(
             name: "FunctionHostTests",
             dependencies: [
-                "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", "JSON", "Bytes",
+                "FuzzSupport", "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", "JSON", "Bytes",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),

@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -70,4 +72,10 @@ int linux_start(const struct linux_program *program) {
     if (child > 0 && read(report[0], &code, sizeof code) != sizeof code) code = 0;
     close(report[0]);
     return code == 0 ? child : -code;
+}
+
+bool linux_is_own_folder(const char *path, long seconds) {
+    struct stat status;
+    if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != getuid()) return false;
+    return status.st_mtim.tv_sec + seconds < time(NULL);
 }

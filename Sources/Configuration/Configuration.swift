@@ -138,4 +138,13 @@ public struct LoggingSettings: Sendable, Equatable {
     }
 
     public var level: Level
+    /// Whether the beginning and the end of each invocation are told; nil for what suits mode and terminal.
+    public var invocations: Bool?
+    public var store: LogStoreSettings
+}
+
+/// How much of the log is kept.
+public struct LogStoreSettings: Sendable, Equatable {
+    public var bytes: Int
+    public var days: Double
 }

@@ -32,9 +32,16 @@ struct ConfigurationReader {
             appCheck: appCheck(root["appCheck"]),
             database: database(root["database"], project: project),
             messaging: messaging(root["messaging"]),
-            logging: LoggingSettings(level: root["logging"]["level"].choice(LoggingSettings.Level.self)),
+            logging: logging(root["logging"]),
             watch: WatchSettings(configuration: root["watch"]["configuration"].choice(WatchSettings.BuildConfiguration.self)),
             warnings: [])
+    }
+
+    private func logging(_ field: Field) -> LoggingSettings {
+        let store = field["store"]
+        return LoggingSettings(
+            level: field["level"].choice(LoggingSettings.Level.self), invocations: field["invocations"].boolIfPresent,
+            store: LogStoreSettings(bytes: store["bytes"].int, days: store["days"].double))
     }
 
     private mutating func server(_ field: Field) -> ServerSettings {

@@ -2,6 +2,7 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -78,5 +79,8 @@ struct linux_program {
 
 /* Starts a program with no signal blocked. Its process id, or a negated errno where it cannot be run. */
 int linux_start(const struct linux_program *program);
+
+/* Whether there is a folder, not a link to one, that belongs to this user and was last changed more than `seconds` ago. */
+bool linux_is_own_folder(const char *path, long seconds);
 
 #endif

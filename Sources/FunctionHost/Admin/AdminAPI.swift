@@ -9,6 +9,7 @@ import RealtimeDatabase
 final class AdminAPI {
     let loop: EventLoop
     let database: RealtimeDatabase
+    private let logs: LogAdministration
     private let project: String
     private let isDevelopment: Bool
     private let adminToken: [UInt8]
@@ -20,7 +21,7 @@ final class AdminAPI {
 
     init(
         loop: EventLoop, project: String, isDevelopment: Bool, adminToken: [UInt8], database: RealtimeDatabase,
-        functions: FunctionAdministration.Reference, builds: BuildLedger
+        functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore
     ) {
         self.builds = builds
         self.functions = functions
@@ -29,6 +30,7 @@ final class AdminAPI {
         self.isDevelopment = isDevelopment
         self.adminToken = adminToken
         self.database = database
+        self.logs = LogAdministration(store: logs, loop: loop)
     }
 
     /// Whether a request is one to the administration.
@@ -73,6 +75,9 @@ final class AdminAPI {
         return token.equalsInConstantTime(adminToken)
     }
 
+    /// Ends what would go on without end. Called before the server waits for what has begun.
+    func stop() { logs.stop() }
+
     // MARK: Routes
 
     private func route(_ call: AdminCall) throws(AdminError) {
@@ -83,6 +88,7 @@ final class AdminAPI {
         case "builds" where call.segments.count == 1:
             try call.allow(.get)
             call.answer(builds.json)
+        case "logs": try logs.handle(call)
         default: throw .noSuchResource
         }
     }

@@ -9,18 +9,15 @@ import WorkerProtocol
 
 /// A worker without a process: the plugin runs on the host's own loop, for plugins that are trusted like the host itself.
 final class InProcessWorker: Worker {
-    private let dispatcher: Dispatcher
     private var plugin: Plugin?
     private var open = OpenInvocations()
     private var context = ByteBuffer()
-    private let seed = UInt64.random(in: .min ... .max)
 
     override var pid: Int32 { getpid() }
 
     /// The plugin's variables become the host's own: there is one environment in a process.
     init(artifact: Artifact, settings: PoolSettings, dispatcher: Dispatcher, pool: WorkerPool) {
-        self.dispatcher = dispatcher
-        super.init(artifact: artifact)
+        super.init(artifact: artifact, dispatcher: dispatcher, seed: .random(in: .min ... .max))
         self.pool = pool
         for entry in settings.environment {
             guard let mark = entry.firstIndex(of: "=") else { continue }
@@ -126,9 +123,7 @@ extension InProcessWorker: PluginOwner {
     }
 
     private func record(_ id: InvocationID, _ level: UInt8, _ message: Span<UInt8>, _ fields: Span<UInt8>) {
-        let origin = FunctionLogOrigin(
-            plugin: artifact.name, version: artifact.version, pid: pid, function: invocation(id)?.function.name,
-            invocation: id.rawValue == 0 ? nil : InvocationName(workerSeed: seed, invocation: id), trace: trace(of: id)?.id)
-        dispatcher.functionLog.record(origin, source: .logger, level: level, message: message, fields: fields)
+        let function = invocation(id)?.function.index ?? .max
+        dispatcher.functionLog.record(origin(of: id, function: function), level: level, message: message, fields: fields)
     }
 }

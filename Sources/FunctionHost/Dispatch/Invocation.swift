@@ -87,8 +87,8 @@ class Invocation {
     final func cancel() {
         switch state {
         case .running(let place):
-            end(InvocationOutcome(.cancelled))
             place.worker.cancel(place.id)
+            end(InvocationOutcome(.cancelled))
         case .queued:
             end(InvocationOutcome(.cancelled))
             function.pool.forgetQueued()
@@ -106,8 +106,8 @@ class Invocation {
         switch state {
         case .over: return
         case .running(let place):
-            end(InvocationOutcome(failure.code))
             place.worker.cancel(place.id)
+            end(InvocationOutcome(failure.code))
         case .new:
             function.figures.refuseAtOnce()
             end(InvocationOutcome(failure.code))

@@ -1,3 +1,5 @@
+import WorkerProtocol
+
 /// Bounds what one worker may log: so many bytes a second, with a second's worth to spare.
 struct LogBudget {
     let bytesPerSecond: Int
@@ -22,6 +24,17 @@ struct LogBudget {
         left -= size
         return true
     }
+
+    /// What a message counts: its bytes, and for each of its lines something for what the host adds to a line.
+    static func size(_ source: LogSource, _ message: Span<UInt8>, _ fields: Span<UInt8>) -> Int {
+        var lines = 1
+        if source != .logger {
+            for index in 0..<message.count where message[index] == UInt8(ascii: "\n") { lines += 1 }
+        }
+        return message.count + fields.count + lines * lineOverhead
+    }
+
+    private static let lineOverhead = 128
 
     /// What was dropped since this was last asked.
     mutating func takeDropped() -> Int {

@@ -12,7 +12,6 @@ final class ProcessWorker: Worker {
     static let loadMilliseconds: UInt64 = 10_000
 
     private let child: WorkerChild
-    private let dispatcher: Dispatcher
     private var loadCompletion: ((ProcessWorker, Result<[UInt8], PluginRefusal>) -> Void)?
     private var watch: Timer?
     private var killReason: String?
@@ -27,10 +26,9 @@ final class ProcessWorker: Worker {
         loaded: @escaping (ProcessWorker, Result<[UInt8], PluginRefusal>) -> Void
     ) {
         self.child = child
-        self.dispatcher = dispatcher
         loadCompletion = loaded
         budget = LogBudget(bytesPerSecond: dispatcher.limits.logBytesPerSecond)
-        super.init(artifact: artifact)
+        super.init(artifact: artifact, dispatcher: dispatcher, seed: child.seed)
         child.owner = self
         let isGroupLimited = child.memoryGroup?.limit(bytes: settings.memoryBytes) ?? false
         var head = ByteBuffer()
@@ -179,12 +177,12 @@ extension ProcessWorker: WorkerChildOwner {
     }
 
     func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
-        guard budget.admits(message.count + fields.count, now: dispatcher.loop.nowMilliseconds) else { return }
+        guard budget.admits(LogBudget.size(header.source, message, fields), now: dispatcher.loop.nowMilliseconds) else { return }
         record(header.source, level: header.level, id: header.invocation, function: header.function, message: message, fields: fields)
     }
 
     func child(_ child: WorkerChild, printed line: Span<UInt8>, source: LogSource) {
-        guard budget.admits(line.count, now: dispatcher.loop.nowMilliseconds) else { return }
+        guard budget.admits(LogBudget.size(source, line, line.extracting(0..<0)), now: dispatcher.loop.nowMilliseconds) else { return }
         var id = InvocationID(rawValue: 0)
         var function = UInt32.max
         if let only = onlyInvocation, case .running(let place) = only.state {
@@ -199,13 +197,10 @@ extension ProcessWorker: WorkerChildOwner {
         _ source: LogSource, level: UInt8, id: InvocationID, function: UInt32, message: Span<UInt8>, fields: Span<UInt8>
     ) {
         let dropped = budget.takeDropped()
-        let origin = FunctionLogOrigin(
-            plugin: artifact.name, version: artifact.version, pid: child.pid,
-            function: dispatcher.functionName(of: artifact, index: function),
-            invocation: id.rawValue == 0 ? nil : InvocationName(workerSeed: child.seed, invocation: id),
-            trace: trace(of: id)?.id)
+        var origin = self.origin(of: id, function: function)
+        origin.source = source
         if dropped > 0 { dispatcher.functionLog.recordDropped(origin, bytes: dropped, perSecond: budget.bytesPerSecond) }
-        dispatcher.functionLog.record(origin, source: source, level: level, message: message, fields: fields)
+        dispatcher.functionLog.record(origin, level: level, message: message, fields: fields)
     }
 
     func child(_ child: WorkerChild, ended ending: ChildProcess.Ending) {
@@ -216,7 +211,7 @@ extension ProcessWorker: WorkerChildOwner {
         child.memoryGroup?.remove()
         let dropped = budget.takeDropped()
         if dropped > 0 {
-            let origin = FunctionLogOrigin(plugin: artifact.name, version: artifact.version, pid: child.pid)
+            let origin = self.origin(of: InvocationID(rawValue: 0), function: .max)
             dispatcher.functionLog.recordDropped(origin, bytes: dropped, perSecond: budget.bytesPerSecond)
         }
         if wasStarting {

@@ -6,6 +6,7 @@ struct RecentInvocations {
     struct Entry {
         var id: InvocationID
         var trace: TraceContext?
+        var version: Int
     }
 
     private static let countMax = 512

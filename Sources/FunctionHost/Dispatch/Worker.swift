@@ -24,6 +24,10 @@ class Worker {
     /// and so is not counted for each call.
     final unowned(unsafe) var pool: WorkerPool?
     final var state = State.starting
+    final let dispatcher: Dispatcher
+    private let seed: UInt64
+    /// Takes the beginning and the end of each invocation, where that is wanted.
+    final let invocationLog: FunctionLog?
     /// Invocations that it has not answered.
     final private(set) var inFlight = 0
     /// When it last had nothing to do, in loop milliseconds.
@@ -44,7 +48,13 @@ class Worker {
         var overdueSinceMilliseconds: UInt64 = 0
     }
 
-    init(artifact: Artifact) { self.artifact = artifact }
+    /// - Parameter seed: makes the names of its invocations its own.
+    init(artifact: Artifact, dispatcher: Dispatcher, seed: UInt64) {
+        self.artifact = artifact
+        self.dispatcher = dispatcher
+        self.seed = seed
+        invocationLog = dispatcher.functionLog.tellsInvocations ? dispatcher.functionLog : nil
+    }
 
     // MARK: What a subclass does
 
@@ -91,7 +101,8 @@ class Worker {
         slots[slot].invocation = invocation
         slots[slot].overdueSinceMilliseconds = 0
         inFlight += 1
-        recent.append(RecentInvocations.Entry(id: id, trace: invocation.trace))
+        recent.append(RecentInvocations.Entry(id: id, trace: invocation.trace, version: invocation.function.version))
+        if let log = invocationLog { log.recordBeginning(origin(of: id, function: invocation.function.index)) }
         invocation.state = .running(WorkerPlace(worker: self, id: id))
         return id
     }
@@ -103,12 +114,33 @@ class Worker {
         return slots[id.slot].invocation
     }
 
+    /// Whose line it is that an invocation of this worker writes, also shortly after it was answered; `UInt32.max` where the function is
+    /// not known.
+    final func origin(of id: InvocationID, function: UInt32) -> LogOrigin {
+        var origin = LogOrigin(artifact: artifact.version, plugin: artifact.name, pid: pid)
+        origin.function = dispatcher.functionName(of: artifact, index: function)
+        guard id.rawValue != 0 else { return origin }
+        origin.invocation = InvocationName(workerSeed: seed, invocation: id).description
+        guard let recent = recent.find(id) else { return origin }
+        origin.version = recent.version
+        origin.trace = recent.trace?.id
+        return origin
+    }
+
+    private func tellEnd(_ id: InvocationID, _ invocation: Invocation?, isAnswered: Bool) {
+        guard let log = invocationLog, let invocation, invocation.startedNanoseconds != 0 else { return }
+        log.recordEnd(
+            origin(of: id, function: invocation.function.index),
+            nanoseconds: EventLoop.monotonicNanoseconds() &- invocation.startedNanoseconds, isAnswered: isAnswered)
+    }
+
     /// Where in a trace an invocation is, also shortly after it was answered.
     final func trace(of id: InvocationID) -> TraceContext? { recent.find(id)?.trace }
 
     final func cancel(_ id: InvocationID) {
         guard id.slot < slots.count, slots[id.slot].id == id, slots[id.slot].overdueSinceMilliseconds == 0 else { return }
         slots[id.slot].overdueSinceMilliseconds = max(1, pool?.loop.nowMilliseconds ?? 1)
+        tellEnd(id, slots[id.slot].invocation, isAnswered: false)
         slots[id.slot].invocation = nil
         sendCancel(id)
     }
@@ -120,6 +152,7 @@ class Worker {
         swap(&invocation, &slots[id.slot].invocation)
         release(id.slot)
         if let invocation, case .running = invocation.state {
+            tellEnd(id, invocation, isAnswered: true)
             invocation.end(Self.outcome(kind, head: head, body: body, invocation))
             invocation.didAnswer(kind, head: head, body: body)
         }

@@ -7,6 +7,7 @@ struct DataDirectory: Sendable {
     let adminToken: [UInt8]
 
     var artifacts: String { "\(path)/artifacts" }
+    var logs: String { "\(path)/logs" }
     var databases: String { "\(path)/database" }
     /// Libraries that are on their way in.
     var uploads: String { "\(path)/uploads" }

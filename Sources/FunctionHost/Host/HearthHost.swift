@@ -19,6 +19,7 @@ public final class HearthHost {
     private let home: EventLoop
     private let dispatcher: Dispatcher
     private let output: LogOutput
+    private let logs: LogStore
     private let log: Logger
     private var shards: [LoopShard] = []
     private var watchers: [SignalWatcher] = []
@@ -50,7 +51,9 @@ public final class HearthHost {
         data = try DataDirectory(path: options.dataDirectory)
         let deployed = DeployedFile(path: data.deployed)
         let state = try deployed.read()
-        output = LogOutput()
+        logs = LogStore(directory: data.logs, limits: LogFiles.Limits(configuration.logging.store))
+        output = LogOutput(store: logs)
+        let tellsInvocations = configuration.logging.invocations ?? (configuration.mode == .development && output.isTerminal)
         let level = Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice
         log = Logger(label: "hearth") { [output] in HostLogHandler(label: $0, output: output, level: level) }
         do throws(LoopError) {
@@ -60,7 +63,7 @@ public final class HearthHost {
         }
         dispatcher = Dispatcher(
             loop: home, limits: PoolLimits(configuration.workers), executable: executable, dataDirectory: data.path,
-            keepsSpare: configuration.workers.prewarmed > 0, functionLog: FunctionLog(output: output), log: log)
+            keepsSpare: configuration.workers.prewarmed > 0, functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
         gate = TokenGate(configuration, loop: home, log: log)
         // Databases announce events from their own threads, and the delivery asks databases for the rest.
         let reference = LoopBound(DeliveryReference(), loop: home)
@@ -97,7 +100,7 @@ public final class HearthHost {
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate,
                     database: database.database, databaseSettings: databaseSettings, messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), functions: functions,
-                    builds: builds, log: log)
+                    builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.listen(on: socket) }
                 if own.isEmpty { try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1) }
@@ -252,6 +255,10 @@ public final class HearthHost {
             }
         }
     }
+}
+
+extension LogFiles.Limits {
+    init(_ settings: LogStoreSettings) { self.init(bytesMax: settings.bytes, ageSeconds: settings.days * 86400) }
 }
 
 extension PoolLimits {

@@ -20,7 +20,7 @@ final class LoopShard: @unchecked Sendable {
     init(
         loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, database: RealtimeDatabase,
         databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService, metrics: MetricsPage,
-        functions: FunctionAdministration.Reference, builds: BuildLedger, log: Logger
+        functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
         self.thread = thread
@@ -28,7 +28,7 @@ final class LoopShard: @unchecked Sendable {
             database: database, loop: loop, credentials: DatabaseCredentials(gate: gate, loop: loop), settings: databaseSettings)
         let admin = AdminAPI(
             loop: loop, project: configuration.project, isDevelopment: configuration.mode == .development, adminToken: adminToken,
-            database: database, functions: functions, builds: builds)
+            database: database, functions: functions, builds: builds, logs: logs)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
             adminToken: adminToken, gate: gate, database: front,
@@ -92,6 +92,7 @@ final class LoopShard: @unchecked Sendable {
             router.isStopping = true
             router.database.stop()
             router.messaging.stop()
+            router.admin.stop()
             // One more turn: connections that the kernel has accepted for us are taken before the listener closes.
             loop.post { [self] in
                 for listener in listeners { listener.close() }

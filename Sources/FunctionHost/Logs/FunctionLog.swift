@@ -1,63 +1,53 @@
 import Bytes
-import HTTP
 import JSON
 import WorkerProtocol
 
-/// Where a line of a function's log came from.
-struct FunctionLogOrigin {
-    var plugin: String
-    var version: String
-    var pid: Int32
-    var function: String?
-    var invocation: InvocationName?
-    var trace: TraceID?
-}
-
-/// Writes what functions log and print: one readable line on a terminal, one JSON object a line elsewhere.
+/// Writes what functions log and print, and what becomes of their invocations.
 final class FunctionLog {
     private let output: LogOutput
+    /// Whether each invocation's beginning and end are told.
+    let tellsInvocations: Bool
 
-    init(output: LogOutput) { self.output = output }
+    init(output: LogOutput, tellsInvocations: Bool = false) {
+        self.output = output
+        self.tellsInvocations = tellsInvocations
+    }
 
     /// Records one message; printed text is cut into its lines.
-    func record(_ origin: FunctionLogOrigin, source: LogSource, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {
-        guard source != .logger else { return write(origin, level: level, message.string(), fields.string(), source) }
-        for line in message.string().split(separator: "\n") { write(origin, level: level, String(line), "", source) }
+    func record(_ origin: LogOrigin, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {
+        guard origin.source != .logger else { return write(origin, Severity(level), message.string(), fields) }
+        for line in message.string().split(separator: "\n") { write(origin, Severity(level), String(line), fields.extracting(0..<0)) }
     }
 
     /// Says that a worker logged more than it may.
-    func recordDropped(_ origin: FunctionLogOrigin, bytes: Int, perSecond: Int) {
+    func recordDropped(_ origin: LogOrigin, bytes: Int, perSecond: Int) {
         output.countLimited(bytes: bytes)
+        var origin = origin
+        origin.source = .logger
         let text = "\(bytes) bytes of log were dropped: workers.logBytesPerSecond is \(perSecond)"
-        write(origin, level: 4, text, "", .logger)
+        output.write(LogLine(severity: .warning, label: Self.label(origin), message: text, origin: origin))
     }
 
-    private func write(_ origin: FunctionLogOrigin, level: UInt8, _ message: String, _ fields: String, _ source: LogSource) {
-        var entries: [(String, JSONValue)] = []
-        if let function = origin.function { entries.append(("function", .string(function))) }
-        entries.append(("plugin", .string(origin.plugin)))
-        entries.append(("version", .string(origin.version)))
-        if let invocation = origin.invocation { entries.append(("invocation", .string(invocation.description))) }
-        if let trace = origin.trace { entries.append(("trace", .string(trace.description))) }
-        entries.append(("pid", .int(Int64(origin.pid))))
-        switch source {
-        case .standardOutput: entries.append(("stream", "stdout"))
-        case .standardError: entries.append(("stream", "stderr"))
-        case .logger: break
-        }
-        if !fields.isEmpty, let object = (try? JSONValue(parsing: fields))?.object {
-            entries.append(("fields", .object(object)))
-        }
-        output.write(severity: Severity(level), label: origin.function ?? origin.plugin, message: message, entries: entries)
+    /// An instance has begun with an invocation.
+    func recordBeginning(_ origin: LogOrigin) {
+        let label = Self.label(origin)
+        output.write(LogLine(severity: .info, label: label, message: "Beginning execution of \"\(label)\"", origin: origin))
     }
-}
 
-/// Severity of a log line, as swift-log and `hearth_log_level` count it.
-enum Severity: String, Sendable {
-    case trace, debug, info, notice, warning, error, critical
-
-    init(_ level: UInt8) {
-        let all: [Severity] = [.trace, .debug, .info, .notice, .warning, .error, .critical]
-        self = all[min(Int(level), all.count - 1)]
+    /// A function has answered, or nobody waits for its answer any more.
+    func recordEnd(_ origin: LogOrigin, nanoseconds: UInt64, isAnswered: Bool) {
+        let label = Self.label(origin)
+        let tenths = (nanoseconds + 50_000) / 100_000
+        let milliseconds = tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
+        let message = isAnswered ? "Finished \"\(label)\" in \(milliseconds)ms" : "Gave up \"\(label)\" after \(milliseconds)ms"
+        output.write(LogLine(severity: .info, label: label, message: message, origin: origin))
     }
+
+    private func write(_ origin: LogOrigin, _ severity: Severity, _ message: String, _ fields: Span<UInt8>) {
+        var line = LogLine(severity: severity, label: Self.label(origin), message: message, origin: origin)
+        if fields.count > 0, let object = (try? JSONValue(parsing: fields))?.object { line.entries = [("fields", .object(object))] }
+        output.write(line)
+    }
+
+    private static func label(_ origin: LogOrigin) -> String { origin.function ?? origin.plugin ?? "function" }
 }

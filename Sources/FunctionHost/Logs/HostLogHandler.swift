@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 import Logging
 
@@ -20,9 +21,24 @@ struct HostLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let merged = metadata.merging(event.metadata ?? [:]) { $1 }
-        let entries = merged.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string("\($0.value)")) }
-        output.write(
-            severity: Severity(rawValue: event.level.rawValue) ?? .info, label: label, message: "\(event.message)", entries: entries)
+        var merged = metadata.merging(event.metadata ?? [:]) { $1 }
+        var line = LogLine(severity: Severity(rawValue: event.level.rawValue) ?? .info, label: label, message: "\(event.message)")
+        // What functions' lines say of themselves is said the same way here, so that one filter finds both.
+        line.origin.function = merged.removeValue(forKey: "function").map { "\($0)" }
+        line.origin.plugin = merged.removeValue(forKey: "plugin").map { "\($0)" }
+        if let text = merged["trace"].map({ "\($0)" }), let trace = TraceID(text) {
+            line.origin.trace = trace
+            merged["trace"] = nil
+        }
+        line.entries = merged.sorted { $0.key < $1.key }.map { (Self.name($0.key), JSONValue.string("\($0.value)")) }
+        output.write(line)
     }
+
+    /// A name that is taken by what each line has would stand twice in it.
+    private static func name(_ key: String) -> String { taken.contains(key) ? "\(key)_" : key }
+
+    private static let taken: Set = [
+        "id", "time", "severity", "label", "function", "version", "artifact", "plugin", "invocation", "trace", "pid", "stream", "message",
+        "fields", "dropped",
+    ]
 }

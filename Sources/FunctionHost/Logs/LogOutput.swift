@@ -1,23 +1,28 @@
 import Bytes
 import Glibc
-import JSON
 import Synchronization
 
-/// Puts log lines on standard error, whole and in order, from a thread of its own: a reader that does not read, a stopped
-/// terminal for example, must not stop the host. What cannot be kept meanwhile is dropped and counted.
+/// Puts log lines on standard error and into the store, whole and in order.
+///
+/// Standard error has a thread of its own: a reader that does not read, a stopped terminal for example, must not stop the host.
+/// What cannot be kept meanwhile is dropped and counted.
 final class LogOutput: @unchecked Sendable {
     // Unchecked: a semaphore is made to be used from any thread, and all that changes is behind the mutex.
 
     /// How a line looks.
     enum Style: Sendable {
-        /// For people: time, severity, what it is about, the message, then `name=value`.
-        case text
+        /// For people: time, severity, what it is about, the message.
+        case text(hasColour: Bool)
         /// For programs: one JSON object.
         case json
-    }
 
-    /// Bytes that may wait to be written.
-    static let waitingBytesMax = 4 << 20
+        /// Text on a terminal, with colours where it shows them; JSON elsewhere.
+        static func suited(to descriptor: Int32) -> Style {
+            guard isatty(descriptor) == 1 else { return .json }
+            let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
+            return .text(hasColour: !isDumb && getenv("NO_COLOR") == nil)
+        }
+    }
 
     /// What is counted of the log.
     struct Figures: Sendable {
@@ -28,49 +33,74 @@ final class LogOutput: @unchecked Sendable {
         var limitedBytes = 0
     }
 
+    /// Bytes that may wait to be written.
+    static let waitingBytesMax = 4 << 20
+
     private struct State: ~Copyable {
         var figures = Figures()
         var waiting = ByteBuffer()
+        var scratch = ByteBuffer()
+        var text: LogText?
         var droppedLines = 0
         var isWriting = false
     }
 
-    private let style: Style
     private let descriptor: Int32
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let wake: UnsafeMutablePointer<sem_t>
+    /// Where lines are kept.
+    let store: LogStore?
+    /// Whether a person reads along.
+    let isTerminal: Bool
 
-    /// - Parameter style: nil takes text on a terminal and JSON elsewhere.
-    init(descriptor: Int32 = STDERR_FILENO, style: Style? = nil) {
+    /// - Parameter style: nil takes what suits the descriptor.
+    init(descriptor: Int32 = STDERR_FILENO, style: Style? = nil, store: LogStore? = nil) {
         self.descriptor = descriptor
-        self.style = style ?? (isatty(descriptor) == 1 ? .text : .json)
+        self.store = store
+        var text: LogText?
+        if case .text(let hasColour) = style ?? .suited(to: descriptor) { text = LogText(hasColour: hasColour) }
+        isTerminal = text != nil
+        state = Mutex(State(text: text))
         wake = .allocate(capacity: 1)
         sem_init(wake, 0, 0)
-        var thread = pthread_t()
-        // The thread lives as long as the process, and keeps this alive.
-        pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<LogOutput>.fromOpaque(context).takeUnretainedValue().writeForever()
-            }, Unmanaged.passRetained(self).toOpaque())
-        pthread_detach(thread)
+        startThread(self) { $0.writeForever() }
+        store?.start { [unowned self] in write($0) }
     }
 
     /// Queues one line.
-    func write(severity: Severity, label: String, message: String, entries: [(String, JSONValue)]) {
+    func write(_ line: LogLine) {
+        let time = WallClock.now()
         let isFirst = state.withLock { state in
             state.figures.lines += 1
-            guard state.waiting.count < Self.waitingBytesMax else {
+            let isFull = state.waiting.count >= Self.waitingBytesMax
+            if isFull {
                 state.droppedLines += 1
                 state.figures.droppedByOutput += 1
-                return false
             }
             let wasEmpty = state.waiting.isEmpty
-            append(severity, label, message, entries, to: &state.waiting)
+            if store != nil || state.text == nil && !isFull {
+                state.scratch.clear(keepingAtMost: 64 * 1024)
+                line.appendMembers(time: time, to: &state.scratch)
+            }
+            // Under the same lock, so that both have the same order.
+            store?.append(state.scratch.bytes, time: time)
+            guard !isFull else { return false }
+            append(line, time, &state)
             return wasEmpty
         }
         if isFirst { sem_post(wake) }
+    }
+
+    private func append(_ line: LogLine, _ time: WallClock, _ state: inout State) {
+        if state.text != nil {
+            state.text?.append(line, time: time, to: &state.waiting)
+        } else {
+            var members = ByteBuffer()
+            swap(&members, &state.scratch)
+            state.waiting.append("{")
+            state.waiting.append(members.bytes)
+            swap(&members, &state.scratch)
+        }
     }
 
     /// What was counted so far.
@@ -82,6 +112,7 @@ final class LogOutput: @unchecked Sendable {
     /// Waits until everything is written, for at most two seconds.
     func flush() {
         for _ in 0..<2000 where state.withLock({ !$0.waiting.isEmpty || $0.isWriting }) { usleep(1000) }
+        store?.flush()
     }
 
     private func writeForever() -> Never {
@@ -101,46 +132,38 @@ final class LogOutput: @unchecked Sendable {
             var lines = ByteBuffer()
             swap(&lines, &state.waiting)
             state.isWriting = true
-            if state.droppedLines > 0 {
-                append(.warning, "hearth", "\(state.droppedLines) log lines were dropped: nobody read them fast enough", [], to: &lines)
-                state.droppedLines = 0
+            guard state.droppedLines > 0 else { return lines }
+            let text = "\(state.droppedLines) log lines were dropped: nobody read them fast enough"
+            let line = LogLine(severity: .warning, label: "hearth", message: text)
+            let time = WallClock.now()
+            if state.text != nil {
+                state.text?.append(line, time: time, to: &lines)
+            } else {
+                lines.append("{")
+                line.appendMembers(time: time, to: &lines)
             }
+            state.droppedLines = 0
             return lines
         }
     }
+}
 
-    private func append(
-        _ severity: Severity, _ label: String, _ message: String, _ entries: [(String, JSONValue)], to buffer: inout ByteBuffer
-    ) {
-        switch style {
-        case .json: Self.appendJSON(severity, label, message, entries, to: &buffer)
-        case .text: Self.appendText(severity, label, message, entries, to: &buffer)
-        }
-        buffer.append(UInt8(ascii: "\n"))
-    }
+/// Starts a thread that lives as long as the process, and keeps its object alive.
+func startThread<Owner: AnyObject & Sendable>(_ owner: Owner, _ body: @escaping @Sendable (Owner) -> Never) {
+    let start = ThreadStart { body(owner) }
+    var thread = pthread_t()
+    pthread_create(
+        &thread, nil,
+        { context in
+            guard let context else { return nil }
+            Unmanaged<ThreadStart>.fromOpaque(context).takeUnretainedValue().body()
+        }, Unmanaged.passRetained(start).toOpaque())
+    pthread_detach(thread)
+}
 
-    private static func appendJSON(
-        _ severity: Severity, _ label: String, _ message: String, _ entries: [(String, JSONValue)], to buffer: inout ByteBuffer
-    ) {
-        var line = JSONObject([
-            ("time", .string(WallClock.now().rfc3339)), ("severity", .string(severity.rawValue)), ("label", .string(label)),
-            ("message", .string(message)),
-        ])
-        for (name, value) in entries { line[name] = value }
-        JSONValue.object(line).write(to: &buffer)
-    }
+/// Carries a closure through `pthread_create`.
+private final class ThreadStart: Sendable {
+    let body: @Sendable () -> Never
 
-    private static func appendText(
-        _ severity: Severity, _ label: String, _ message: String, _ entries: [(String, JSONValue)], to buffer: inout ByteBuffer
-    ) {
-        buffer.append("\(WallClock.now().timeOfDay) \(severity.rawValue.prefix(1).uppercased()) \(label): \(printable(message))")
-        for (name, value) in entries where !["function", "plugin"].contains(name) {
-            buffer.append(" \(name)=\(value.string.map(printable) ?? value.description)")
-        }
-    }
-
-    /// Without control characters, which could rewrite what a terminal shows.
-    private static func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? "\u{FFFD}" : $0 }))
-    }
+    init(_ body: @escaping @Sendable () -> Never) { self.body = body }
 }

@@ -87,12 +87,18 @@ struct MetricsReport {
 
     private func writeLogs(to text: inout MetricsText) {
         let logs = figures.output.figures
+        let store = figures.output.store?.figures ?? LogStore.Figures()
         text.begin("hearth_log_lines_total", .counter, "Lines that the host and its functions have logged.")
         text.sample(logs.lines)
         text.begin("hearth_log_lines_dropped_total", .counter, "Lines that were not written, by where: nobody read them, or the disk took none.")
         text.sample([("where", "output")], logs.droppedByOutput)
+        text.sample([("where", "store")], store.dropped)
         text.begin("hearth_log_limited_bytes_total", .counter, "Bytes that functions logged beyond workers.logBytesPerSecond, and that were dropped.")
         text.sample(logs.limitedBytes)
+        text.begin("hearth_log_stored_bytes", .gauge, "What the kept lines take on the disk.")
+        text.sample(store.bytes)
+        text.begin("hearth_log_followers", .gauge, "How many follow the log.")
+        text.sample(store.followers)
     }
 
     // MARK: The database

@@ -18,7 +18,7 @@ final class Router: HTTPHandler {
     /// Push messages' part of the paths.
     let messaging: MessagingFrontEnd
     /// What administrators ask of the host itself.
-    private let admin: AdminAPI
+    let admin: AdminAPI
     private let metrics: MetricsPage
     let log: Logger
     /// Whether the log takes what is said of each call, so that nothing is made ready for nobody.

@@ -40,7 +40,7 @@ public struct TraceContext: Sendable, Hashable {
     private static let dash = UInt8(ascii: "-")
 
     /// Digits from 0 to 9 and a to f only: capitals are not allowed.
-    private static func number(_ text: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
+    static func number(_ text: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
         var number: UInt64 = 0
         for index in range {
             let byte = text[index]

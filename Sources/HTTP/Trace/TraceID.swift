@@ -14,6 +14,15 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
         self.low = low
     }
 
+    /// Reads 32 hexadecimal digits in lower case.
+    public init?(_ text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count == 32, let high = TraceContext.number(digits.span, 0..<16), let low = TraceContext.number(digits.span, 16..<32) else {
+            return nil
+        }
+        self.init(high: high, low: low)
+    }
+
     init(nonzero high: UInt64, _ low: UInt64) {
         self.high = high
         self.low = low

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A new folder for the time of one `hearth exec`, removed with all that is in it.
@@ -38,8 +39,7 @@ struct ScratchFolder {
     private static func remove(_ path: String) {
         for entry in Folder.entries(path) {
             let child = "\(path)/\(entry)"
-            var status = stat()
-            if lstat(child, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { remove(child) } else { unlink(child) }
+            if unlink(child) != 0, errno == EISDIR { remove(child) }
         }
         rmdir(path)
     }
@@ -47,10 +47,7 @@ struct ScratchFolder {
     private static func removeAbandoned(in parent: String) {
         for name in Folder.entries(parent) where name.hasPrefix(prefix) {
             let path = "\(parent)/\(name)"
-            var status = stat()
-            guard lstat(path, &status) == 0, status.st_uid == getuid(), status.st_mode & S_IFMT == S_IFDIR,
-                status.st_mtim.tv_sec + ageSecondsMin < time(nil)
-            else { continue }
+            guard linux_is_own_folder(path, ageSecondsMin) else { continue }
             let lock = open("\(path)/lock", O_RDONLY | O_CLOEXEC)
             guard lock >= 0 else { continue }
             if flock(lock, LOCK_EX | LOCK_NB) == 0 { remove(path) }

@@ -1,28 +1,31 @@
 import Glibc
 
-/// A moment of the calendar, in UTC, to the millisecond.
+/// A moment of the calendar, in UTC.
 struct WallClock: Sendable {
     private var seconds: time_t
-    private var milliseconds: Int
+    private var microseconds: Int
 
     static func now() -> WallClock {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return WallClock(seconds: time.tv_sec, milliseconds: time.tv_nsec / 1_000_000)
+        return WallClock(seconds: time.tv_sec, microseconds: time.tv_nsec / 1000)
     }
 
-    private init(seconds: time_t, milliseconds: Int) {
+    private init(seconds: time_t, microseconds: Int) {
         self.seconds = seconds
-        self.milliseconds = milliseconds
+        self.microseconds = microseconds
     }
 
     /// A moment from 1970 on.
     init(unixMilliseconds: Int64) {
-        self.init(seconds: time_t(unixMilliseconds / 1000), milliseconds: Int(unixMilliseconds % 1000))
+        self.init(seconds: time_t(unixMilliseconds / 1000), microseconds: Int(unixMilliseconds % 1000) * 1000)
     }
 
     /// Milliseconds since 1970.
-    var unixMilliseconds: Int64 { Int64(seconds) * 1000 + Int64(milliseconds) }
+    var unixMilliseconds: Int64 { Int64(seconds) * 1000 + Int64(microseconds / 1000) }
+
+    /// Microseconds since 1970.
+    var unixMicroseconds: Int64 { Int64(seconds) * 1_000_000 + Int64(microseconds) }
 
     /// Seconds since 1970.
     static var unixSeconds: Int64 { Int64(now().seconds) }
@@ -37,7 +40,7 @@ struct WallClock: Sendable {
     /// `12:00:00.000`.
     var timeOfDay: String {
         let time = fields
-        let fraction = "\(milliseconds + 1000)".dropFirst()
+        let fraction = "\(microseconds / 1000 + 1000)".dropFirst()
         return "\(Self.two(time.tm_hour)):\(Self.two(time.tm_min)):\(Self.two(time.tm_sec)).\(fraction)"
     }
 

@@ -1,0 +1,127 @@
+import Bytes
+import Glibc
+public import JSON
+
+/// The log of a host, as its administration hands it out: lines of JSON, oldest first.
+public final class LogClient {
+    private let client: HostClient
+    private let selection: LogSelection
+    private var partial = ByteBuffer()
+    /// The id of the last line that was handed on, or of the newest when this one began.
+    private var last: Int?
+
+    /// How long a client waits before it asks a host again that has gone, at first and at most.
+    private static let waitMilliseconds = (first: 100, most: 2000)
+
+    public init(_ client: HostClient, _ selection: LogSelection) {
+        self.client = client
+        self.selection = selection
+    }
+
+    /// Hands on the lines that are kept.
+    public func read(_ take: (Span<UInt8>, JSONValue) -> Void) throws(ClientFailure) {
+        try receive(selection.query(), take)
+    }
+
+    /// Hands on the lines that are kept, then those that come, without end. When the host goes, waits for it and goes on where it
+    /// was: no line is lost or handed on twice.
+    ///
+    /// - Parameter tell: gets a sentence when the host has gone, and when it is back.
+    public func follow(tell: (String) -> Void, _ take: (Span<UInt8>, JSONValue) -> Void) throws(ClientFailure) {
+        let start = try newestID()
+        var isFirst = true
+        var wait = Self.waitMilliseconds.first
+        var isGone = false
+        while true {
+            var query = selection.query() + "&follow=true"
+            if !isFirst { query += "&after=\(last ?? start)" }
+            do throws(ClientFailure) {
+                try receive(query) {
+                    if isGone { tell("the host at \(client.url) is back") }
+                    isGone = false
+                    isFirst = false
+                    wait = Self.waitMilliseconds.first
+                } _: { take($0, $1) }
+            } catch {
+                guard error.isPassing else { throw error }
+            }
+            // A host that stops ends the stream in good order.
+            isFirst = false
+            if !isGone { tell("the host at \(client.url) has gone; waiting for it") }
+            isGone = true
+            usleep(UInt32(wait * 1000))
+            wait = min(wait * 2, Self.waitMilliseconds.most)
+        }
+    }
+
+    private func newestID() throws(ClientFailure) -> Int {
+        var newest = 0
+        try receive("limit=1") { _, line in newest = line["id"]?.int ?? newest }
+        last = nil
+        return newest
+    }
+
+    private func receive(_ query: String, _ take: (Span<UInt8>, JSONValue) -> Void) throws(ClientFailure) {
+        try receive(query, {}, take)
+    }
+
+    /// - Parameter began: called when the host has begun to answer.
+    private func receive(
+        _ query: String, _ began: () -> Void, _ take: (Span<UInt8>, JSONValue) -> Void
+    ) throws(ClientFailure) {
+        partial.clear()
+        var hasBegun = false
+        try client.download(HostRequest("GET", "/_/api/logs?\(query)")) { (bytes) throws(ClientFailure) in
+            if !hasBegun { began() }
+            hasBegun = true
+            partial.append(bytes)
+            while let end = Self.lineEnd(partial.bytes) {
+                if end > 0 { handOn(partial.bytes.extracting(0..<end), take) }
+                partial.consume(end + 1)
+            }
+        }
+        if !hasBegun { began() }
+    }
+
+    private func handOn(_ line: Span<UInt8>, _ take: (Span<UInt8>, JSONValue) -> Void) {
+        guard let value = try? JSONValue(parsing: line), value.object != nil else { return }
+        if let id = value["id"]?.int {
+            if let last, id <= last { return }
+            last = id
+        }
+        take(line, value)
+    }
+
+    private static func lineEnd(_ bytes: Span<UInt8>) -> Int? {
+        for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") { return index }
+        return nil
+    }
+}
+
+/// Which lines of the log are meant; what is nil is not asked for.
+public struct LogSelection: Sendable {
+    /// Names of functions.
+    public var functions: [String] = []
+    /// The least severe level.
+    public var level: String?
+    /// The name of one call.
+    public var invocation: String?
+    /// The id of one trace.
+    public var trace: String?
+    /// A time, or how long ago, as the host reads it.
+    public var since: String?
+    /// A time, or how long ago.
+    public var until: String?
+    /// The newest so many.
+    public var limit = 35
+
+    public init() {}
+
+    func query() -> String {
+        let pairs: [(String, String?)] = [
+            ("function", functions.isEmpty ? nil : functions.joined(separator: ",")), ("level", level), ("invocation", invocation),
+            ("trace", trace), ("since", since), ("until", until), ("limit", "\(limit)"),
+        ]
+        return pairs.compactMap { name, value in value.map { "\(name)=\(PercentCoding.encoded($0))" } }.joined(separator: "&")
+    }
+}
