@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "HearthFunctions", targets: ["HearthFunctions"]),
         .library(name: "Arithmetic", type: .dynamic, targets: ["Arithmetic"]),
         .library(name: "Messages", type: .dynamic, targets: ["Messages"]),
+        .library(name: "Followers", type: .dynamic, targets: ["Followers"]),
         .library(name: "Counter", type: .dynamic, targets: ["Counter"]),
         .library(name: "Conformance", type: .dynamic, targets: ["Conformance"]),
         .library(name: "Faults", type: .dynamic, targets: ["Faults"]),
@@ -131,6 +132,9 @@ let package = Package(
             linkerSettings: pluginLinking),
         .target(
             name: "Messages", dependencies: ["HearthFunctions"], path: "Plugins/Messages", swiftSettings: house,
+            linkerSettings: pluginLinking),
+        .target(
+            name: "Followers", dependencies: ["HearthFunctions"], path: "Plugins/Followers", swiftSettings: house,
             linkerSettings: pluginLinking),
         .target(name: "Counter", dependencies: ["CHearth"], path: "Plugins/Counter"),
         .target(

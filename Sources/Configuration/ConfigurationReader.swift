@@ -134,7 +134,7 @@ struct ConfigurationReader {
     // MARK: Files
 
     /// The path of a file that has to be there; nil when the document names none.
-    private mutating func file(_ field: Field) -> String? {
+    mutating func file(_ field: Field) -> String? {
         guard let name = field.stringIfPresent else { return nil }
         let path = FileSystem.join(directory, name)
         guard let mode = FileSystem.mode(path) else {

@@ -2,6 +2,7 @@
 public struct MessagingSettings: Sendable, Equatable {
     public enum Backend: String, Sendable {
         case embedded
+        case google
     }
 
     public enum Storage: String, Sendable {
@@ -20,6 +21,13 @@ public struct MessagingSettings: Sendable, Equatable {
     }
 
     public var backend: Backend
+    public var google: Google
+    /// Nil where browsers' push services are not used.
+    public var webPush: WebPush?
+    /// Nil where Apple's push service is not used.
+    public var apns: Apns?
+    /// File of the authorities that these services are trusted by; nil for the system's.
+    public var certificateAuthority: String?
     public var storage: Storage
     /// Nil where it is to be made from the project's id.
     public var projectNumber: String?
@@ -36,6 +44,28 @@ public struct MessagingSettings: Sendable, Equatable {
     public var historySeconds: Int
     public var limits: Limits
     public var quotas: Quotas
+
+    /// The FCM HTTP v1 API.
+    public struct Google: Sendable, Equatable {
+        /// Nil for the file that the environment names.
+        public var serviceAccount: String?
+        public var sendURL: String
+        public var topicURL: String
+        public var parallelism: Int
+    }
+
+    public struct WebPush: Sendable, Equatable {
+        public var subject: String
+        public var localEndpoints: Bool
+    }
+
+    public struct Apns: Sendable, Equatable {
+        public var key: String
+        public var keyID: String
+        public var teamID: String
+        public var productionURL: String
+        public var sandboxURL: String
+    }
 
     public struct Limits: Sendable, Equatable {
         public var payloadBytes: Int
@@ -59,10 +89,12 @@ public struct MessagingSettings: Sendable, Equatable {
 }
 
 extension ConfigurationReader {
-    func messaging(_ field: Field) -> MessagingSettings {
+    mutating func messaging(_ field: Field) -> MessagingSettings {
         let (limits, quotas) = (field["limits"], field["quotas"])
         return MessagingSettings(
-            backend: field["backend"].choice(MessagingSettings.Backend.self), storage: field["storage"].choice(MessagingSettings.Storage.self),
+            backend: field["backend"].choice(MessagingSettings.Backend.self), google: google(field["google"]), webPush: webPush(field["webPush"]),
+            apns: apns(field["apns"]), certificateAuthority: file(field["certificateAuthority"]),
+            storage: field["storage"].choice(MessagingSettings.Storage.self),
             projectNumber: field["projectNumber"].stringIfPresent, projects: field["projects"].stringsIfPresent ?? [],
             ownerToken: field["ownerToken"].bool, reservedKeys: field["reservedKeys"].choice(MessagingSettings.ReservedKeys.self),
             collapseNotifications: field["collapseNotifications"].bool, uninstall: field["uninstall"].choice(MessagingSettings.Uninstall.self),
@@ -77,5 +109,23 @@ extension ConfigurationReader {
                 projectPerMinute: quotas["projectPerMinute"].int, devicePerMinute: quotas["devicePerMinute"].int,
                 devicePerHour: quotas["devicePerHour"].int, subscriptionsPerSecond: quotas["subscriptionsPerSecond"].int,
                 fanOuts: quotas["fanOuts"].int))
+    }
+
+    private mutating func google(_ field: Field) -> MessagingSettings.Google {
+        MessagingSettings.Google(
+            serviceAccount: file(field["serviceAccount"]), sendURL: field["sendUrl"].string, topicURL: field["topicUrl"].string,
+            parallelism: field["parallelism"].int)
+    }
+
+    private func webPush(_ field: Field) -> MessagingSettings.WebPush? {
+        guard field.isPresent else { return nil }
+        return MessagingSettings.WebPush(subject: field["subject"].stringIfPresent ?? "", localEndpoints: field["localEndpoints"].bool)
+    }
+
+    private mutating func apns(_ field: Field) -> MessagingSettings.Apns? {
+        guard field.isPresent, let key = file(field["key"]) else { return nil }
+        return MessagingSettings.Apns(
+            key: key, keyID: field["keyId"].stringIfPresent ?? "", teamID: field["teamId"].stringIfPresent ?? "",
+            productionURL: field["productionUrl"].string, sandboxURL: field["sandboxUrl"].string)
     }
 }

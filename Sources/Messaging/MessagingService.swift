@@ -31,16 +31,23 @@ public final class MessagingService: Sendable {
     public let backend: any MessagingBackend
     /// Devices register and connect here, also where another back end sends.
     public let embedded: EmbeddedBackend
+    /// Who this host is to the push services of browsers; nil where they are not used.
+    public let vapidKey: VapidKey?
     let tokens: SealedTokens
 
-    /// A service with the embedded back end.
-    ///
-    /// - Parameter path: the file of its store; its folder is there. `:memory:` for one that ends with the host.
-    public init(settings: Settings, path: String, log: Logger) throws(LoopError) {
+    /// - Parameters:
+    ///   - path: the file of the embedded back end's store; its folder is there. `:memory:` for one that ends with the host.
+    ///   - clock: the time of everything that ages.
+    ///   - backend: what sends; nil for the embedded back end.
+    ///   - vapidKey: who this host is to the push services of browsers.
+    public init(
+        settings: Settings, path: String, clock: MessagingClock, backend: (any MessagingBackend)? = nil, vapidKey: VapidKey? = nil, log: Logger
+    ) throws(LoopError) {
         self.settings = settings
+        self.vapidKey = vapidKey
         embedded = try EmbeddedBackend(
-            path: path, settings: settings.embedded, projects: settings.projects, parser: settings.parser, clock: MessagingClock(), log: log)
-        backend = embedded
+            path: path, settings: settings.embedded, projects: settings.projects, parser: settings.parser, clock: clock, log: log)
+        self.backend = backend ?? embedded
         tokens = SealedTokens(secret: settings.adminToken)
     }
 

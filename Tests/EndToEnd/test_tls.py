@@ -6,17 +6,10 @@ import subprocess
 
 import pytest
 
+from certificates import make_certificate
 from hearth import callable_headers
 from processes import until
 from wire import Wire
-
-
-def make_certificate(folder, name='localhost'):
-    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', f'/CN={name}', '-addext',
-                    'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', folder / 'new-key.pem', '-out', folder / 'new-cert.pem'],
-                   check=True, capture_output=True)
-    (folder / 'new-key.pem').replace(folder / 'key.pem')
-    (folder / 'new-cert.pem').replace(folder / 'cert.pem')
 
 
 def trusting(folder, protocols=('http/1.1',), **versions):

@@ -70,13 +70,14 @@ public final class HearthHost {
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
             home.post { reference.value.delivery?.receive(announcement) }
         }
-        messaging = try MessagingService(configuration, directory: data.messages, adminToken: data.adminToken, log: log)
+        messaging = try MessagingService(configuration, directory: data.messages, adminToken: data.adminToken, loop: home, log: log)
         delivery = TriggerDelivery(
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
         ) { [database = database.database] name in try? database.namespace(name) }
         reference.value.delivery = delivery
         metrics = MetricsGatherer(loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, output: output)
         dispatcher.services.register(DatabaseService(database: database.database, loop: home))
+        dispatcher.services.register(MessagingCalls(messaging: messaging, loop: home))
         deployer = Deployer(configuration, state: state, file: deployed, directories: data, dispatcher: dispatcher, log: log)
         functions = FunctionAdministration(deployer)
         try makeShards()

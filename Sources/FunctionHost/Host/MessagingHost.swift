@@ -1,21 +1,33 @@
 import Configuration
 import EventLoop
+import HTTP
 import Logging
 import Messaging
 
 extension MessagingService {
     /// The messaging service of a host.
     ///
-    /// - Parameter directory: where its store lies; it is there.
+    /// - Parameters:
+    ///   - directory: where its store and its keys lie; it is there.
+    ///   - loop: where the connections to other services are watched.
     convenience init(
-        _ configuration: Configuration, directory: String, adminToken: [UInt8], log: Logger
+        _ configuration: Configuration, directory: String, adminToken: [UInt8], loop: EventLoop, log: Logger
     ) throws(HostStartError) {
-        let path = configuration.messaging.storage == .memory ? ":memory:" : "\(directory)/messaging.sqlite"
+        let settings = configuration.messaging
+        let path = settings.storage == .memory ? ":memory:" : "\(directory)/messaging.sqlite"
+        let clock = MessagingClock()
+        let client = HTTPClient(loop: loop, certificateAuthorityFile: settings.certificateAuthority)
+        let services = PushServices(settings, client: client, clock: clock, log: log)
+        let key = try services.vapidKey(in: directory)
+        let backend = try services.backend()
+        let forwarders = try services.forwarders(key)
         do throws(LoopError) {
-            try self.init(settings: Settings(configuration, adminToken: adminToken), path: path, log: log)
+            try self.init(
+                settings: Settings(configuration, adminToken: adminToken), path: path, clock: clock, backend: backend, vapidKey: key, log: log)
         } catch {
             throw HostStartError("the messaging service cannot be started: \(error)")
         }
+        for forwarder in forwarders { embedded.use(forwarder) }
     }
 }
 

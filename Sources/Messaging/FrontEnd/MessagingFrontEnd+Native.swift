@@ -22,9 +22,19 @@ extension MessagingFrontEnd {
             listSubscribers(exchange, try sender(exchange, name), topic)
         case ("messages", 1) where exchange.method == .get: listMessages(exchange, try sender(exchange, name))
         case ("messages", 2) where exchange.method == .get: showMessage(exchange, try sender(exchange, name), rest[1])
+        case ("webPush", 1) where exchange.method == .get: try showWebPushKey(exchange, name)
         case ("credentials", _): try answerCredentials(exchange, name, Array(rest.dropFirst()), body)
         default: MessagingAnswer.unknownPath(exchange)
         }
+    }
+
+    /// What pages subscribe with; everybody may know it.
+    private func showWebPushKey(_ exchange: HTTPExchange, _ name: String) throws(MessagingError) {
+        guard service.project(name) != nil else { throw .notPermitted(project: name) }
+        guard let key = service.vapidKey else {
+            throw MessagingError(.notFound, "This host uses no push services of browsers; set messaging.webPush in functions.json.")
+        }
+        MessagingAnswer.json(exchange, ["publicKey": .string(key.publicKey)])
     }
 
     private func sender(_ exchange: HTTPExchange, _ name: String) throws(MessagingError) -> MessagingProject {

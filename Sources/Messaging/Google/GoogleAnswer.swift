@@ -1,0 +1,68 @@
+import HTTP
+import JSON
+
+/// What Google's messaging service answered, in this room's words (spec messaging 2.4, 2.6).
+enum GoogleAnswer {
+    /// The error in an answer that is none of success.
+    static func error(_ response: ClientResponse) -> MessagingError {
+        let error = (try? JSONValue(parsing: response.body))?["error"]
+        let details = error?["details"]?.array ?? []
+        let code = details.lazy.compactMap { $0["errorCode"]?.string }.first
+        let message = error?["message"]?.string ?? "the messaging service answered \(response.status) without saying why"
+        let violations = details.flatMap { $0["fieldViolations"]?.array ?? [] }.map {
+            MessagingError.Violation(field: $0["field"]?.string ?? "", description: $0["description"]?.string ?? "")
+        }
+        let kind = kind(response.status, code: code, status: error?["status"]?.string)
+        return MessagingError(kind, message, violations: violations, retryAfterSeconds: retryAfter(response))
+    }
+
+    private static func kind(_ status: Int, code: String?, status name: String?) -> MessagingError.Kind {
+        switch (code, status) {
+        case ("UNREGISTERED"?, _): .unregistered
+        // Only an answer of the service itself says that a device is gone, not a page of somebody on the way.
+        case (nil, 404) where name == "NOT_FOUND": .unregistered
+        case ("SENDER_ID_MISMATCH"?, _): .senderMismatch
+        case ("THIRD_PARTY_AUTH_ERROR"?, _), ("APNS_AUTH_ERROR"?, _): .thirdPartyAuthentication
+        case ("QUOTA_EXCEEDED"?, _), (_, 429): .quotaExceeded(.project(number: ""))
+        case ("INVALID_ARGUMENT"?, _), (_, 400): .invalidArgument
+        case (_, 401): .invalidCredential(isExpired: false)
+        case (_, 403): .permissionDenied
+        case ("UNAVAILABLE"?, _), (_, 502...504): .unavailable
+        default: .internalError
+        }
+    }
+
+    /// Seconds; a date counts from the server's own clock.
+    static func retryAfter(_ response: ClientResponse) -> Int? {
+        guard let text = response.header("retry-after") else { return nil }
+        if let seconds = Int(text) { return max(0, seconds) }
+        guard let date = HTTPDate.unixSeconds(text), let now = response.header("date").flatMap({ HTTPDate.unixSeconds($0) }) else { return nil }
+        return Int(max(0, date - now))
+    }
+
+    /// Whether the access token is what is wrong, and not the device's own service.
+    static func isRefusedToken(_ response: ClientResponse) -> Bool {
+        guard response.status == 401 else { return false }
+        let details = (try? JSONValue(parsing: response.body))?["error"]?["details"]?.array ?? []
+        return !details.contains { $0["errorCode"]?.string != nil }
+    }
+}
+
+/// Dates of HTTP headers (RFC 9110 section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    static func unixSeconds(_ text: String) -> Int64? {
+        let parts = text.split(separator: " ")
+        guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]), let month = months.firstIndex(of: String(parts[2])),
+            let year = Int64(parts[3]), (1...31).contains(day), (1970...9999).contains(year)
+        else { return nil }
+        let clock = parts[4].split(separator: ":").compactMap { Int64($0) }
+        guard clock.count == 3, (0..<24).contains(clock[0]), (0..<60).contains(clock[1]), (0...60).contains(clock[2]) else { return nil }
+        // Years begin in March, so that the day that some have more is their last.
+        let shifted = Int64(month) < 2 ? year - 1 : year
+        let monthFromMarch = (Int64(month) + 10) % 12
+        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (monthFromMarch * 306 + 5) / 10 + day - 1 - 719_468
+        return days * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
+    }
+}

@@ -1,0 +1,169 @@
+public import EventLoop
+public import HTTP
+import JSON
+public import Logging
+
+/// Sends through Google's own service, the FCM HTTP v1 API, with a service account.
+///
+/// A message is accepted when Google has accepted it. What is refused for a while is tried again here, within a minute; what stays
+/// refused is answered with Google's own words.
+public final class GoogleBackend: MessagingBackend {
+    /// Where requests go, and how many at a time.
+    public struct Settings: Sendable {
+        public var sendURL = "https://fcm.googleapis.com"
+        public var topicURL = "https://iid.googleapis.com"
+        /// Requests under way at one time.
+        public var parallelism = 100
+        /// Messages that may wait for their turn; a further one is answered `unavailable`.
+        public var waitingMax = 10_000
+        /// The longest that a message is tried, in milliseconds.
+        public var budgetMilliseconds: Int64 = 60_000
+
+        public init() {}
+    }
+
+    private static let attemptsMax = 5
+
+    private let project: String
+    private let client: HTTPClient
+    private let tokens: AccessTokens
+    private let settings: Settings
+    private let turnstile: Turnstile
+    private let now: @Sendable () -> Int64
+
+    /// - Parameter now: milliseconds since 1970.
+    public init(
+        key: ServiceAccountKey, client: HTTPClient, settings: Settings = Settings(), log: Logger, now: @escaping @Sendable () -> Int64
+    ) {
+        project = key.projectID
+        self.client = client
+        self.settings = settings
+        self.now = now
+        tokens = AccessTokens(key, client: client, log: log, now: now)
+        turnstile = Turnstile(width: settings.parallelism, waitingMax: settings.waitingMax)
+    }
+
+    // MARK: MessagingBackend
+
+    public func send(_ request: SendRequest, on loop: EventLoop, _ answer: @escaping (Result<String, MessagingError>) -> Void) {
+        var body: JSONObject = ["message": .object(request.message.fields)]
+        if request.isValidateOnly { body["validate_only"] = true }
+        let call = ClientRequest(
+            method: "POST", url: "\(settings.sendURL)/v1/projects/\(project)/messages:send", headers: [("Content-Type", "application/json")],
+            body: JSONValue.object(body).serialized())
+        perform(call, on: loop, answer) { response in
+            guard let name = response["name"]?.string else {
+                return .failure(MessagingError(.internalError, "the messaging service took a message and did not name it"))
+            }
+            return .success(name)
+        }
+    }
+
+    public func changeTopic(
+        _ change: TopicChange, on loop: EventLoop, _ answer: @escaping (Result<[TopicOutcome], MessagingError>) -> Void
+    ) {
+        let body: JSONValue = [
+            "to": .string("/topics/\(change.topic)"), "registration_tokens": .array(change.registrations.map { .string($0) }),
+        ]
+        let verb = change.action == .subscribe ? "batchAdd" : "batchRemove"
+        let call = ClientRequest(
+            method: "POST", url: "\(settings.topicURL)/iid/v1:\(verb)",
+            headers: [("Content-Type", "application/json"), ("access_token_auth", "true")], body: body.serialized())
+        let count = change.registrations.count
+        perform(call, on: loop, answer) { response in
+            let results = response["results"]?.array ?? []
+            guard results.count == count else {
+                return .failure(MessagingError(.internalError, "the topic service did not answer for each registration"))
+            }
+            return .success(results.map { TopicOutcome(rawValue: $0["error"]?.string ?? "") ?? .unknown })
+        }
+    }
+
+    public func topics(
+        of registration: String, project: String, on loop: EventLoop,
+        _ answer: @escaping (Result<[TopicSubscription], MessagingError>) -> Void
+    ) {
+        guard registration.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/?#%".utf8.contains($0) }), !registration.isEmpty else {
+            return loop.post { [answer = LoopBound(answer, loop: loop)] in answer.value(.failure(.badToken)) }
+        }
+        let call = ClientRequest(
+            url: "\(settings.sendURL)/v1/projects/\(self.project)/registrations/\(registration)/topicSubscriptions?page_size=2000")
+        perform(call, on: loop, answer) { response in
+            let subscriptions = (response["topic_subscriptions"]?.array ?? response["topicSubscriptions"]?.array ?? []).map { entry in
+                let time = entry["create_time"]?.string ?? entry["createTime"]?.string
+                return TopicSubscription(
+                    topic: entry["topic_name"]?.string ?? entry["topicName"]?.string ?? "",
+                    created: time.flatMap { Timestamp($0) }?.unixMilliseconds ?? 0)
+            }
+            return .success(subscriptions.sorted { $0.topic < $1.topic })
+        }
+    }
+
+    // MARK: Requests
+
+    private func perform<T: Sendable>(
+        _ request: ClientRequest, on loop: EventLoop, _ answer: @escaping (Result<T, MessagingError>) -> Void,
+        reading: @escaping @Sendable (JSONValue) -> Result<T, MessagingError>
+    ) {
+        let answer = LoopBound(answer, loop: loop)
+        Task {
+            let outcome = await turnstile.pass { await attempt(request) } ?? .failure(.unavailable())
+            let result = outcome.flatMap(reading)
+            loop.post { answer.value(result) }
+        }
+    }
+
+    /// Sends until there is an answer to give, as spec messaging 2.6 says.
+    private func attempt(_ request: ClientRequest) async -> Result<JSONValue, MessagingError> {
+        let end = now() + settings.budgetMilliseconds
+        var retries = RetryTimes()
+        var hasNewToken = false
+        var attempt = 1
+        while true {
+            let token: String
+            do throws(AccessTokens.Problem) {
+                token = try await tokens.current()
+            } catch {
+                return .failure(MessagingError(error.isTemporary ? .unavailable : .invalidCredential(isExpired: false), error.text))
+            }
+            let error: MessagingError
+            switch await exchange(request, token) {
+            case .success(let response) where response.status == 200:
+                return .success((try? JSONValue(parsing: response.body)) ?? .null)
+            case .success(let response) where GoogleAnswer.isRefusedToken(response) && !hasNewToken:
+                hasNewToken = true
+                await tokens.forget(token)
+                continue
+            case .success(let response): error = GoogleAnswer.error(response)
+            case .failure(let failure): error = failure
+            }
+            guard error.isWorthAnotherTry, attempt < Self.attemptsMax else { return .failure(error) }
+            let isQuota = if case .quotaExceeded = error.kind { true } else { false }
+            let wait = Int64(retries.next(asked: error.retryAfterSeconds ?? (isQuota ? 60 : nil)))
+            guard now() + wait < end else { return .failure(error) }
+            attempt += 1
+            try? await Task.sleep(for: .milliseconds(wait))
+        }
+    }
+
+    private func exchange(_ request: ClientRequest, _ token: String) async -> Result<ClientResponse, MessagingError> {
+        var request = request
+        request.headers.append(("Authorization", "Bearer \(token)"))
+        do throws(ClientError) {
+            return .success(try await client.send(request))
+        } catch {
+            let isOurs = error.kind == .invalidRequest || error.kind == .responseTooLarge
+            return .failure(MessagingError(isOurs ? .internalError : .unavailable, "the messaging service cannot be reached: \(error)"))
+        }
+    }
+}
+
+extension MessagingError {
+    /// Whether the same request may be taken later.
+    fileprivate var isWorthAnotherTry: Bool {
+        switch kind {
+        case .quotaExceeded, .unavailable, .internalError: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Crypto
+import CryptoExtras
+import JSON
+
+/// The key file of a service account, as Google's console gives it out (spec messaging 5.1).
+public struct ServiceAccountKey: Sendable {
+    /// Why a file cannot be used.
+    public struct Problem: Error, Sendable, CustomStringConvertible {
+        public let description: String
+    }
+
+    public let projectID: String
+    let email: String
+    let keyID: String
+    /// Where access tokens are asked for.
+    let tokenURL: String
+    private let key: _RSA.Signing.PrivateKey
+
+    /// - Parameter name: what the file is called in problems.
+    public init(parsing text: [UInt8], name: String) throws(Problem) {
+        let json: JSONValue
+        do throws(JSONError) {
+            json = try JSONValue(parsing: text)
+        } catch {
+            throw Problem(description: "\(name) is not JSON: \(error)")
+        }
+        func member(_ name: String, of file: String) throws(Problem) -> String {
+            guard let value = json[name]?.string, !value.isEmpty else {
+                throw Problem(description: "\(file) has no \"\(name)\"; it must be the key file of a service account")
+            }
+            return value
+        }
+        guard json["type"]?.string == "service_account" else {
+            throw Problem(description: "\(name) is not the key file of a service account: its \"type\" is another")
+        }
+        projectID = try member("project_id", of: name)
+        email = try member("client_email", of: name)
+        keyID = json["private_key_id"]?.string ?? ""
+        tokenURL = json["token_uri"]?.string ?? "https://oauth2.googleapis.com/token"
+        guard let key = try? _RSA.Signing.PrivateKey(pemRepresentation: try member("private_key", of: name)) else {
+            throw Problem(description: "the \"private_key\" of \(name) is not an RSA key in PEM")
+        }
+        self.key = key
+    }
+
+    /// What is exchanged for an access token (RFC 7523).
+    ///
+    /// - Parameter now: seconds since 1970.
+    func assertion(scope: String, now: Int64) throws -> String {
+        let header: JSONObject = ["alg": "RS256", "typ": "JWT", "kid": .string(keyID)]
+        // Clocks differ by some seconds.
+        let claims: JSONObject = [
+            "iss": .string(email), "aud": .string(tokenURL), "scope": .string(scope), "iat": .int(now - 10), "exp": .int(now + 3590),
+        ]
+        let text = [header, claims].map { Base64URL.text(JSONValue.object($0).serialized()) }.joined(separator: ".")
+        let signature = try key.signature(for: SHA256.hash(data: Array(text.utf8)), padding: .insecurePKCS1v1_5)
+        return "\(text).\(Base64URL.text(Array(signature.rawRepresentation)))"
+    }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Lets a bounded number of tasks through at a time, in the order in which they come; beyond a bounded queue it refuses.
+final class Turnstile: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var head = 0
+    }
+
+    private let state: Mutex<State>
+    private let waitingMax: Int
+
+    init(width: Int, waitingMax: Int) {
+        state = Mutex(State(free: width))
+        self.waitingMax = waitingMax
+    }
+
+    /// Runs `body` when there is room; nil where too many wait already.
+    func pass<T: Sendable>(_ body: () async -> T) async -> T? {
+        let hasRoom = state.withLock { $0.free > 0 || $0.waiting.count - $0.head < waitingMax }
+        guard hasRoom else { return nil }
+        await enter()
+        defer { leave() }
+        return await body()
+    }
+
+    private func enter() async {
+        await withCheckedContinuation { continuation in
+            let entersNow = state.withLock { state in
+                guard state.free == 0 else {
+                    state.free -= 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if entersNow { continuation.resume() }
+        }
+    }
+
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.head < state.waiting.count else {
+                state.free += 1
+                return nil
+            }
+            let next = state.waiting[state.head]
+            state.head += 1
+            if state.head > 64, state.head * 2 > state.waiting.count {
+                state.waiting.removeFirst(state.head)
+                state.head = 0
+            }
+            return next
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,12 @@
+"""Certificates made for a test."""
+
+import subprocess
+
+
+def make_certificate(folder, name='localhost'):
+    """Leaves `cert.pem` and `key.pem` in a folder, each replaced as a whole."""
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', f'/CN={name}', '-addext',
+                    'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', folder / 'new-key.pem', '-out', folder / 'new-cert.pem'],
+                   check=True, capture_output=True)
+    (folder / 'new-key.pem').replace(folder / 'key.pem')
+    (folder / 'new-cert.pem').replace(folder / 'cert.pem')
