@@ -54,15 +54,8 @@ enum HTTPDate {
 
     static func unixSeconds(_ text: String) -> Int64? {
         let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]), let month = months.firstIndex(of: String(parts[2])),
-            let year = Int64(parts[3]), (1...31).contains(day), (1970...9999).contains(year)
-        else { return nil }
-        let clock = parts[4].split(separator: ":").compactMap { Int64($0) }
-        guard clock.count == 3, (0..<24).contains(clock[0]), (0..<60).contains(clock[1]), (0...60).contains(clock[2]) else { return nil }
-        // Years begin in March, so that the day that some have more is their last.
-        let shifted = Int64(month) < 2 ? year - 1 : year
-        let monthFromMarch = (Int64(month) + 10) % 12
-        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (monthFromMarch * 306 + 5) / 10 + day - 1 - 719_468
-        return days * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
+        guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2])) else { return nil }
+        let number = String("0\(month + 1)".suffix(2))
+        return Timestamp("\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z").map { $0.milliseconds / 1000 }
     }
 }

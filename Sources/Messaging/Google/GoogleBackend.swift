@@ -89,14 +89,16 @@ public final class GoogleBackend: MessagingBackend {
         let call = ClientRequest(
             url: "\(settings.sendURL)/v1/projects/\(self.project)/registrations/\(registration)/topicSubscriptions?page_size=2000")
         perform(call, on: loop, answer) { response in
-            let subscriptions = (response["topic_subscriptions"]?.array ?? response["topicSubscriptions"]?.array ?? []).map { entry in
-                let time = entry["create_time"]?.string ?? entry["createTime"]?.string
-                return TopicSubscription(
-                    topic: entry["topic_name"]?.string ?? entry["topicName"]?.string ?? "",
-                    created: time.flatMap { Timestamp($0) }?.unixMilliseconds ?? 0)
-            }
+            let list = response["topic_subscriptions"]?.array ?? response["topicSubscriptions"]?.array ?? []
+            let subscriptions = list.map { Self.subscription($0) }
             return .success(subscriptions.sorted { $0.topic < $1.topic })
         }
+    }
+
+    private static func subscription(_ entry: JSONValue) -> TopicSubscription {
+        let name = entry["topic_name"] ?? entry["topicName"]
+        let time = (entry["create_time"] ?? entry["createTime"])?.string
+        return TopicSubscription(topic: name?.string ?? "", created: time.flatMap { Timestamp($0)?.milliseconds } ?? 0)
     }
 
     // MARK: Requests
