@@ -11,13 +11,13 @@ def test_followers_are_told_and_dead_tokens_forgotten(launch):
     messaging, database = Messaging(host, PROJECT), Database(host, f'{PROJECT}-default-rtdb')
     tokens = [messaging.register(name=f'phone {n}')['token'] for n in range(2)]
     dead = 'cDeadDevice00000000001:APA91b' + 'D' * 40
-    database.put('/users/ann', {'notificationTokens': {token: True for token in [*tokens, dead]}})
-    database.put('/users/bob', {'displayName': 'Bob'})
+    database.put('/users/ann.json', {'notificationTokens': {token: True for token in [*tokens, dead]}})
+    database.put('/users/bob.json', {'displayName': 'Bob'})
     with Receiver(host, tokens[0]) as first, Receiver(host, tokens[1]) as second:
-        database.put('/followers/ann/bob', True)
+        database.put('/followers/ann/bob.json', True)
         for receiver in (first, second):
             message = receiver.next()
             assert message['notification'] == {'title': 'You have a new follower!', 'body': 'Bob is now following you.'}, message
-    until(lambda: set(database.get('/users/ann/notificationTokens')) == set(tokens), 'the dead token is forgotten')
-    database.put('/followers/ann/bob', None)
+    until(lambda: set(database.get('/users/ann/notificationTokens.json')) == set(tokens), 'the dead token is forgotten')
+    database.put('/followers/ann/bob.json', None)
     until(lambda: 'stopped following' in host.log, 'the end is seen')

@@ -4,6 +4,7 @@ answers as it is told."""
 import base64
 import collections
 import http.server
+import itertools
 import json
 import secrets
 import socket
@@ -138,7 +139,7 @@ class Google(Service):
     def __init__(self, project='demo-hearth'):
         super().__init__()
         self.project, self.private = project, rsa.generate_private_key(65537, 2048)
-        self.issued, self.grants, self.life, self.refused = [], collections.deque(), 3599, set()
+        self.issued, self.grants, self.life, self.refused, self.numbers = [], collections.deque(), 3599, set(), itertools.count(1)
 
     def key_file(self):
         pem = self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
@@ -160,7 +161,7 @@ class Google(Service):
         body = json.loads(request.body)
         if request.path.startswith('/iid/'):
             return 200, {}, {'results': [{'error': 'NOT_FOUND'} if 'gone' in token else {} for token in body['registration_tokens']]}
-        return 200, {}, {'name': f'projects/{self.project}/messages/{len(self.requests)}'}
+        return 200, {}, {'name': f'projects/{self.project}/messages/{next(self.numbers)}'}
 
     def grant(self, request):
         fields = dict(part.split('=', 1) for part in request.body.decode().split('&'))

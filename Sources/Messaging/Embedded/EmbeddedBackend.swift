@@ -75,7 +75,11 @@ public final class EmbeddedBackend: MessagingBackend {
 
     /// Has messages for a platform's devices that registered with an address handed to `forwarder`.
     public func use(_ forwarder: any PushForwarder) {
-        onWriter { $0.forwarders[forwarder.platform] = forwarder }
+        onWriter { writer in
+            writer.forwarders[forwarder.platform] = forwarder
+            writer.forwardBacklog = ForwardBacklog()
+            writer.goOnForwarding()
+        }
     }
 
     // MARK: One question to the store

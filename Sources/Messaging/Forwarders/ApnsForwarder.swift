@@ -25,6 +25,7 @@ public final class ApnsForwarder: PushForwarder {
     private let hosts: Hosts
     private let log: Logger
     private let now: @Sendable () -> Int64
+    private let turnstile = Turnstile(width: PushLimits.requestsMax)
 
     /// - Parameter now: milliseconds since 1970.
     public init(client: HTTPClient, key: ApnsKey, hosts: Hosts = Hosts(), log: Logger, now: @escaping @Sendable () -> Int64) {
@@ -55,24 +56,15 @@ public final class ApnsForwarder: PushForwarder {
             } catch {
                 return .failed("the APNs key cannot sign: \(error)")
             }
-            var asked: Int?
-            do throws(ClientError) {
-                var request = request
-                request.headers.append(("authorization", authorization))
-                let response = try await client.send(request)
-                let reason = (try? JSONValue(parsing: response.body))?["reason"]?.string ?? ""
-                switch Self.verdict(response.status, reason) {
-                case .done(let outcome): return outcome
-                case .newToken where !isFresh:
-                    isFresh = true
-                    key.forget(authorization)
-                    continue
-                case .newToken: return .failed("Apple refuses the key: \(reason)")
-                case .again: asked = response.header("retry-after").flatMap { Int($0) }
-                }
-            } catch {
-                if error.kind == .cancelled || error.kind == .invalidRequest { return .failed(error.message) }
-                log.info("Apple's push service cannot be reached", metadata: ["reason": "\(error)"])
+            let asked: Int?
+            switch await turnstile.pass({ await offer(request, authorization) }) {
+            case .done(let outcome): return outcome
+            case .newToken where !isFresh:
+                isFresh = true
+                key.forget(authorization)
+                continue
+            case .newToken: return .failed("Apple refuses the key, also with a new token")
+            case .again(let seconds): asked = seconds
             }
             let wait = retries.next(asked: asked)
             guard now() + Int64(wait) < push.expires else { return .expired }
@@ -84,16 +76,33 @@ public final class ApnsForwarder: PushForwarder {
         case done(ForwardOutcome)
         /// The token is too old: once more with a new one.
         case newToken
-        case again
+        /// Another attempt may work, after so many seconds where Apple says so.
+        case again(Int?)
+    }
+
+    private func offer(_ request: ClientRequest, _ authorization: String) async -> Verdict {
+        var request = request
+        request.headers.append(("authorization", authorization))
+        do throws(ClientError) {
+            let response = try await client.send(request)
+            let reason = (try? JSONValue(parsing: response.body))?["reason"]?.string ?? ""
+            return Self.verdict(response.status, reason, asked: response.header("retry-after").flatMap { Int($0) })
+        } catch {
+            if error.kind == .cancelled || error.kind == .invalidRequest { return .done(.failed(error.message)) }
+            log.info("Apple's push service cannot be reached", metadata: ["reason": "\(error)"])
+            return .again(nil)
+        }
     }
 
     /// What an answer says.
-    static func verdict(_ status: Int, _ reason: String) -> Verdict {
+    ///
+    /// - Parameter asked: seconds after which Apple wants to be asked again.
+    static func verdict(_ status: Int, _ reason: String, asked: Int? = nil) -> Verdict {
         switch (status, reason) {
         case (200, _): .done(.delivered)
         case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"), (410, _): .done(.unregistered)
         case (403, "ExpiredProviderToken"): .newToken
-        case (429, _), (500, _), (503, _): .again
+        case (429, _), (500, _), (503, _): .again(asked)
         case (413, _): .done(.failed("Apple says that the message is too large"))
         default: .done(.failed("Apple answered \(status) \(reason)"))
         }

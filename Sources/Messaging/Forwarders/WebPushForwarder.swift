@@ -13,6 +13,7 @@ public final class WebPushForwarder: PushForwarder {
     private let allowsLocal: Bool
     private let log: Logger
     private let now: @Sendable () -> Int64
+    private let turnstile = Turnstile(width: PushLimits.requestsMax)
 
     /// - Parameters:
     ///   - allowsLocal: takes http addresses and private hosts too, as in tests and development.
@@ -46,7 +47,7 @@ public final class WebPushForwarder: PushForwarder {
             let seconds = (push.expires - now()) / 1000
             guard seconds > 0 || push.message.webpush.ttlSeconds == 0 else { return .expired }
             let wait: UInt64
-            switch await offer(parts, push.message, ttlSeconds: max(0, seconds)) {
+            switch await turnstile.pass({ await offer(parts, push.message, ttlSeconds: max(0, seconds)) }) {
             case .done(let outcome): return outcome
             case .again(let asked): wait = retries.next(asked: asked)
             }

@@ -40,7 +40,7 @@ public final class GoogleBackend: MessagingBackend {
         self.settings = settings
         self.now = now
         tokens = AccessTokens(key, client: client, log: log, now: now)
-        turnstile = Turnstile(width: settings.parallelism, waitingMax: settings.waitingMax)
+        turnstile = Turnstile(width: settings.parallelism)
     }
 
     // MARK: MessagingBackend
@@ -63,7 +63,7 @@ public final class GoogleBackend: MessagingBackend {
         _ change: TopicChange, on loop: EventLoop, _ answer: @escaping (Result<[TopicOutcome], MessagingError>) -> Void
     ) {
         let body: JSONValue = [
-            "to": .string("/topics/\(change.topic)"), "registration_tokens": .array(change.registrations.map { .string($0) }),
+            "to": .string("/topics/\(change.topic.text)"), "registration_tokens": .array(change.registrations.map { .string($0) }),
         ]
         let verb = change.action == .subscribe ? "batchAdd" : "batchRemove"
         let call = ClientRequest(
@@ -108,9 +108,9 @@ public final class GoogleBackend: MessagingBackend {
         reading: @escaping @Sendable (JSONValue) -> Result<T, MessagingError>
     ) {
         let answer = LoopBound(answer, loop: loop)
+        guard turnstile.waitingCount < settings.waitingMax else { return loop.post { answer.value(.failure(.unavailable())) } }
         Task {
-            let outcome = await turnstile.pass { await attempt(request) } ?? .failure(.unavailable())
-            let result = outcome.flatMap(reading)
+            let result = await attempt(request).flatMap(reading)
             loop.post { answer.value(result) }
         }
     }
@@ -129,7 +129,7 @@ public final class GoogleBackend: MessagingBackend {
                 return .failure(MessagingError(error.isTemporary ? .unavailable : .invalidCredential(isExpired: false), error.text))
             }
             let error: MessagingError
-            switch await exchange(request, token) {
+            switch await turnstile.pass({ await exchange(request, token) }) {
             case .success(let response) where response.status == 200:
                 return .success((try? JSONValue(parsing: response.body)) ?? .null)
             case .success(let response) where GoogleAnswer.isRefusedToken(response) && !hasNewToken:

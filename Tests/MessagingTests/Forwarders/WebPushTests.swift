@@ -75,8 +75,8 @@ struct ForwardingAnswerTests {
             (200, "", ApnsForwarder.Verdict.done(.delivered)), (400, "BadDeviceToken", .done(.unregistered)),
             (400, "DeviceTokenNotForTopic", .done(.unregistered)), (410, "Unregistered", .done(.unregistered)),
             (410, "ExpiredToken", .done(.unregistered)), (403, "ExpiredProviderToken", .newToken),
-            (403, "InvalidProviderToken", .done(.failed("Apple answered 403 InvalidProviderToken"))), (429, "TooManyRequests", .again),
-            (500, "InternalServerError", .again), (503, "Shutdown", .again),
+            (403, "InvalidProviderToken", .done(.failed("Apple answered 403 InvalidProviderToken"))), (429, "TooManyRequests", .again(nil)),
+            (500, "InternalServerError", .again(nil)), (503, "Shutdown", .again(nil)),
             (413, "PayloadTooLarge", .done(.failed("Apple says that the message is too large"))),
             (400, "BadTopic", .done(.failed("Apple answered 400 BadTopic"))),
         ])

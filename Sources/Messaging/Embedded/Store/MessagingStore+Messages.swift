@@ -91,6 +91,18 @@ extension MessagingStore {
         }
     }
 
+    /// Devices for which something waits, in the order of their rows.
+    func devicesWithPending(after device: Int64, limit: Int) throws(SQLiteError) -> [Int64] {
+        let sql = "SELECT DISTINCT device FROM pending WHERE device > ?1 ORDER BY device LIMIT ?2"
+        return try connection.with(sql) { row throws(SQLiteError) -> [Int64] in
+            row.bind(device, at: 1)
+            row.bind(Int64(limit), at: 2)
+            var found: [Int64] = []
+            while try row.step() { found.append(row.integer(at: 0)) }
+            return found
+        }
+    }
+
     func pendingCount(_ device: Int64) throws(SQLiteError) -> Int {
         guard case .integer(let count)? = try connection.value("SELECT count(*) FROM pending WHERE device = ?1", .integer(device)) else { return 0 }
         return Int(count)

@@ -37,6 +37,8 @@ final class MessagingWriter {
     var forwarders: [DevicePlatform: any PushForwarder] = [:]
     /// What is handed to forwarders and not answered yet.
     var forwarding: Set<ForwardKey> = []
+    /// What waits to be handed to them: after a start everything, later what was too much at one time.
+    var forwardBacklog: ForwardBacklog? = ForwardBacklog()
     /// What tests have every send answered with.
     var fault: MessagingError?
     /// The message that was read last.
@@ -75,6 +77,7 @@ final class MessagingWriter {
             lastID = try opened.lastMessage()
             store = opened
             try resumeFanOuts(opened)
+            goOnForwarding()
             didSucceed()
         } catch {
             store = nil

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets a bounded number of tasks through at a time, in the order in which they come; beyond a bounded queue it refuses.
+/// Lets a bounded number of tasks through at a time, in the order in which they come.
 final class Turnstile: Sendable {
     private struct State {
         var free: Int
@@ -9,17 +9,14 @@ final class Turnstile: Sendable {
     }
 
     private let state: Mutex<State>
-    private let waitingMax: Int
 
-    init(width: Int, waitingMax: Int) {
-        state = Mutex(State(free: width))
-        self.waitingMax = waitingMax
-    }
+    init(width: Int) { state = Mutex(State(free: width)) }
 
-    /// Runs `body` when there is room; nil where too many wait already.
-    func pass<T: Sendable>(_ body: () async -> T) async -> T? {
-        let hasRoom = state.withLock { $0.free > 0 || $0.waiting.count - $0.head < waitingMax }
-        guard hasRoom else { return nil }
+    /// How many wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count - $0.head } }
+
+    /// Runs `body` when there is room.
+    func pass<T: Sendable>(_ body: () async -> T) async -> T {
         await enter()
         defer { leave() }
         return await body()
