@@ -71,7 +71,7 @@ import Testing
         Row(#"{"project": 7}"#, "1:13: project: expected \(project), found 7"),
         Row(#"{"project": "demo-hearth", "port": 1}"#,
             "1:28: port: unknown key; expected one of project, region, server, plugins, functions, defaults, workers, auth, appCheck, "
-                + "database, messaging, logging"),
+                + "database, messaging, logging, watch"),
         Row(#"{"project": "demo-hearth", "server": {"prot": 1}}"#, #"1:39: server.prot: unknown key; did you mean "port"?"#),
         Row(#"{"project": "demo-hearth", "sever": {}, "server": {}}"#, #"1:28: sever: unknown key; did you mean "server"?"#),
         Row(#"{"project": "demo-hearth", "server": {"port": 65536}}"#,
@@ -87,8 +87,8 @@ import Testing
             #"1:54: server.tls.key: expected the path of a file, found """#),
         Row(
             #"{"project": "demo-hearth", "messaging": {"a": 1}}"#,
-            "1:42: messaging.a: unknown key; expected one of backend, storage, projectNumber, projects, ownerToken, reservedKeys, "
-                + "collapseNotifications, uninstall, inactiveAfterDays, tokenExpiryDays, historySeconds, limits, quotas"),
+            "1:42: messaging.a: unknown key; expected one of backend, google, webPush, apns, certificateAuthority, storage, "
+                + "projectNumber, projects, ownerToken, reservedKeys, collapseNotifications, uninstall, inactiveAfterDays, tokenExpiryDays, historySeconds, limits, quotas"),
         Row(#"{"project": "demo-hearth", "logging": {"level": "warn"}}"#,
             #"1:49: logging.level: expected "trace", "debug", "info", "notice", "warning", "error" or "critical", found "warn""#),
         Row(#"{"project": "demo-hearth", "logging": {"level": "eror"}}"#,

@@ -48,7 +48,7 @@ import Testing
     @Test func theProjectsOwnFileIsValid() throws {
         let configuration = try Configuration.load(file: FilePaths.root + "/functions.json", mode: .development)
         #expect(configuration.project == "demo-hearth")
-        #expect(configuration.plugins.map(\.name) == ["Arithmetic", "Messages", "Counter"])
+        #expect(configuration.plugins.map(\.name) == ["Arithmetic", "Messages", "Followers", "Counter"])
         #expect(configuration.warnings.isEmpty)
     }
 }

@@ -163,9 +163,11 @@ def sending_to_apple(launch, apple, tmp_path):
 
 def test_apple_is_sent_to(launch, apple, tmp_path):
     messaging, token, key = sending_to_apple(launch, apple, tmp_path)
-    names = [messaging.send({'token': token, 'notification': {'title': 'Hi'}, 'data': {'a': str(n)}}) for n in range(3)]
-    until(lambda: len(apple.requests) == 3, 'the messages arrive')
-    request = min(apple.requests, key=lambda request: request.body['a'])
+    names = []
+    for number in range(3):
+        names.append(messaging.send({'token': token, 'notification': {'title': 'Hi'}, 'data': {'a': str(number)}}))
+        until(lambda: len(apple.requests) == len(names), 'the message arrives')
+    request = apple.requests[0]
     assert (request.method, request.path) == ('POST', '/3/device/' + 'ab' * 32)
     assert request.body['aps'] == {'alert': {'title': 'Hi'}} and request.body['a'] == '0'
     assert request.headers['apns-topic'] == 'com.example.app' and request.headers['apns-push-type'] == 'alert'
