@@ -88,7 +88,8 @@ import Testing
         Row(
             #"{"project": "demo-hearth", "messaging": {"a": 1}}"#,
             "1:42: messaging.a: unknown key; expected one of backend, google, webPush, apns, certificateAuthority, "
-                + "storage, projectNumber, projects, ownerToken, reservedKeys, collapseNotifications, uninstall, inactiveAfterDays, tokenExpiryDays, historySeconds, limits, quotas"),
+                + "storage, projectNumber, projects, ownerToken, reservedKeys, collapseNotifications, "
+                + "uninstall, inactiveAfterDays, tokenExpiryDays, historySeconds, limits, quotas"),
         Row(#"{"project": "demo-hearth", "logging": {"level": "warn"}}"#,
             #"1:49: logging.level: expected "trace", "debug", "info", "notice", "warning", "error" or "critical", found "warn""#),
         Row(#"{"project": "demo-hearth", "logging": {"level": "eror"}}"#,
