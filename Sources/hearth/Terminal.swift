@@ -5,6 +5,9 @@ enum Terminal {
     /// Writes text and a newline to standard output.
     static func write(_ text: String) { writeAll(text + "\n", to: STDOUT_FILENO) }
 
+    /// Writes text to standard output as it is.
+    static func put(_ text: String) { writeAll(text, to: STDOUT_FILENO) }
+
     /// Writes text and a newline to standard error.
     static func writeError(_ text: String) { writeAll(text + "\n", to: STDERR_FILENO) }
 

@@ -106,6 +106,19 @@ def test_a_plain_http_function(hearth):
     assert failed.status == 1
 
 
+def test_a_function_that_events_start(hearth):
+    event = ('--params', '{id: "m1"}', '--as', 'ada')
+    assert hearth.succeeds('functions:call', 'noteCreated', '{a: 1}', *event) == 'noteCreated succeeded\n'
+    noted = [note for note in hearth.result('database:get', '/noted/created').values() if note.get('params') == {'id': 'm1'}]
+    assert len(noted) == 1
+    assert noted[0]['ref'].strip('/') == 'watched/m1'
+    assert 'say either' in hearth.run('functions:call', 'noteWritten', '1', '--after', '2', *event).sentence
+    assert 'say in params what id is' in hearth.run('functions:call', 'noteCreated', '1').sentence
+    assert '--before' in hearth.run('functions:call', 'noteUpdated', '1', *event).sentence
+    assert hearth.run('functions:call', 'failTyped', '1', '--params', '{id: "x"}').sentence.startswith('failTyped failed: ')
+    assert '--before, --after and --params' in hearth.run('functions:call', 'echo', '1', '--params', '{}').sentence
+
+
 def test_a_function_that_is_not_there(hearth):
     assert 'no function ecko' in (said := hearth.run('functions:call', 'ecko').sentence)
     assert 'functions:list' in said or 'did you mean echo?' in said

@@ -9,7 +9,7 @@ from hearth import BINARY, ROOT
 
 PAGE = (ROOT / 'docs/command-line.md').read_text()
 # They write something else than a result, or none.
-WITHOUT_JSON = {'serve', 'exec', 'completions', 'functions:shell'}
+WITHOUT_JSON = {'serve', 'exec', 'completions'}
 
 
 def run(*arguments):

@@ -164,8 +164,8 @@ def test_scripts_are_strict_and_can_be_run():
         subprocess.run(['bash', '-n', ROOT / name], check=True)
 
 
-FUZZ_TARGETS = ['Build', 'Configuration', 'Frames', 'HTTP', 'Import', 'JSON', 'Logs', 'Outbox', 'REST', 'Rules', 'Trace', 'Tree', 'Messaging',
-                'WebSocket']
+FUZZ_TARGETS = ['Build', 'Configuration', 'Frames', 'HTTP', 'Import', 'JSON', 'Logs', 'Outbox', 'RelaxedJSON', 'REST', 'Rules', 'Trace',
+                'Tree', 'Messaging', 'WebSocket']
 
 
 @pytest.mark.parametrize('target', FUZZ_TARGETS)

@@ -37,14 +37,21 @@ public struct RelaxedJSON {
         return true
     }
 
+    /// The same where it follows without a blank, and a word behind it.
+    mutating func takeNow(_ character: Unicode.Scalar) -> Bool {
+        guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: character), Self.isWord(bytes[position + 1]) else { return false }
+        position += 1
+        return true
+    }
+
     /// The next value.
     public mutating func value() throws(RelaxedJSONError) -> JSONValue { try value(depth: 0) }
 
-    /// The next word: a letter, `_` or `$`, and what follows of these and digits. nil where there is none.
+    /// The next word: letters, digits, `_` and `$`. nil where there is none.
     public mutating func word() -> String? {
         skipBlanks()
         let start = position
-        while position < bytes.count, Self.isWord(bytes[position]), position > start || !Self.isDigit(bytes[position]) { position += 1 }
+        while position < bytes.count, Self.isWord(bytes[position]) { position += 1 }
         return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
     }
 

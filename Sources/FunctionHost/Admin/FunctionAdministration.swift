@@ -125,6 +125,10 @@ final class FunctionAdministration {
         case (2, "split"):
             try call.allow(.post)
             try split(name ?? "", call, completion)
+        case (2, "invoke"):
+            try call.allow(.post)
+            guard let function = deployer.live.functions.first(where: { $0.name == name }) else { throw unknown(name) }
+            try EventByHand(function, call.body, namespace: deployer.configuration.database.defaultNamespace).run(completion: completion)
         default: throw .noSuchResource
         }
     }

@@ -14,19 +14,3 @@ enum Folder {
         return names
     }
 }
-
-/// What a name of the file system leads to.
-enum FileKind {
-    case file, folder, other
-
-    /// nil where there is nothing.
-    static func of(_ path: String) -> FileKind? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return .file
-        case S_IFDIR: return .folder
-        default: return .other
-        }
-    }
-}

@@ -1,3 +1,4 @@
+import CommandClient
 import Glibc
 
 /// Whether a program can be run, as a shell judges it.
@@ -14,6 +15,6 @@ enum ProgramSearch {
     }
 
     private static func isProgram(_ file: String) -> Bool {
-        FileKind.of(file) == .file && access(file, X_OK) == 0
+        FileStatus(file)?.kind == .file && access(file, X_OK) == 0
     }
 }

@@ -85,8 +85,8 @@ struct Init: LocalCommand {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed = trimmed.dropLast() }
         if trimmed.isEmpty { throw ClientFailure(.invalidInput, "the folder has no name; . stands for this one") }
-        if let kind = FileKind.of(path) {
-            guard kind == .folder else { throw ClientFailure(.invalidInput, "\(path) is a file; name a folder") }
+        if let status = FileStatus(path) {
+            guard status.kind == .folder else { throw ClientFailure(.invalidInput, "\(path) is a file; name a folder") }
             return try resolved(String(trimmed))
         }
         guard let slash = trimmed.lastIndex(of: "/") else { return "\(try resolved("."))/\(trimmed)" }

@@ -1,0 +1,30 @@
+import Glibc
+
+/// What a name of the file system leads to.
+public struct FileStatus: Sendable {
+    /// What sort of thing it is.
+    public enum Kind: Sendable {
+        case file, folder, other
+    }
+
+    public let kind: Kind
+    /// The user whose it is.
+    public let owner: UInt32
+    /// When it was changed last, in seconds since 1970.
+    public let modified: Int
+
+    /// nil where there is nothing.
+    ///
+    /// - Parameter followsLinks: whether a symbolic link stands for what it leads to.
+    public init?(_ path: String, followsLinks: Bool = true) {
+        var status = stat()
+        guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .file
+        case S_IFDIR: kind = .folder
+        default: kind = .other
+        }
+        owner = status.st_uid
+        modified = status.st_mtim.tv_sec
+    }
+}
