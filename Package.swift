@@ -65,7 +65,7 @@ let package = Package(
         .target(name: "Metrics", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(name: "JSON", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(
-            name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL"], exclude: ["README.md"], swiftSettings: house),
+            name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL", "CLinux"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CZlib", "CCurl"],
             exclude: ["Server/README.md", "Client/README.md"], swiftSettings: house),
@@ -96,7 +96,7 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
-        .target(name: "CommandClient", dependencies: ["Bytes", "JSON", "COpenSSL"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "CommandClient", dependencies: ["Bytes", "JSON", "COpenSSL", "CZlib"], exclude: ["README.md"], swiftSettings: house),
         .target(name: "WorkerProtocol", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"],
@@ -106,7 +106,7 @@ let package = Package(
             name: "FunctionHost",
             dependencies: [
                 "Bytes", "Metrics", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree", "Rules",
-                "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux",
+                "SQLite", "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),

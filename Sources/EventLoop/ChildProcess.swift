@@ -32,20 +32,22 @@ public final class ChildProcess {
     /// How it ended, once it has.
     public private(set) var ending: Ending?
 
-    /// Starts `arguments[0]`.
+    /// Starts a program.
     ///
     /// - Parameters:
+    ///   - program: its file; `arguments[0]` where nil, which else is only what it is called.
     ///   - environment: the child's whole environment, `NAME=value`.
     /// - Throws: `LoopError`, for example `ENOENT` for a missing program or `EAGAIN` at the process limit.
     public init(
-        loop: EventLoop, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]
+        loop: EventLoop, program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]
     ) throws(LoopError) {
         handle = .allocate(capacity: 1)
         var pipes: [UnsafeMutablePointer<uv_pipe_t>] = []
         var containers = descriptors.map { Self.container($0, loop: loop, pipes: &pipes) }
         var argumentPointers = arguments.map { strdup($0) } + [nil]
         var environmentPointers = environment.map { strdup($0) } + [nil]
-        defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
+        let file = strdup(program ?? arguments.first ?? "")
+        defer { for pointer in argumentPointers + environmentPointers + [file] { free(pointer) } }
         var options = uv_process_options_t()
         options.exit_cb = { handle, status, signal in
             guard let data = handle?.pointee.data else { return }
@@ -54,7 +56,7 @@ public final class ChildProcess {
         let code = argumentPointers.withUnsafeMutableBufferPointer { arguments in
             environmentPointers.withUnsafeMutableBufferPointer { environment in
                 containers.withUnsafeMutableBufferPointer { stdio in
-                    options.file = UnsafePointer(arguments[0])
+                    options.file = UnsafePointer(file)
                     options.args = arguments.baseAddress
                     options.env = environment.baseAddress
                     options.stdio = stdio.baseAddress
@@ -66,7 +68,7 @@ public final class ChildProcess {
         guard code == 0 else {
             closeAndFree(handle)
             for pipe in pipes { closeAndFree(pipe) }
-            throw LoopError(code: code, operation: "spawn", subject: arguments.first ?? "")
+            throw LoopError(code: code, operation: "spawn", subject: program ?? arguments.first ?? "")
         }
         // Held until the exit is reported.
         handle.pointee.data = Unmanaged.passRetained(self).toOpaque()

@@ -22,6 +22,9 @@ private final class OffloadedWork: Sendable {
     func start(on loop: EventLoop) {
         let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
         request.pointee.data = Unmanaged.passRetained(self).toOpaque()
+        // The first one starts the pool's threads.
+        let before = ThreadSignals.block()
+        defer { ThreadSignals.restore(before) }
         let code = uv_queue_work(
             loop.handle, request,
             { request in

@@ -61,6 +61,18 @@ public final class Listener {
 
     deinit { close() }
 
+    /// The socket itself, with a descriptor of its own: it listens on when this is closed.
+    ///
+    /// - Throws: `LoopError` when there is no descriptor left.
+    public func listeningSocket() throws(LoopError) -> ListeningSocket {
+        var descriptor: uv_os_fd_t = -1
+        let base = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
+        try check(uv_fileno(base, &descriptor), "listen", "\(port)")
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        if copy < 0 { throw LoopError(code: -errno, operation: "listen", subject: "\(port)") }
+        return try ListeningSocket(descriptor: copy)
+    }
+
     /// Accepts no more connections. What is accepted stays open.
     public func close() {
         guard !isClosed else { return }

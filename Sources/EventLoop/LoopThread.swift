@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 import Synchronization
 
 /// A loop on a thread of its own, for sharding connections and for tests.
@@ -20,6 +20,7 @@ public final class LoopThread: Sendable {
             { context in
                 guard let context else { return nil }
                 let loop = Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
+                ThreadSignals.block()
                 loop.run()
                 return nil
             }, context)
@@ -39,5 +40,26 @@ public final class LoopThread: Sendable {
         guard let id else { return }
         loop.stop()
         pthread_join(id, nil)
+    }
+}
+
+/// Which thread gets the process's signals: the main one. What is blocked by all of them waits, also through `execv`.
+public enum ThreadSignals {
+    /// Keeps every signal from the calling thread, and from those that it starts.
+    ///
+    /// - Returns: what was kept from it before.
+    @discardableResult
+    public static func block() -> sigset_t {
+        var set = sigset_t()
+        var before = sigset_t()
+        sigfillset(&set)
+        pthread_sigmask(SIG_BLOCK, &set, &before)
+        return before
+    }
+
+    /// Goes back to what ``block()`` returned.
+    public static func restore(_ before: sigset_t) {
+        var set = before
+        pthread_sigmask(SIG_SETMASK, &set, nil)
     }
 }

@@ -1,5 +1,6 @@
 import Bytes
 import CLibuv
+import Glibc
 
 /// What a ``Stream`` tells its owner, always on the loop's thread.
 public protocol StreamHandler: AnyObject {
@@ -59,6 +60,36 @@ public final class Stream {
         }
         return Stream(loop: loop, handle: pipe)
     }
+
+    /// A stream over a connected TCP socket; it becomes the stream's.
+    ///
+    /// - Throws: `LoopError` when the descriptor is none.
+    public static func adopting(connection descriptor: Int32, loop: EventLoop) throws(LoopError) -> Stream {
+        let handle = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
+        uv_tcp_init(loop.handle, handle)
+        let code = uv_tcp_open(handle, descriptor)
+        if code < 0 {
+            Glibc.close(descriptor)
+            closeAndFree(handle)
+            throw LoopError(code: code, operation: "open", subject: "descriptor \(descriptor)")
+        }
+        return Stream(loop: loop, handle: handle)
+    }
+
+    /// Another descriptor of what it reads and writes, for another process to go on with; nil when there is none to be had.
+    public func duplicateDescriptor() -> Int32? {
+        var descriptor: uv_os_fd_t = -1
+        let base = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
+        guard state != .closed, uv_fileno(base, &descriptor) == 0 else { return nil }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        return copy < 0 ? nil : copy
+    }
+
+    /// Whether TLS is spoken on it.
+    public var isTLS: Bool { tls != nil }
+
+    /// Names the peer of a stream whose own end does not know it.
+    public func setPeerAddress(_ address: String) { peerAddress = address }
 
     // MARK: Closing
 

@@ -40,13 +40,16 @@ public final class MessagingService: Sendable {
     ///   - clock: the time of everything that ages.
     ///   - backend: what sends; nil for the embedded back end.
     ///   - vapidKey: who this host is to the push services of browsers.
+    ///   - isSuspended: whether the store is left alone until ``resume()``.
     public init(
-        settings: Settings, path: String, clock: MessagingClock, backend: (any MessagingBackend)? = nil, vapidKey: VapidKey? = nil, log: Logger
+        settings: Settings, path: String, clock: MessagingClock, backend: (any MessagingBackend)? = nil, vapidKey: VapidKey? = nil,
+        isSuspended: Bool = false, log: Logger
     ) throws(LoopError) {
         self.settings = settings
         self.vapidKey = vapidKey
         embedded = try EmbeddedBackend(
-            path: path, settings: settings.embedded, projects: settings.projects, parser: settings.parser, clock: clock, log: log)
+            path: path, settings: settings.embedded, projects: settings.projects, parser: settings.parser, clock: clock,
+            isSuspended: isSuspended, log: log)
         self.backend = backend ?? embedded
         tokens = SealedTokens(secret: settings.adminToken)
     }
@@ -99,6 +102,14 @@ public final class MessagingService: Sendable {
     }
 
     static let registrationsMax = 1000
+
+    /// Closes the store for another process: commits what has arrived, and answers `unavailable` until ``resume()``.
+    ///
+    /// - Parameter completion: called on any thread.
+    public func suspend(completion: @escaping @Sendable () -> Void) { embedded.suspend(completion: completion) }
+
+    /// Opens the store.
+    public func resume() { embedded.resume() }
 
     /// Lets connected devices go and closes the store. Nothing is answered any more afterwards.
     public func stop() { embedded.stop() }

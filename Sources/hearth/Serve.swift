@@ -44,31 +44,36 @@ struct Serve: ParsableCommand {
     func run() throws {
         var options = HostOptions(host: host, port: port, dataDirectory: data)
         options.serviceManager = ServiceManager.fromEnvironment()
+        options.standIn = { StandIn.become(for: $0, status: $1, isEnding: $2) }
         do {
-            options.sockets = try ListeningSocket.fromServiceManager()
-        } catch {
-            Terminal.writeError("hearth: the service manager's sockets cannot be used: \(error)")
-            throw ExitCode.failure
+            options.takeover = try TakeoverStart.fromEnvironment()
+            if options.takeover == nil { options.sockets = try ListeningSocket.fromServiceManager() }
+        } catch let error as LoopError {
+            try fail("hearth: the service manager's sockets cannot be used: \(error)", options)
         }
         if watch { options.watch = { WatchLines.show($0) } }
         let configuration: Configuration
         do {
             configuration = try Configuration.load(file: config, mode: mode)
         } catch {
-            Terminal.writeError(error.description)
-            throw ExitCode.failure
+            try fail(error.description, options)
         }
         do {
-            let host = try HearthHost(
-                configuration, options: options, executable: Terminal.executable)
+            let host = try HearthHost(configuration, options: options, executable: Terminal.executable)
             try host.run { summary in
                 Terminal.write(Banner.text(summary))
                 if let announce { HostAnnouncement(summary).write(to: announce) }
             }
         } catch {
-            Terminal.writeError("hearth: \(error)")
-            throw ExitCode.failure
+            try fail("hearth: \(error)", options)
         }
+    }
+
+    /// Says why there is no host, also to the one that would have been taken over from.
+    private func fail(_ text: String, _ options: HostOptions) throws -> Never {
+        options.takeover?.refuse(text)
+        Terminal.writeError(text)
+        throw ExitCode.failure
     }
 }
 

@@ -5,6 +5,7 @@ import Glibc
 if CommandLine.arguments.count == 2, CommandLine.arguments[1] == "worker" {
     WorkerProcess.main()
 }
+if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "stand-in" { StandIn.run(CommandLine.arguments.dropFirst(2).map { Int32($0) ?? 0 }) }
 // Words that are being typed are no arguments yet.
 if CommandLine.arguments.count > 1, CommandLine.arguments[1] == "complete" {
     Completion.run(Array(CommandLine.arguments.dropFirst(2)))

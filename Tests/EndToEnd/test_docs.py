@@ -1,13 +1,14 @@
 """What the pages tell a reader to type does what they say."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from hearth import ROOT, Host
+from hearth import PRODUCTS, ROOT, Host
 from sources import tracked
 
 BLOCK = re.compile(r'^```(\w+)\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
@@ -48,7 +49,8 @@ def test_the_readme_has_a_tour():
 def test_commands_of(page, host):
     steps = conversation(page)
     script = ''.join(f'{text}\nprintf "\\n{BOUNDARY}\\n"\n' for text, _ in steps).replace(':5001', f':{host.port}')
-    outcome = subprocess.run(['bash', '-e', '-o', 'pipefail'], input=script, capture_output=True, text=True, cwd=ROOT, timeout=60)
+    outcome = subprocess.run(['bash', '-e', '-o', 'pipefail'], input=script, capture_output=True, text=True, cwd=ROOT, timeout=60,
+                             env={**os.environ, 'PATH': f'{PRODUCTS}:{os.environ["PATH"]}', 'HEARTH_DATA': str(host.data)})
     assert outcome.returncode == 0, outcome.stderr
     outputs = outcome.stdout.split(f'\n{BOUNDARY}\n')[:-1]
     assert len(outputs) == len(steps)

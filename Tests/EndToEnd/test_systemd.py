@@ -181,3 +181,37 @@ def test_units_are_hardened(tmp_path):
                           capture_output=True, text=True, timeout=50)
     exposure = float(re.search(r'Overall exposure level[^:]*: ([\d.]+)', done.stdout)[1])
     assert exposure <= 2.0, done.stdout
+
+
+def expanded(name):
+    """The system calls of a set."""
+    if not name.startswith('@'):
+        return {name}
+    shown = subprocess.run(['systemd-analyze', 'syscall-filter', name], capture_output=True, text=True, check=True).stdout
+    listed = [line.strip() for line in shown.splitlines()[1:] if line.strip() and not line.strip().startswith('#')]
+    return {call for entry in listed for call in expanded(entry)}
+
+
+def test_the_units_filter_lets_through_what_is_used(prepare, tmp_path):
+    """Host and workers are started under strace; Landlock and seccomp of the workers included."""
+    allowed = set()
+    for line in (UNITS / 'hearth.service').read_text().splitlines():
+        if line.startswith('SystemCallFilter='):
+            words = line.removeprefix('SystemCallFilter=')
+            named = {call for word in words.lstrip('~').split() for call in expanded(word)}
+            allowed = allowed - named if words.startswith('~') else allowed | named
+    host = prepare(mode='development')
+    # It follows from outside, so that signals reach the host itself.
+    command = ['strace', '-D', '-f', '-qq', '-c', '-U', 'name', '-o', str(tmp_path / 'calls'), *host.command()]
+    host.command = lambda: command
+    host.start()
+    assert host.result('echo', 1) == 1
+    headers = [('Authorization', 'Bearer owner')]
+    assert host.request('PUT', '/a.json', headers, '1').status == 200
+    assert host.request('POST', '/_/api/backup', headers).status == 200
+    host.stop()
+    text = until(lambda: (tmp_path / 'calls').read_text(), 'the list of calls')
+    used = {line.strip() for line in text.splitlines() if re.fullmatch(r'\s*[a-z_0-9]+\s*', line)} - {'total', 'syscall'}
+    assert {'openat', 'epoll_pwait', 'execve'} & used
+    # SQLite changes a file's owner as root only, which the service is not.
+    assert used - allowed - {'execve', 'fchown'} == set()

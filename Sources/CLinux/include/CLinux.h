@@ -83,4 +83,23 @@ int linux_start(const struct linux_program *program);
 /* Whether there is a folder, not a link to one, that belongs to this user and was last changed more than `seconds` ago. */
 bool linux_is_own_folder(const char *path, long seconds);
 
+/* How many descriptors a message may carry: what the kernel allows. */
+#define LINUX_DESCRIPTORS_MAX 253
+
+/* Two connected sockets that keep the bounds of messages, neither of which blocks or is inherited. 0, or a negated errno. */
+int linux_message_pair(int ends[2]);
+
+/* Sends a message with open descriptors, which the receiver gets copies of. The bytes sent, or a negated errno; never waits. */
+ssize_t linux_send_descriptors(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count);
+
+/* Receives a message and its descriptors, at most LINUX_DESCRIPTORS_MAX, which are not inherited. The bytes received, 0 at the end, or a
+ * negated errno: -EMSGSIZE where some of it was lost. Never waits. */
+ssize_t linux_receive_descriptors(int socket, void *bytes, size_t count, int *descriptors, size_t *descriptor_count);
+
+/* The environment as it is now; ends with NULL. */
+char *const *linux_environment(void);
+
+/* The `si_code` of signals that the kernel itself sends, such as a terminal's. */
+int linux_si_kernel(void);
+
 #endif

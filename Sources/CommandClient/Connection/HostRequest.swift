@@ -54,6 +54,12 @@ public struct HostAnswer: Sendable {
     /// Without any transfer coding.
     public let body: [UInt8]
 
+    /// An answer that was read.
+    public init(head: HostAnswerHead, body: [UInt8]) {
+        self.head = head
+        self.body = body
+    }
+
     /// From 200 to 599.
     public var status: Int { head.status }
 }

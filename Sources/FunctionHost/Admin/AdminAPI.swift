@@ -10,7 +10,9 @@ final class AdminAPI {
     let loop: EventLoop
     let database: RealtimeDatabase
     private let logs: LogAdministration
-    private let project: String
+    /// The host as a whole, once there is one.
+    var control: HostControl?
+    let project: String
     private let isDevelopment: Bool
     private let adminToken: [UInt8]
     private let functions: FunctionAdministration.Reference
@@ -54,16 +56,21 @@ final class AdminAPI {
     func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
         guard isAdministrator(exchange) else { return AdminAnswer.refuse(exchange, .unauthenticated) }
         do throws(AdminError) {
-            let call = try AdminCall(exchange, body, isBytes: exchange.method == .put && isArtifact(exchange.path))
+            let call = try AdminCall(exchange, body, isBytes: exchange.method == .put && isUpload(exchange.path))
             try route(call)
         } catch {
             AdminAnswer.refuse(exchange, error)
         }
     }
 
-    private func isArtifact(_ path: Span<UInt8>) -> Bool {
-        let count = "/_/api/artifacts/".utf8.count
-        return path.count > count && path.extracting(first: count).equals("/_/api/artifacts/")
+    /// Whether what is sent is a piece of a file.
+    private func isUpload(_ path: Span<UInt8>) -> Bool {
+        Self.isBelow("/_/api/artifacts/", path) || Self.isBelow("/_/api/restores/", path)
+    }
+
+    private static func isBelow(_ folder: StaticString, _ path: Span<UInt8>) -> Bool {
+        let count = folder.utf8CodeUnitCount
+        return path.count > count && path.extracting(first: count).equals(folder)
     }
 
     func isAdministrator(_ exchange: HTTPExchange) -> Bool {
@@ -89,6 +96,9 @@ final class AdminAPI {
             try call.allow(.get)
             call.answer(builds.json)
         case "logs": try logs.handle(call)
+        case "host": try hostVerb(call)
+        case "backup": try backup(call)
+        case "restores": try restores(call)
         default: throw .noSuchResource
         }
     }

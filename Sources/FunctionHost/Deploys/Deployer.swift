@@ -31,6 +31,10 @@ final class Deployer {
     private(set) var isStarted = false
     /// Whether nothing more is taken.
     private(set) var isStopped = false
+    /// Whether another process uses libraries and folders, too, so that none is removed.
+    var isSharing = false {
+        didSet { if oldValue, !isSharing { sweepLater() } }
+    }
 
     /// Host and port at which plugins reach the host.
     var address = ""
@@ -285,6 +289,7 @@ final class Deployer {
 
     /// Removes libraries that no version names and folders that no worker stands in.
     private func sweep(completion: @escaping () -> Void) {
+        if isSharing { return completion() }
         turns.sweep { [self] done in
             let (hashes, folders) = leases.inUse
             let named = state.artifacts

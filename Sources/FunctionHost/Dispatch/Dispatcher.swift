@@ -155,6 +155,9 @@ final class Dispatcher {
         for pool in pools.values { pool.shrink(now: loop.nowMilliseconds) }
     }
 
+    /// Whether nothing runs and nothing waits.
+    var isQuiet: Bool { allPools.allSatisfy { $0.openCount == 0 } }
+
     // MARK: Stopping
 
     /// Answers everything that is still open in the functions' place.

@@ -41,7 +41,7 @@ final class WorkerChild {
     init(loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) throws(LoopError) {
         self.onEnd = onEnd
         let process = try ChildProcess(
-            loop: loop, arguments: [launch.executable, "worker"],
+            loop: loop, program: launch.executable, arguments: ["hearth", "worker"],
             environment: ["HEARTH_HOST_PID=\(launch.hostPID)", "HEARTH_OPEN_FILES=\(launch.openFiles)", "PATH=/usr/bin:/bin"],
             directory: launch.directory, descriptors: [.null, .socket, .socket, .socket, .socket])
         self.process = process

@@ -81,6 +81,9 @@ final class WorkerPool {
         if workers.isEmpty, !isStopping { startWorkerIfNeeded(waiting: 1) }
     }
 
+    /// How many invocations wait for a worker.
+    var queuedCount: Int { queue.count }
+
     /// A queued invocation was cancelled; it is skipped when its turn comes.
     func forgetQueued() { queue.forgetOne() }
 
@@ -146,7 +149,7 @@ final class WorkerPool {
         _ = startWorker()
     }
 
-    private func startWorker() -> Bool {
+    func startWorker() -> Bool {
         guard !isStopping, workers.count(where: { $0.state != .draining }) < settings.instancesMax else { return false }
         guard restarts.mayStart(now: loop.nowMilliseconds) else {
             scheduleRetry()

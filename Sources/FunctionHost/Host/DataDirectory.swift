@@ -20,6 +20,11 @@ struct DataDirectory: Sendable {
     /// - Throws: `HostStartError` when the folder cannot be made or written.
     init(path: String) throws(HostStartError) {
         self.path = try Self.make(path)
+        do throws(BackupFailure) {
+            try RestoreSwitch.complete(self.path)
+        } catch {
+            throw HostStartError("a restore that was interrupted cannot be completed: \(error)")
+        }
         _ = try Self.make("\(self.path)/artifacts")
         _ = try Self.make("\(self.path)/database")
         _ = try Self.make("\(self.path)/uploads")

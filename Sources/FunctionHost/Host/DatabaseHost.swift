@@ -45,10 +45,15 @@ final class DatabaseHost {
         watchRules()
     }
 
-    /// Lets go of the files, once nobody asks any more.
-    func stop() {
+    /// The rules' file is somebody else's business from now on.
+    func stopWatching() {
         watcher = nil
         timer = nil
+    }
+
+    /// Lets go of the files, once nobody asks any more.
+    func stop() {
+        stopWatching()
         database.stop()
     }
 

@@ -14,30 +14,39 @@ import Tokens
 /// Belongs to the home loop, which is the one that ``run()`` runs on the calling thread.
 public final class HearthHost {
     private let configuration: Configuration
-    private let options: HostOptions
-    private let data: DataDirectory
-    private let home: EventLoop
-    private let dispatcher: Dispatcher
-    private let output: LogOutput
+    let options: HostOptions
+    /// The program that workers and a host that takes over run.
+    let executable: String
+    let data: DataDirectory
+    let home: EventLoop
+    let dispatcher: Dispatcher
+    let output: LogOutput
     private let logs: LogStore
-    private let log: Logger
-    private var shards: [LoopShard] = []
+    let log: Logger
+    private(set) var shards: [LoopShard] = []
     private var watchers: [SignalWatcher] = []
-    private var certificates: CertificateWatcher?
-    private var isStopping = false
+    var certificates: CertificateWatcher?
+    private(set) var isStopping = false
     private var shardsLeft = 0
-    private var drainTimer: Timer?
+    var drainTimer: Timer?
+    private(set) var isServing = false
+    private var isEnding = false
+    var upgrade: HostUpgrade?
+    var isUpgradeAsked = false
+    private(set) var takeover: Takeover?
+    var successorEnding: ChildProcess.Ending?
+    private(set) lazy var restores = RestoreUploads(loop: home, data: data.path)
     private var onReady: (HostSummary) -> Void = { _ in }
     private var startError: HostStartError?
     private let gate: TokenGate
-    private let database: DatabaseHost
-    private let messaging: MessagingService
-    private let delivery: TriggerDelivery
+    let database: DatabaseHost
+    let messaging: MessagingService
+    let delivery: TriggerDelivery
     private let metrics: MetricsGatherer
     /// What changes the functions while the host runs.
     let deployer: Deployer
-    private let functions: FunctionAdministration
-    private var watchdog: Watchdog?
+    private let functionAdministration: FunctionAdministration
+    var watchdog: Watchdog?
     private let builds = BuildLedger()
     private var watch: PluginWatch?
 
@@ -48,9 +57,10 @@ public final class HearthHost {
     public init(_ configuration: Configuration, options: HostOptions, executable: String) throws(HostStartError) {
         self.configuration = configuration
         self.options = options
+        self.executable = executable
         data = try DataDirectory(path: options.dataDirectory)
         let deployed = DeployedFile(path: data.deployed)
-        let state = try deployed.read()
+        let state = try DeployedFile(path: options.takeover?.deployed ?? data.deployed).read()
         logs = LogStore(directory: data.logs, limits: LogFiles.Limits(configuration.logging.store))
         output = LogOutput(store: logs)
         let tellsInvocations = configuration.logging.invocations ?? (configuration.mode == .development && output.isTerminal)
@@ -61,8 +71,10 @@ public final class HearthHost {
         } catch {
             throw HostStartError("the event loop cannot be made: \(error)")
         }
+        // Workers are of this host's own build, also when another one has been installed since.
+        let program = access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : executable
         dispatcher = Dispatcher(
-            loop: home, limits: PoolLimits(configuration.workers), executable: executable, dataDirectory: data.path,
+            loop: home, limits: PoolLimits(configuration.workers), executable: program, dataDirectory: data.path,
             keepsSpare: configuration.workers.prewarmed > 0, functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
         gate = TokenGate(configuration, loop: home, log: log)
         // Databases announce events from their own threads, and the delivery asks databases for the rest.
@@ -70,7 +82,8 @@ public final class HearthHost {
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
             home.post { reference.value.delivery?.receive(announcement) }
         }
-        messaging = try MessagingService(configuration, directory: data.messages, adminToken: data.adminToken, loop: home, log: log)
+        messaging = try MessagingService(
+            configuration, directory: data.messages, adminToken: data.adminToken, isSuspended: options.takeover != nil, loop: home, log: log)
         delivery = TriggerDelivery(
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
         ) { [database = database.database] name in try? database.namespace(name) }
@@ -79,11 +92,11 @@ public final class HearthHost {
         dispatcher.services.register(DatabaseService(database: database.database, loop: home))
         dispatcher.services.register(MessagingCalls(messaging: messaging, loop: home))
         deployer = Deployer(configuration, state: state, file: deployed, directories: data, dispatcher: dispatcher, log: log)
-        functions = FunctionAdministration(deployer)
+        functionAdministration = FunctionAdministration(deployer)
         try makeShards()
         metrics.use(shards)
         deployer.address = "\(address)"
-        functions.base = "\(address.url)/\(configuration.project)"
+        functionAdministration.base = "\(address.url)/\(configuration.project)"
         deployer.publish = { [unowned self] in publish($0, isComplete: $1, completion: $2) }
     }
 
@@ -93,7 +106,7 @@ public final class HearthHost {
         var databaseSettings = DatabaseFrontEndSettings()
         databaseSettings.isDevelopment = configuration.mode == .development
         databaseSettings.adminToken = data.adminToken
-        let functions = FunctionAdministration.Reference(administration: LoopBound(functions, loop: home), home: home)
+        let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
         for index in 0..<settings.loops {
             do throws(LoopError) {
                 let thread = index == 0 ? nil : try LoopThread()
@@ -102,8 +115,9 @@ public final class HearthHost {
                     database: database.database, databaseSettings: databaseSettings, messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), functions: functions,
                     builds: builds, logs: logs, log: log)
-                let own = ListeningSocket.share(of: options.sockets, forLoop: index, of: settings.loops)
-                for socket in own { try shard.listen(on: socket) }
+                let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)
+                for socket in own { try shard.use(socket) }
+                if options.takeover == nil { try shard.startListening() }
                 if own.isEmpty { try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1) }
                 port = shard.port
                 shards.append(shard)
@@ -143,6 +157,9 @@ public final class HearthHost {
                 log.error("a signal cannot be caught", metadata: ["reason": "\(error)"])
             }
         }
+        watchForUpgrade()
+        let control = HostControl(self)
+        for shard in shards { shard.use(control) }
         for warning in configuration.warnings { log.warning("\(warning)") }
         let reference = LoopBound(self, loop: home)
         Task { [gate, home] in
@@ -153,7 +170,19 @@ public final class HearthHost {
         home.run()
         for shard in shards { shard.join() }
         output.flush()
+        takeover = nil
         if let startError { throw startError }
+    }
+
+    /// SIGUSR2 is what a service manager can send where it cannot run `hearth upgrade`.
+    private func watchForUpgrade() {
+        do throws(LoopError) {
+            takeover = try options.takeover.map { start throws(LoopError) in try Takeover(start, host: self) }
+            watchers.append(try SignalWatcher(loop: home, signal: SIGUSR2) { [unowned self] in startUpgrade(UpgradeRequest()) { _ in } })
+        } catch {
+            log.error("the host cannot be upgraded", metadata: ["reason": "\(error)"])
+            if options.takeover != nil { abandonTakeover() }
+        }
     }
 
     private func didLoadKeys(_ result: Result<Void, KeyFetchError>) {
@@ -161,28 +190,41 @@ public final class HearthHost {
             startError = HostStartError("\(error)")
             return home.stop()
         }
+        // Until the host before is gone, it needs its files, too.
+        deployer.isSharing = takeover != nil
         deployer.start { [self] in
             guard !isStopping else { return }
             for problem in deployer.problems.values.map(\.description).sorted() { log.error("\(problem)") }
+            if let takeover { return takeover.prepare() }
             database.database.openStored()
-            deployer.deployLocal(configuration) { [self] _ in didLoad() }
+            deployLocal { [self] in didLoad() }
+        }
+    }
+
+    /// Looks for what is new in the plugins that `functions.json` names.
+    func deployLocal(completion: @escaping () -> Void) {
+        deployer.deployLocal(configuration) { [self] _ in
+            guard !isStopping else { return }
+            deployer.isLocalKnown = true
+            for warning in configuration.warnings(forLoaded: functions.map(\.name)) { log.warning("\(warning)") }
+            completion()
         }
     }
 
     private func didLoad() {
-        guard !isStopping else { return }
-        deployer.isLocalKnown = true
-        let functions = deployer.live.functions
-        for warning in configuration.warnings(forLoaded: functions.map(\.name)) { log.warning("\(warning)") }
-        let refusals = deployer.leftOut.sorted { $0.key < $1.key }.flatMap(\.value) + deployer.problems.sorted { $0.key < $1.key }.map(\.value)
         onReady(HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals))
-        tellReady(functions.count)
+        tellReady()
         startWatching()
         // Most of the code that has run so far will not run again.
         linux_release_code()
     }
 
-    private func startWatching() {
+    func stopWatching() {
+        watch?.stop()
+        watch = nil
+    }
+
+    func startWatching() {
         guard let report = options.watch else { return }
         watch = PluginWatch(
             configuration, deployer: deployer, database: database, ledger: builds, loop: home, log: log, report: report)
@@ -196,19 +238,32 @@ public final class HearthHost {
         database.database.useTriggers(events.table)
         delivery.publish(events.targets, isComplete: isComplete)
         let countdown = LoopBound(Countdown(shards.count, completion: completion), loop: home)
+        // Who takes over serves what was served before, and looks for something new afterwards.
+        let isReady = deployer.isLocalKnown || takeover != nil
         for shard in shards {
-            shard.publish(functions, isReady: deployer.isLocalKnown) { [home] in home.post { countdown.value.hit() } }
+            shard.publish(functions, isReady: isReady) { [home] in home.post { countdown.value.hit() } }
         }
     }
 
-    private func tellReady(_ count: Int) {
-        options.serviceManager?.notify("READY=1", "STATUS=Serving \(count) functions at \(address.url)")
+    /// What is served, in the order of names.
+    var functions: [RegisteredFunction] { deployer.live.functions }
+
+    /// Why something is left out.
+    var refusals: [PluginRefusal] {
+        deployer.leftOut.sorted { $0.key < $1.key }.flatMap(\.value) + deployer.problems.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// Functions can be reached.
+    func tellReady() {
+        isServing = true
+        options.serviceManager?.notify("READY=1", "STATUS=Serving \(functions.count) functions at \(address.url)")
         watchdog = options.serviceManager.flatMap { Watchdog($0, home: home, others: shards.dropFirst().map(\.loop)) }
     }
 
     private var address: HostAddress {
-        let host = options.sockets.first?.host ?? options.host ?? configuration.server.host
-        return HostAddress(host: host, port: options.sockets.first?.port ?? shards.first?.port ?? 0, isTLS: configuration.server.tls != nil)
+        let socket = options.takeover?.sockets.first ?? options.sockets.first
+        let host = socket?.host ?? options.host ?? configuration.server.host
+        return HostAddress(host: host, port: socket?.port ?? shards.first?.port ?? 0, isTLS: configuration.server.tls != nil)
     }
 
     // MARK: Stopping
@@ -220,8 +275,10 @@ public final class HearthHost {
             _exit(1)
         }
         isStopping = true
-        watch?.stop()
-        watch = nil
+        upgrade?.cancel("the host stops")
+        if standsIn, let upgrade, successorEnding == nil { kill(upgrade.pid, SIGTERM) }
+        if standsIn, isEnding { return }
+        stopWatching()
         deployer.stop()
         delivery.stop()
         log.notice("stopping: no new connections, what has begun is answered")
@@ -244,12 +301,20 @@ public final class HearthHost {
     private func shardDidDrain() {
         shardsLeft -= 1
         guard shardsLeft == 0 else { return }
+        endServing()
+    }
+
+    /// Nobody waits for anything any more: ends the workers, the databases and the loop.
+    func endServing() {
+        guard !isEnding else { return }
+        isEnding = true
         drainTimer = nil
         metrics.stop()
         dispatcher.stop { [self] in
             delivery.finish { [self] in
                 database.stop()
                 messaging.stop()
+                if standsIn { return standInSoon() }
                 watchers = []
                 watchdog = nil
                 home.stop()

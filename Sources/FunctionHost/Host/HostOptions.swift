@@ -11,6 +11,11 @@ public struct HostOptions: Sendable {
     public var dataDirectory: String
     /// What is listened on instead of host and port, where somebody else has made the sockets.
     public var sockets: [ListeningSocket] = []
+    /// What the host says from which this one takes over; its sockets are listened on once that is done.
+    public var takeover: TakeoverStart?
+    /// Turns this process into one that stands in for the host that has taken over: gets its process id, the status with which it has
+    /// ended where it has, and whether it is to end. Returns only where that fails.
+    public var standIn: (@Sendable (Int32, Int32, Bool) -> Void)?
     /// Who is told how things go.
     public var serviceManager: ServiceManager?
     /// Who is told what `--watch` does; nil where nothing is watched.

@@ -1,5 +1,6 @@
 import Configuration
 import EventLoop
+import Glibc
 import HTTP
 import Logging
 import Messaging
@@ -10,9 +11,16 @@ final class LoopShard: @unchecked Sendable {
     // Unchecked: after it has been set up, everything is used on `loop` only, by way of `post`.
     let loop: EventLoop
     private let thread: LoopThread?
-    private let router: Router
-    private let server: HTTPServer
-    private var listeners: [Listener] = []
+    let router: Router
+    private let admin: AdminAPI
+    let server: HTTPServer
+    var listeners: [Listener] = []
+    /// What it listens on, for whoever takes over; made before the loop's first turn.
+    var sockets: [ListeningSocket] = []
+    /// While its connections are given away: those of which it still carries the bytes, and who waits for the end.
+    var proxies = 0
+    var isReleased = false
+    var endIfReleased: (() -> Void)?
     private(set) var port = 0
     /// Where connections speak TLS.
     var tls: TLSContext?
@@ -26,7 +34,7 @@ final class LoopShard: @unchecked Sendable {
         self.thread = thread
         let front = DatabaseFrontEnd(
             database: database, loop: loop, credentials: DatabaseCredentials(gate: gate, loop: loop), settings: databaseSettings)
-        let admin = AdminAPI(
+        admin = AdminAPI(
             loop: loop, project: configuration.project, isDevelopment: configuration.mode == .development, adminToken: adminToken,
             database: database, functions: functions, builds: builds, logs: logs)
         router = Router(
@@ -42,14 +50,30 @@ final class LoopShard: @unchecked Sendable {
             server.accept(stream, tls: tls)
         }
         listeners.append(listener)
+        sockets.append(try listener.listeningSocket())
         self.port = listener.port
     }
 
-    /// Listens on a socket that listens already, in the same way.
-    func listen(on socket: ListeningSocket) throws(LoopError) {
+    /// Will listen on a socket that listens already, once ``startListening()`` is called.
+    func use(_ socket: ListeningSocket) throws(LoopError) {
+        sockets.append(try ListeningSocket(descriptor: try socket.duplicate()))
+        port = socket.port
+    }
+
+    /// Accepts connections of ``sockets``; on its loop, or before the loop's first turn.
+    func startListening() throws(LoopError) {
+        for socket in sockets { try listen(on: socket) }
+    }
+
+    private func listen(on socket: ListeningSocket) throws(LoopError) {
         let descriptor = try socket.duplicate()
         listeners.append(
             try Listener(loop: loop, adopting: descriptor, name: socket.name) { [unowned self] stream in server.accept(stream, tls: tls) })
+    }
+
+    /// Lets administrators act on the host as a whole.
+    func use(_ control: HostControl) {
+        loop.post { [self] in admin.control = control }
     }
 
     /// Serves these functions from now on.
@@ -95,10 +119,18 @@ final class LoopShard: @unchecked Sendable {
             router.admin.stop()
             // One more turn: connections that the kernel has accepted for us are taken before the listener closes.
             loop.post { [self] in
-                for listener in listeners { listener.close() }
+                stopListening()
                 server.drain(withinMilliseconds: withinMilliseconds, completion: completion)
             }
         }
+    }
+
+    /// Closes what is listened on.
+    private func stopListening() {
+        for listener in listeners { listener.close() }
+        listeners = []
+        for socket in sockets { Glibc.close(socket.descriptor) }
+        sockets = []
     }
 
     /// Ends the loop's thread, where it has one of its own.

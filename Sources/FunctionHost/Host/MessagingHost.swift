@@ -9,9 +9,10 @@ extension MessagingService {
     ///
     /// - Parameters:
     ///   - directory: where its store and its keys lie; it is there.
+    ///   - isSuspended: whether another process still has the store.
     ///   - loop: where the connections to other services are watched.
     convenience init(
-        _ configuration: Configuration, directory: String, adminToken: [UInt8], loop: EventLoop, log: Logger
+        _ configuration: Configuration, directory: String, adminToken: [UInt8], isSuspended: Bool, loop: EventLoop, log: Logger
     ) throws(HostStartError) {
         let settings = configuration.messaging
         let path = settings.storage == .memory ? ":memory:" : "\(directory)/messaging.sqlite"
@@ -23,7 +24,8 @@ extension MessagingService {
         let forwarders = try services.forwarders(key)
         do throws(LoopError) {
             try self.init(
-                settings: Settings(configuration, adminToken: adminToken), path: path, clock: clock, backend: backend, vapidKey: key, log: log)
+                settings: Settings(configuration, adminToken: adminToken), path: path, clock: clock, backend: backend, vapidKey: key,
+                isSuspended: isSuspended, log: log)
         } catch {
             throw HostStartError("the messaging service cannot be started: \(error)")
         }

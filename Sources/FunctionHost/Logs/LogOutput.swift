@@ -1,4 +1,5 @@
 import Bytes
+import EventLoop
 import Glibc
 import Synchronization
 
@@ -156,6 +157,7 @@ func startThread<Owner: AnyObject & Sendable>(_ owner: Owner, _ body: @escaping 
         &thread, nil,
         { context in
             guard let context else { return nil }
+            ThreadSignals.block()
             Unmanaged<ThreadStart>.fromOpaque(context).takeUnretainedValue().body()
         }, Unmanaged.passRetained(start).toOpaque())
     pthread_detach(thread)

@@ -38,9 +38,17 @@ protocol Service: AnyObject {
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void)
 }
 
+/// Answers service calls for a host that no longer does.
+protocol ServiceSuccessor: AnyObject {
+    /// Answers `call` by one call of `completion` on the dispatcher's loop.
+    func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void)
+}
+
 /// Hands the plugins' service calls to the services.
 final class ServiceBroker {
     private var services: [String: any Service] = [:]
+    /// Who answers in this host's place: the one that has taken over.
+    var successor: (any ServiceSuccessor)?
 
     /// Every service that the documentation names; one that this host does not run answers so.
     private static let known = ["database", "messaging", "auth"]
@@ -49,6 +57,7 @@ final class ServiceBroker {
 
     /// Answers `call`, also where there is no such service.
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
+        if let successor { return successor.handle(call, completion: completion) }
         if let service = services[call.service] { return service.handle(call, completion: completion) }
         if Self.known.contains(call.service) {
             return completion(.failure(.unavailable, "this host runs no \(call.service) service, so \(call.service).\(call.method) cannot be done"))

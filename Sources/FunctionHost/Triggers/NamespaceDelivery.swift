@@ -53,6 +53,9 @@ final class NamespaceDelivery {
         loop.endOfTurn { queue.stop() }
     }
 
+    /// How many attempts run.
+    var runningCount: Int { queues.values.reduce(0) { $0 + $1.running } }
+
     func stop() {
         for queue in queues.values { queue.stop() }
         timers = [:]

@@ -66,6 +66,15 @@ final class TriggerDelivery {
         for namespace in namespaces.values { namespace.stop() }
     }
 
+    /// Begins anew after ``stop()``, with what the databases announce when they are opened again.
+    func resume() {
+        isStopped = false
+        namespaces = [:]
+    }
+
+    /// How many attempts run.
+    var runningCount: Int { namespaces.values.reduce(0) { $0 + $1.runningCount } }
+
     /// Calls `completion` once what is known of events is durable, as far as that can be.
     func finish(completion: @escaping () -> Void) {
         var left = namespaces.count

@@ -33,6 +33,8 @@ final class HTTPConnection: StreamHandler {
     var scan = HeadScan()
     var hasSkippedBlankLine = false
     var closesAfterAnswer = false
+    /// Whether nothing is read or begun, because somebody else may go on with it.
+    var isHeld = false
 
     /// The client's address and port, asked of the kernel once.
     private(set) lazy var peerAddress = stream.peerAddress
@@ -121,6 +123,7 @@ final class HTTPConnection: StreamHandler {
             let rest = UnsafeBufferPointer(rebasing: input[used...])
             switch phase {
             case .idle, .head:
+                if isHeld { return used }
                 // A client that sends requests but does not take answers gets no more of them.
                 guard !rest.isEmpty, !stream.isCongested, let count = readHead(rest) else { return used }
                 used += count
@@ -144,6 +147,7 @@ final class HTTPConnection: StreamHandler {
 
     /// Reads on while there is room for what comes; also during an answer, because that is how a lost client is noticed.
     private func updateReading() {
+        if isHeld { return stream.pauseReading() }
         if phase == .closing || backlog.count <= server.limits.pipelinedBytesMax {
             stream.resumeReading()
         } else {
@@ -180,6 +184,10 @@ final class HTTPConnection: StreamHandler {
         phase = .idle
         hasAnswered = true
         phaseSince = stream.loop.nowMilliseconds
+        if server.isHolding {
+            holdIfIdle()
+            stream.loop.endOfTurn { [self] in releaseIfIdle() }
+        }
         if !isAdvancing { processBacklog() }
     }
 
@@ -252,6 +260,7 @@ final class HTTPConnection: StreamHandler {
     func checkDeadlines(_ now: UInt64) {
         let pending = stream.pendingBytes
         if checkWriting(now, pending) { return }
+        if isHeld { return releaseIfIdle() }
         let limits = server.limits
         let elapsed = now - min(now, phaseSince)
         switch phase {

@@ -20,11 +20,15 @@ public final class HTTPServer {
     let parser = HeadParser()
 
     private var date = DateLine()
-    private var connections: [HTTPConnection] = []
+    var connections: [HTTPConnection] = []
+    /// Whether no request is begun.
+    var isHolding = false
+    /// Who gets connections that are between requests, once they are given away.
+    var receiver: ((ReleasedConnection) -> Void)?
     private var freeExchanges: [HTTPExchange] = []
     private var timer: Timer?
     private var drainEndsAt: UInt64 = 0
-    private var whenDrained: (() -> Void)?
+    var whenDrained: (() -> Void)?
 
     /// A server without connections.
     ///
@@ -56,7 +60,7 @@ public final class HTTPServer {
         connections.append(connection)
         stream.handler = connection
         if connections.count == 1 { startTimer() }
-        stream.startReading()
+        if isHolding { connection.holdIfIdle() } else { stream.startReading() }
         if surplus >= 0 { connection.refuse(.tooManyConnections, nil) }
     }
 
@@ -86,18 +90,18 @@ public final class HTTPServer {
         if connections.isEmpty { loop.endOfTurn { [self] in reportDrained() } } else { startTimer() }
     }
 
-    private func reportDrained() {
-        guard isDraining, connections.isEmpty, let completion = whenDrained else { return }
+    func reportDrained() {
+        guard isDraining || receiver != nil, connections.isEmpty, let completion = whenDrained else { return }
         whenDrained = nil
         completion()
     }
 
     // MARK: Time
 
-    private func startTimer() {
+    func startTimer() {
         let timer = self.timer ?? Timer(loop: loop) { [unowned self] in tick() }
         self.timer = timer
-        let milliseconds = isDraining ? min(limits.tickMilliseconds, 20) : limits.tickMilliseconds
+        let milliseconds = isDraining || receiver != nil ? min(limits.tickMilliseconds, 20) : limits.tickMilliseconds
         timer.start(afterMilliseconds: milliseconds, repeatMilliseconds: milliseconds)
     }
 

@@ -25,8 +25,10 @@ public final class EmbeddedBackend: MessagingBackend {
     /// - Parameters:
     ///   - path: the database's file; its folder is there. `:memory:` for a store that ends with the host.
     ///   - projects: the project of the host first, then others whose devices register here.
+    ///   - isSuspended: whether the store is left alone until ``resume()``.
     public init(
-        path: String, settings: EmbeddedSettings, projects: [MessagingProject], parser: MessageParser, clock: MessagingClock, log: Logger
+        path: String, settings: EmbeddedSettings, projects: [MessagingProject], parser: MessageParser, clock: MessagingClock,
+        isSuspended: Bool = false, log: Logger
     ) throws(LoopError) {
         let thread = try LoopThread()
         self.thread = thread
@@ -37,8 +39,12 @@ public final class EmbeddedBackend: MessagingBackend {
             MessagingWriter(loop: thread.loop, path: path, settings: settings, projects: projects, parser: parser, clock: clock, log: log),
             loop: thread.loop)
         self.writer = writer
-        // A host that never sends has no store.
-        if access(path, F_OK) == 0 { thread.loop.post { writer.value.start() } }
+        if isSuspended {
+            thread.loop.post { writer.value.suspend() }
+        } else if access(path, F_OK) == 0 {
+            // A host that never sends has no store.
+            thread.loop.post { writer.value.start() }
+        }
     }
 
     /// Commits what has arrived and closes the store. Nothing is answered any more afterwards.
@@ -46,6 +52,15 @@ public final class EmbeddedBackend: MessagingBackend {
         onWriter { $0.stop() }
         thread.join()
     }
+
+    func suspend(completion: @escaping @Sendable () -> Void) {
+        onWriter { writer in
+            writer.suspend()
+            completion()
+        }
+    }
+
+    func resume() { onWriter { $0.resume() } }
 
     private func onWriter(_ body: @escaping @Sendable (MessagingWriter) -> Void) {
         thread.loop.post { [writer] in body(writer.value) }

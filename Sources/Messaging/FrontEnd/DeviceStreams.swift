@@ -35,6 +35,11 @@ final class DeviceStreams {
     /// Ends every connection.
     func stop() {
         isStopped = true
+        endAll()
+    }
+
+    /// Ends every connection; the devices come again.
+    func endAll() {
         for client in clients.values { client.stop() }
     }
 }

@@ -72,6 +72,9 @@ public final class MessagingFrontEnd {
     /// Ends every device's stream: they connect again, here or elsewhere. Called before the server waits for what has begun.
     public func stop() { streams.stop() }
 
+    /// Ends every device's stream; they will come again.
+    public func endStreams() { streams.endAll() }
+
     // MARK: What calls have in common
 
     /// The project of a path, for a caller who may act for it.

@@ -112,6 +112,14 @@ final class NamespaceReader {
         endTurnLater()
     }
 
+    /// Gives back every connection that no long answer needs, until the rules are known again.
+    func suspend() {
+        endTurn()
+        // Requests ask for the rules from here on, and hear what keeps the store closed.
+        rules = nil
+        use(.storeIsLost(.changingHands))
+    }
+
     /// Gives back every connection.
     func stop() {
         isStopped = true

@@ -30,6 +30,8 @@ final class NamespaceWriter {
     private var lastListener: UInt64 = 0
     private(set) var isInTransaction = false
     private var isStopped = false
+    /// Whether another process may have the store now.
+    var isSuspended = false
     /// When it was last tried to open the store, in the loop's milliseconds.
     private var lastAttempt: UInt64 = 0
 
@@ -97,7 +99,7 @@ final class NamespaceWriter {
     /// Makes sure that the reader hears of the rules, or why there are none; opens the store if it is time to try it again.
     func startAgain() {
         guard open == nil else { return publishRules(.inForce(rules)) }
-        guard !isStopped, loop.nowMilliseconds >= lastAttempt + Self.retryMilliseconds else { return publishRules(.unknown(failure)) }
+        guard !isStopped, !isSuspended, loop.nowMilliseconds >= lastAttempt + Self.retryMilliseconds else { return publishRules(.unknown(failure)) }
         start()
     }
 
@@ -107,6 +109,16 @@ final class NamespaceWriter {
         failure = DatabaseError(error)
         trouble.failed(what, error)
         publishRules(.storeIsLost(failure))
+    }
+
+    /// Commits what has arrived and lets go of the store until ``resume()``.
+    func suspend() {
+        commit()
+        isSuspended = true
+        housekeeping.stop()
+        quietTimer.stop()
+        open = nil
+        failure = .changingHands
     }
 
     /// Commits what has arrived and lets go of the store.

@@ -9,18 +9,19 @@ public final class RealtimeDatabase: Sendable {
     public let defaultNamespace: String
     /// The bounds that hold for each namespace.
     public let limits: DatabaseLimits
-    private let storage: any StorageEngine
+    let storage: any StorageEngine
     /// The names that can be used; nil for every valid one.
     private let allowed: Set<String>?
     private let log: Logger
     private let didRaiseEvents: @Sendable (EventAnnouncement) -> Void
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
-    private struct State {
+    struct State {
         var namespaces: [String: Namespace] = [:]
         var rulesFile: RulesFile?
         var triggers = TriggerTable([])
         var isStopped = false
+        var isSuspended = false
     }
 
     /// Databases without any open yet.
@@ -70,6 +71,7 @@ public final class RealtimeDatabase: Sendable {
                 .unknownNamespace, "there is no namespace \"\(name)\"; database.namespaces in functions.json names those that there are")
         }
         guard !state.isStopped else { throw .stopping }
+        guard !state.isSuspended else { throw .changingHands }
         guard state.namespaces.count < limits.namespacesMax else {
             throw DatabaseError(.unavailable, "\(limits.namespacesMax) namespaces are open, which is the limit")
         }
@@ -95,6 +97,8 @@ public final class RealtimeDatabase: Sendable {
 
     /// Opens every stored namespace whose outbox may hold events of an earlier run.
     public func openStored() {
+        // Where another process has it, every namespace says so.
+        try? storage.hold()
         let names = (try? storage.namespaces()) ?? []
         for name in names { _ = try? namespace(name) }
     }

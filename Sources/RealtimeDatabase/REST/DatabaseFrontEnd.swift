@@ -110,4 +110,7 @@ public final class DatabaseFrontEnd {
     /// Ends every event stream: their clients connect again, here or elsewhere. Called before the server waits for what has
     /// begun.
     public func stop() { streams.stop() }
+
+    /// Ends every event stream; their clients will come again.
+    public func endStreams() { streams.endAll() }
 }

@@ -52,9 +52,14 @@ final class EventStreams {
         topics[TopicKey(namespace: topic.namespace.name, path: topic.path)] = nil
     }
 
-    /// Ends every stream.
+    /// Ends every stream for good.
     func stop() {
         isStopped = true
+        endAll()
+    }
+
+    /// Ends every stream; their clients will come again.
+    func endAll() {
         for client in clients.values { client.close() }
     }
 }

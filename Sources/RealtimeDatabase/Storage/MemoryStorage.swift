@@ -43,6 +43,12 @@ public final class MemoryStorage: StorageEngine {
         opened.withLock { $0.namespaces[namespace] != nil }
     }
 
+    public var canChangeHands: Bool { false }
+
+    public func hold() {}
+
+    public func letGo() {}
+
     public func deleteNamespace(_ namespace: String) throws(StoreError) {
         try NamespaceName.check(namespace)
         try opened.withLock { opened throws(StoreError) in

@@ -66,6 +66,16 @@ public final class SQLiteStorage: StorageEngine {
         withExtendedLifetime(claim) {}
     }
 
+    public var canChangeHands: Bool { true }
+
+    public func hold() throws(StoreError) {
+        try writers.withLock { writers throws(StoreError) in
+            if writers.lock == nil { writers.lock = try DirectoryLock(directory) }
+        }
+    }
+
+    public func letGo() { writers.withLock { if $0.names.isEmpty { $0.lock = nil } } }
+
     private func path(_ namespace: String) throws(StoreError) -> String {
         try NamespaceName.check(namespace)
         return "\(directory)/\(namespace)\(SQLiteStorage.suffix)"

@@ -13,6 +13,15 @@ public protocol StorageEngine: Sendable {
 
     /// Removes a namespace for good; `busy` while its writer is open, and nothing when it is not there.
     func deleteNamespace(_ namespace: String) throws(StoreError)
+
+    /// Whether another process can go on with what is kept here.
+    var canChangeHands: Bool { get }
+
+    /// Keeps other processes from writing here from now on, also before the first writer is opened. Throws `busy` where one does.
+    func hold() throws(StoreError)
+
+    /// Nobody writes any more: another process may, until a writer is opened here again.
+    func letGo()
 }
 
 /// What a namespace may be called.

@@ -34,7 +34,8 @@ public struct EventChain: Sendable, Hashable {
         links = []
     }
 
-    init(depth: Int, links: [Link]) {
+    /// A chain as it was told.
+    public init(depth: Int, links: [Link]) {
         self.depth = depth
         self.links = links
     }

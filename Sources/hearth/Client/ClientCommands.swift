@@ -6,4 +6,5 @@ let clientCommands: [any ParsableCommand.Type] = [
     FunctionsCall.self, FunctionsShell.self,
     DatabaseGet.self, DatabaseSet.self, DatabaseUpdate.self, DatabasePush.self, DatabaseRemove.self, DatabaseImport.self,
     DatabaseExport.self, DatabaseRules.self, EventsList.self, EventsShow.self, EventsReplay.self, EventsDelete.self,
+    Upgrade.self, Backup.self, Restore.self,
 ]

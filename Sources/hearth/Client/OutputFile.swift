@@ -66,9 +66,9 @@ final class OutputFile {
     /// Adds to it.
     func write(_ text: String) throws(ClientFailure) { try write(Array(text.utf8).span) }
 
-    /// Ends it with a newline where it has none, and gives the file its name.
-    func finish() throws(ClientFailure) {
-        if lastByte != UInt8(ascii: "\n") { try write("\n") }
+    /// Ends it with a newline where it has none, unless it is no text, and gives the file its name.
+    func finish(endsWithNewline: Bool = true) throws(ClientFailure) {
+        if endsWithNewline, lastByte != UInt8(ascii: "\n") { try write("\n") }
         guard let name else { return }
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure() }
         // A name can only be given that is not taken; taking a name over needs another one first.

@@ -37,6 +37,12 @@ final class FailingStorage: StorageEngine {
     func namespaces() throws(StoreError) -> [String] { try inner.namespaces() }
     func exists(namespace: String) -> Bool { inner.exists(namespace: namespace) }
     func deleteNamespace(_ namespace: String) throws(StoreError) { try inner.deleteNamespace(namespace) }
+
+    var canChangeHands: Bool { inner.canChangeHands }
+
+    func hold() throws(StoreError) { try inner.hold() }
+
+    func letGo() { inner.letGo() }
 }
 
 private final class FailingWriter: OrderedStore {

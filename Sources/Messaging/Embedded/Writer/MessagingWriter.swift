@@ -3,6 +3,12 @@ import JSON
 import Logging
 import SQLite
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Everything that the embedded back end keeps: one connection to its store, on a thread of its own.
 ///
 /// What arrives for one turn of its loop is one transaction. Nothing is answered and nothing is sent to a device before that is
@@ -88,10 +94,23 @@ final class MessagingWriter {
 
     /// Commits what has arrived, lets connected devices go, and closes the store.
     func stop() {
-        commit()
-        isStopped = true
+        suspend()
         upkeepTimer.close()
         fanOutTimer.close()
+    }
+
+    /// Opens the store after ``suspend()``, where there is one.
+    func resume() {
+        isStopped = false
+        if access(path, F_OK) == 0 { start() }
+    }
+
+    /// Commits what has arrived, lets connected devices go, and closes the store until ``resume()``.
+    func suspend() {
+        commit()
+        isStopped = true
+        upkeepTimer.stop()
+        fanOutTimer.stop()
         for link in links.values { link.tell(.ended(.stopping)) }
         links = [:]
         fanOuts = []

@@ -1,0 +1,57 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int linux_message_pair(int ends[2]) {
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0 ? 0 : -errno;
+}
+
+ssize_t linux_send_descriptors(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count) {
+    union {
+        char room[CMSG_SPACE(sizeof(int) * LINUX_DESCRIPTORS_MAX)];
+        struct cmsghdr align;
+    } control;
+    if (descriptor_count > LINUX_DESCRIPTORS_MAX) return -EINVAL;
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor_count > 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.room;
+        message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptor_count);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int) * descriptor_count);
+        memcpy(CMSG_DATA(header), descriptors, sizeof(int) * descriptor_count);
+    }
+    ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sent < 0 ? -errno : sent;
+}
+
+ssize_t linux_receive_descriptors(int socket, void *bytes, size_t count, int *descriptors, size_t *descriptor_count) {
+    union {
+        char room[CMSG_SPACE(sizeof(int) * LINUX_DESCRIPTORS_MAX)];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {.iov_base = bytes, .iov_len = count};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    *descriptor_count = 0;
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (received < 0) return -errno;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        size_t held = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        memcpy(descriptors + *descriptor_count, CMSG_DATA(header), held * sizeof(int));
+        *descriptor_count += held;
+    }
+    return message.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EMSGSIZE : received;
+}
+
+char *const *linux_environment(void) { return environ; }
+
+int linux_si_kernel(void) { return SI_KERNEL; }

@@ -1,0 +1,238 @@
+import Crypto
+import Glibc
+import JSON
+import SQLite
+
+/// A backup on its way back: its members are written beside the data, and checked before anything is replaced.
+///
+/// Blocks, and belongs to one thread at a time.
+public final class RestoreStage {
+    /// Where the members are until they take their places.
+    let folder: String
+    private let data: String
+    private var reader = TarReader()
+    private var current: (name: String, descriptor: Int32, sizeBytes: Int, hash: SHA256)?
+    private var document: [UInt8]?
+    private var found: [String: (sizeBytes: Int, sha256: String)] = [:]
+    private var manifest: JSONValue?
+    private var isFirst = true
+    private var isApplied = false
+    /// Bytes of the archive that were read.
+    public private(set) var bytesRead = 0
+
+    private static let documentBytesMax = 64 << 20
+
+    /// Makes a folder for the members in the data directory.
+    public init(data: String) throws(BackupFailure) {
+        self.data = data
+        folder = "\(data)/restore-\(getpid())-\(UInt64.random(in: .min ... .max))"
+        guard mkdir(folder, 0o700) == 0 else { throw .system("\(folder) cannot be made") }
+    }
+
+    deinit {
+        if let current { close(current.descriptor) }
+        if !isApplied { FileTree.remove(folder) }
+    }
+
+    /// Takes what comes next of the archive.
+    public func write(_ bytes: [UInt8]) throws(BackupFailure) {
+        bytesRead += bytes.count
+        var reader = reader
+        try reader.read(bytes) { event throws(BackupFailure) in
+            switch event {
+            case .member(let name, let sizeBytes): try begin(name, sizeBytes)
+            case .bytes(let range): try take(bytes[range])
+            case .memberEnd: try endMember()
+            case .end: break
+            }
+        }
+        self.reader = reader
+    }
+
+    /// Everything has come: checks it.
+    ///
+    /// - Returns: the members' names.
+    @discardableResult
+    public func finish() throws(BackupFailure) -> [String] {
+        guard reader.isComplete, let manifest else {
+            throw BackupFailure(isFirst ? "this is not a backup of Hearth" : "the backup is not complete: its end is missing")
+        }
+        let listed = manifest["members"]?.array ?? []
+        guard listed.count == found.count else {
+            throw BackupFailure("the backup is damaged: its list names \(listed.count) members, and it has \(found.count)")
+        }
+        for entry in listed {
+            let name = entry["name"]?.string ?? ""
+            guard let member = found[name], entry["sha256"]?.string == member.sha256, entry["sizeBytes"]?.int == member.sizeBytes else {
+                throw BackupFailure("the backup is damaged: \(name) is not as it was backed up")
+            }
+        }
+        for name in found.keys.sorted() { try checkContent(name) }
+        for folder in Set(found.keys.compactMap { $0.split(separator: "/").count == 2 ? String($0.split(separator: "/")[0]) : nil }) {
+            FileTree.sync("\(self.folder)/\(folder)")
+        }
+        FileTree.sync(folder)
+        return found.keys.sorted()
+    }
+
+    /// What can be known of a member by itself.
+    private func checkContent(_ name: String) throws(BackupFailure) {
+        guard let room = BackupContents.room(of: name), let member = found[name] else { return }
+        switch room.kind {
+        case .file: break
+        case .artifact:
+            guard name == "\(room.folder)/\(member.sha256)\(room.suffix)" else {
+                throw BackupFailure("the backup is damaged: \(name) is another library")
+            }
+        case .document:
+            guard let text = FileTree.read("\(folder)/\(name)", limit: Self.documentBytesMax), (try? JSONValue(parsing: text)) != nil else {
+                throw BackupFailure("the backup is damaged: \(name) cannot be read")
+            }
+        case .database:
+            do throws(SQLiteError) {
+                let connection = try Connection("\(folder)/\(name)", access: .readOnly)
+                _ = try connection.value("SELECT count(*) FROM sqlite_schema")
+                connection.close()
+            } catch {
+                throw BackupFailure("the backup is damaged: \(name) is no database (\(error.message))")
+            }
+        }
+    }
+
+    // MARK: Members
+
+    private func begin(_ name: String, _ sizeBytes: Int) throws(BackupFailure) {
+        if isFirst {
+            guard name == BackupContents.head else { throw BackupFailure("this is not a backup of Hearth") }
+            isFirst = false
+        }
+        guard manifest == nil else { throw BackupFailure("the backup is damaged: something follows its end") }
+        if name == BackupContents.head || name == BackupContents.manifest {
+            guard sizeBytes <= Self.documentBytesMax else { throw BackupFailure("the backup is damaged: \(name) is too long") }
+            document = []
+            current = (name, -1, sizeBytes, SHA256())
+            return
+        }
+        guard let room = BackupContents.room(of: name), found[name] == nil else {
+            throw BackupFailure(
+                "the backup holds \"\(name.prefix(100))\", which this version does not know; restore with the version that made it, or a newer one")
+        }
+        if !room.folder.isEmpty { mkdir("\(folder)/\(room.folder)", 0o700) }
+        let mode: mode_t = room.kind == .artifact ? 0o500 : 0o600
+        let descriptor = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw .system("\(folder)/\(name) cannot be written") }
+        current = (name, descriptor, sizeBytes, SHA256())
+    }
+
+    private func take(_ bytes: ArraySlice<UInt8>) throws(BackupFailure) {
+        if document != nil {
+            document?.append(contentsOf: bytes)
+            return
+        }
+        guard var member = current else { return }
+        bytes.withUnsafeBytes { member.hash.update(bufferPointer: $0) }
+        current = member
+        let isWritten = bytes.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = Glibc.write(member.descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                done += count
+            }
+            return true
+        }
+        if !isWritten { throw .system("\(member.name) cannot be written") }
+    }
+
+    private func endMember() throws(BackupFailure) {
+        guard let member = current else { return }
+        current = nil
+        if let text = document {
+            document = nil
+            return try read(text, as: member.name)
+        }
+        let isSynced = fsync(member.descriptor) == 0
+        close(member.descriptor)
+        guard isSynced else { throw .system("\(member.name) cannot be written") }
+        found[member.name] = (member.sizeBytes, Hexadecimal.text(member.hash.finalize()))
+    }
+
+    private func read(_ text: [UInt8], as name: String) throws(BackupFailure) {
+        guard let value = try? JSONValue(parsing: text), let format = value["format"]?.int else {
+            throw BackupFailure("the backup is damaged: \(name) cannot be read")
+        }
+        guard format <= BackupContents.format else {
+            throw BackupFailure(
+                "the backup was made by a newer version of Hearth (format \(format), this one reads \(BackupContents.format)); upgrade first")
+        }
+        if name == BackupContents.manifest { manifest = value }
+    }
+
+    // MARK: Taking their places
+
+    /// Puts the libraries beside those that are there; they are in nobody's way.
+    func addArtifacts() throws(BackupFailure) { try RestoreSwitch.addArtifacts(stage: folder, data: data) }
+
+    /// Puts the members into the places of what is there, which is kept aside. Nobody may have the data open.
+    ///
+    /// - Returns: where what was there is now.
+    public func apply() throws(BackupFailure) -> String {
+        let kept = try RestoreSwitch.perform(stage: folder, data: data)
+        isApplied = true
+        return kept
+    }
+}
+
+/// Files and folders.
+enum FileTree {
+    static func sync(_ folder: String) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    static func names(_ folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// With everything in it; what cannot be removed stays.
+    static func remove(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            unlink(path)
+            return
+        }
+        for name in names(path) { remove("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    /// Nil where it cannot be read or is longer than `limit`.
+    static func read(_ path: String, limit: Int) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = Glibc.read(descriptor, &room, room.count)
+            guard count > 0 else { return count == 0 ? bytes : nil }
+            bytes += room[..<count]
+            guard bytes.count <= limit else { return nil }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import CommandClient
+import FunctionHost
+import JSON
+
+/// `hearth restore`: puts a backup back.
+struct Restore: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Replaces all data by what a file of hearth backup holds.",
+        discussion: """
+            Everything is checked first; a file that is damaged or of a newer version changes nothing. What was there is kept beside it. The host
+            keeps its own admin token.
+
+            Examples:
+              hearth restore hearth.tar.gz
+              hearth restore hearth.tar.gz --data /var/lib/hearth   (a host that does not run)
+            """)
+
+    @Argument(help: ArgumentHelp("A file of hearth backup; - for standard input.", valueName: "file"))
+    var file: String
+
+    @Option(help: ArgumentHelp("The data directory of a host that does not run.", valueName: "dir"))
+    var data: String?
+
+    @OptionGroup var question: ForceOption
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let input = try BackupFile(file)
+        let place = data.map { "in \($0)" } ?? "of the host at \(client.url)"
+        try question.confirm("replace all data \(place)", canAsk: file != "-")
+        let progress = Progress("Restoring", total: input.sizeBytes)
+        defer { progress.end() }
+        if let data { return try restore(input, into: data, progress) }
+        return try restore(input, through: client, progress)
+    }
+
+    private func restore(_ input: BackupFile, into data: String, _ progress: Progress) throws(ClientFailure) -> Outcome {
+        do {
+            let done = try OfflineRestore.run(data: data) {
+                progress.update(input.count)
+                return try input.next()
+            }
+            return outcome(members: done.members, kept: done.kept)
+        } catch let failure as ClientFailure {
+            throw failure
+        } catch {
+            throw ClientFailure(.invalidInput, "\(error); nothing was changed")
+        }
+    }
+
+    private func restore(_ input: BackupFile, through client: HostClient, _ progress: Progress) throws(ClientFailure) -> Outcome {
+        let begun = try Self.object(client.ask(HostRequest("POST", "/_/api/restores")), client)
+        guard let id = begun["restore"]?.string else { throw Self.noHost(client) }
+        var offset = 0
+        do throws(ClientFailure) {
+            var piece: [UInt8] = []
+            while true {
+                let bytes = try input.next()
+                piece += bytes
+                guard piece.count >= Self.pieceBytes || bytes.isEmpty else { continue }
+                if !piece.isEmpty {
+                    _ = try client.ask(HostRequest("PUT", "/_/api/restores/\(id)?offset=\(offset)", body: .bytes(piece)))
+                    offset += piece.count
+                    piece = []
+                    progress.update(input.count)
+                }
+                if bytes.isEmpty { break }
+            }
+            let done = try Self.object(client.ask(HostRequest("POST", "/_/api/restores/\(id):apply")), client)
+            return outcome(members: done["members"]?.int ?? 0, kept: done["kept"]?.string ?? "")
+        } catch {
+            // What was sent is of no use; a host that is gone has forgotten it by itself.
+            _ = try? client.another().send(HostRequest("DELETE", "/_/api/restores/\(id)"))
+            throw ClientFailure(error.kind, error.message + "; nothing was changed")
+        }
+    }
+
+    private static let pieceBytes = 4 << 20
+
+    private func outcome(members: Int, kept: String) -> Outcome {
+        Outcome(
+            text: "Restored \(members) files. What was there before is in \(kept); delete it when all is well.",
+            json: .object(["members": .int(Int64(members)), "kept": .string(kept)]))
+    }
+
+    private static func object(_ answer: HostAnswer, _ client: HostClient) throws(ClientFailure) -> JSONValue {
+        guard let json = try? JSONValue(parsing: answer.body), json.object != nil else { throw noHost(client) }
+        return json
+    }
+
+    private static func noHost(_ client: HostClient) -> ClientFailure {
+        ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+    }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import CommandClient
+import JSON
+
+/// `hearth upgrade`: hands the host over to the program that is installed now.
+struct Upgrade: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "upgrade", abstract: "Replaces the running host by the program that is installed now, without a failed request.",
+        discussion: """
+            The new process gets ready while the old one serves; then it takes over sockets, connections and databases. Where it cannot,
+            the old one goes on as before, and this command says why. Also the way to have functions.json read again as a whole.
+
+            Examples:
+              hearth upgrade
+              hearth upgrade --timeout 300 --data-dir /var/lib/hearth
+            """)
+
+    @Option(help: ArgumentHelp("How long the new process may take to get ready.", valueName: "seconds"))
+    var timeout = 60
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        if !(1...3600).contains(timeout) { throw ValidationError("--timeout is a number of seconds from 1 to 3600") }
+    }
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let body = JSONValue.object(["timeoutSeconds": .int(Int64(timeout))]).serialized()
+        let answer = try client.ask(
+            HostRequest("POST", "/_/api/host:upgrade", headers: [(name: "Content-Type", value: "application/json")], body: .bytes(body)))
+        guard let json = try? JSONValue(parsing: answer.body), let pid = json["pid"]?.int else {
+            throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+        }
+        let held = json["heldMilliseconds"]?.int ?? 0
+        return Outcome(text: "Upgraded: process \(pid) serves now. Requests waited for at most \(held) ms.", json: json)
+    }
+}

@@ -1,0 +1,141 @@
+"""Load through upgrades, and programs that pretend to be the next version."""
+
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+
+from hearth import BINARY, Host
+from load import Load
+from wire import Wire
+
+# A new version that says what it is told to say and then does what it is told to do: die, hang, or refuse.
+PRETENDER = '''#!{python}
+import os, signal, socket, sys, time
+channel = socket.socket(fileno=int(os.environ['HEARTH_TAKEOVER']))
+channel.setblocking(True)
+first, descriptors, _, _ = socket.recv_fds(channel, 65536, 64)
+assert first[:1] == b'S' and descriptors
+def act(how):
+    if how == 'die': os.kill(os.getpid(), signal.SIGKILL)
+    if how == 'abort': os.abort()
+    if how == 'leave': sys.exit(7)
+    if how == 'hang': time.sleep(600)
+    if how == 'refuse': channel.send(b'Fthe new one does not want to'); sys.exit(1)
+    if how == 'close': channel.close(); time.sleep(600)
+act({before!r})
+channel.send(b'P{{"functions":1,"refusals":{refusals}}}')
+assert channel.recv(65536) == b'T'
+act({after!r})
+'''
+
+
+class Upgradable(Host):
+    """A host whose program can be replaced while it runs."""
+
+    def __init__(self, folder, *args, **options):
+        super().__init__(folder, *args, **options)
+        self.program = self.folder / 'hearth'
+        self.install()
+
+    def command(self):
+        return [str(self.program), *super().command()[1:]]
+
+    def install(self, text=None, mode=0o755):
+        """Puts a program in place of the one that is there: the real one, or a script."""
+        new = self.folder / 'hearth.new'
+        if text is None:
+            shutil.copy(BINARY, new)
+        else:
+            new.write_bytes(text if isinstance(text, bytes) else text.encode())
+        new.chmod(mode)
+        os.replace(new, self.program)
+
+    def install_pretender(self, before='', after='', refusals='[]'):
+        self.install(PRETENDER.format(python=sys.executable, before=before, after=after, refusals=refusals))
+
+    @property
+    def token(self):
+        return (self.data / 'admin-token').read_text()
+
+    def upgrade(self, seconds=60, **options):
+        """The answer of the administration."""
+        return self.request('POST', '/_/api/host:upgrade', [('Authorization', f'Bearer {self.token}'), ('Content-Type', 'application/json')],
+                            json.dumps({'timeoutSeconds': seconds}), timeout=70, **options)
+
+    def serving_pid(self):
+        """The process that answers now, as the last upgrade said."""
+        lines = [json.loads(line) for line in self.log.splitlines() if line.startswith('{') and '"upgraded: another process' in line]
+        return int(lines[-1]['process']) if lines else self.pid
+
+
+class TimedLoad(Load):
+    """Notes how long the slowest call took."""
+
+    def __init__(self, *args, tls=None, **options):
+        super().__init__(*args, **options)
+        self.slowest, self.tls = 0.0, tls
+
+    def call(self, wire, is_new):
+        begin = time.monotonic()
+        outcome = super().call(wire, is_new)
+        with self.lock:
+            self.slowest = max(self.slowest, time.monotonic() - begin)
+        return outcome
+
+
+class Writers:
+    """Threads that each write 1, 2, 3, ... below a key of their own, and remember what was acknowledged."""
+
+    def __init__(self, host, clients=4):
+        self.host, self.acknowledged, self.problems, self.slowest = host, [0] * clients, [], 0.0
+        self.stopping = threading.Event()
+        self.threads = [threading.Thread(target=self.run, args=(number,), daemon=True) for number in range(clients)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join(60)
+            assert not thread.is_alive(), 'a write was never answered'
+
+    def run(self, number):
+        wire, count = None, 0
+        headers = [('Authorization', f'Bearer {self.host.token}'), ('Content-Type', 'application/json')]
+        while not self.stopping.is_set():
+            wire = wire or Wire(self.host.port, timeout=50)
+            begin = time.monotonic()
+            try:
+                answer = wire.request('PUT', f'/writers/{number}/{count + 1}.json', headers, str(count + 1))
+            except Exception as error:  # pylint: disable=broad-except
+                self.problems.append(repr(error))
+                wire.close()
+                wire = None
+                continue
+            self.slowest = max(self.slowest, time.monotonic() - begin)
+            if answer.status != 200:
+                self.problems.append((answer.status, answer.text))
+                continue
+            count += 1
+            self.acknowledged[number] = count
+            if (answer.header('Connection') or '').lower() == 'close':
+                wire.close()
+                wire = None
+        if wire:
+            wire.close()
+
+    def stored(self):
+        """How many of each client's writes are there."""
+        answer = self.host.request('GET', '/writers.json', [('Authorization', f'Bearer {self.host.token}')])
+        found = answer.json or {}
+        sizes = []
+        for number in range(len(self.acknowledged)):
+            numbers = found.get(str(number), {}) if isinstance(found, dict) else found[number] or {}
+            sizes.append(len([value for value in (numbers.values() if isinstance(numbers, dict) else numbers) if value is not None]))
+        return sizes
