@@ -186,7 +186,6 @@ def holdings(host):
     return len(processes.descriptors(host.pid)), len(os.listdir(f'/proc/{host.pid}/task'))
 
 
-@pytest.mark.xfail(strict=False, reason='a defect of --watch: a save in the moment of a switch is sometimes not picked up until the next save')
 @pytest.mark.timeout(600)
 def test_many_saves_leak_nothing(host):
     path = host.folder / 'Sources/Tiny/Tiny.swift'
