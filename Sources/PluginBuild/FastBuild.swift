@@ -28,6 +28,8 @@ public final class FastBuild {
         _ product: String, cancellation: BuildCancellation, progress: (BuildProgress) -> Void = { _ in }
     ) throws(BuildFailure) -> Outcome {
         if let outcome = try buildDirectly(product, cancellation, progress) { return outcome }
+        states[product]?.forgetUnseen()
+        defer { states[product]?.didEnd() }
         let start = FileStamp.now()
         let outcome = try package.build(products: [product], cancellation: cancellation, progress: progress)
         states[product] = plan(of: product).map { ProductState($0, description: descriptionFile, start: start) }
@@ -58,13 +60,11 @@ public final class FastBuild {
         guard var state = states[product], let changed = state.changes() else { return nil }
         guard let steps = state.plan.steps(for: Set(changed.keys)) else { return nil }
         var diagnostics: [UInt8] = []
-        let start = FileStamp.now()
-        let older = Set(changed.filter { $0.value.isWritten(before: state.start) }.keys)
+        state.forgetUnseen()
         // What is half made is made anew by the next build.
         defer { states[product] = state }
         for (index, step) in steps.enumerated() {
             progress(BuildProgress(product: product, step: index, steps: steps.count, text: step.text))
-            if !step.inputs.isDisjoint(with: older) { step.forgetPrevious() }
             let status = try run(step, cancellation, &diagnostics)
             state.didRun([step])
             let text = String(decoding: diagnostics, as: UTF8.self)
@@ -73,7 +73,7 @@ public final class FastBuild {
                 throw BuildFailure(.compile, "\(product) does not compile: correct what the compiler names", diagnostics: text)
             }
         }
-        state.didBuild(changed, steps, since: start)
+        state.didBuild(changed, steps)
         return Outcome(
             library: package.libraryPath(of: product), diagnostics: String(decoding: diagnostics, as: UTF8.self), isDirect: true,
             isUnchanged: steps.isEmpty)

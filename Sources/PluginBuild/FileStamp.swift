@@ -44,10 +44,8 @@ public struct FileStamp: Hashable, Sendable {
         return (changed.tv_sec - moment.tv_sec) * 1_000_000_000 + changed.tv_nsec - moment.tv_nsec > -lag
     }
 
-    /// Whether its contents claim to be from before `moment`, as those of a file that was moved here.
-    func isWritten(before moment: timespec) -> Bool {
-        (written.tv_sec, written.tv_nsec) <= (moment.tv_sec, moment.tv_nsec)
-    }
+    /// Whether its contents claim to be from `moment`'s second or before, as those of a file that was moved here.
+    func isWritten(bySecondOf moment: timespec) -> Bool { written.tv_sec <= moment.tv_sec }
 
     public static func now() -> timespec {
         var moment = timespec()

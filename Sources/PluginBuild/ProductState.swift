@@ -3,8 +3,9 @@ import Glibc
 /// The files of a product as they were when its library was made.
 struct ProductState: Sendable {
     let plan: ProductPlan
-    /// When the build began that made the library.
-    private(set) var start: timespec
+    /// When the compiler or the package manager was last through. The compiler compares the times of files by the second: what was
+    /// written in this one it may take for what it has seen.
+    private var end = FileStamp.now()
     private let description: String
     private var descriptionStamp: FileStamp?
     private let descriptionHash: Int?
@@ -19,7 +20,6 @@ struct ProductState: Sendable {
     ///   - start: when the build began that made the library: what has changed since may not be in it.
     init(_ plan: ProductPlan, description: String, start: timespec) {
         self.plan = plan
-        self.start = start
         self.description = description
         descriptionStamp = FileStamp(description)
         descriptionHash = Self.hash(description)
@@ -53,6 +53,15 @@ struct ProductState: Sendable {
         return changed
     }
 
+    /// Makes the next build compile what has changed, whoever runs it: see `end`.
+    func forgetUnseen() {
+        let unseen = plan.sources.filter { source in
+            let stamp = FileStamp(source)
+            return stamp != sources[source] && stamp?.isWritten(bySecondOf: end) == true
+        }
+        for step in plan.steps where !step.inputs.isDisjoint(with: unseen) { step.forgetPrevious() }
+    }
+
     /// The package manager writes it again for other products, with the same in it.
     private mutating func isSameDescription() -> Bool {
         let stamp = FileStamp(description)
@@ -65,16 +74,19 @@ struct ProductState: Sendable {
     private static func hash(_ file: String) -> Int? { WholeFile.read(file, sizeBytesMax: BuildDescription.sizeBytesMax)?.hashValue }
 
     /// The steps for these sources have run.
-    mutating func didBuild(_ changed: [String: FileStamp], _ steps: [ProductPlan.Step], since start: timespec) {
-        self.start = start
+    mutating func didBuild(_ changed: [String: FileStamp], _ steps: [ProductPlan.Step]) {
         sources.merge(changed) { $1 }
         didRun(steps)
     }
 
     /// These steps have run, or were stopped while they did.
     mutating func didRun(_ steps: [ProductPlan.Step]) {
+        didEnd()
         for output in steps.flatMap(\.outputs) where products[output] != nil { products[output] = FileStamp(output) }
     }
+
+    /// The compiler or the package manager is through, whatever came of it.
+    mutating func didEnd() { end = FileStamp.now() }
 
     private static func structure(_ plan: ProductPlan) -> String {
         let flat = plan.folders.map { folder in Folder.entries(folder).map { "\(folder)/\($0.name)\n" }.joined() }

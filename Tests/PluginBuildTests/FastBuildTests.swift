@@ -124,6 +124,23 @@ struct FastBuildTests {
         #expect(try package.fromNothing() == last)
     }
 
+    @Test("edits that follow each other within a second are all compiled, by the compiler and by the package manager")
+    func quickEdits() throws {
+        let package = try TinyPackage()
+        defer { try? package.remove("") }
+        let fast = FastBuild(try PackageBuild(directory: package.directory, configuration: .debug))
+        _ = try build(fast)
+        var last = try package.library()
+        for number in 10..<20 {
+            try package.write("Sources/Tiny/Other.swift", "func other() -> Int { \(number) }\n")
+            if number == 15 { try package.write("Sources/Tiny/New.swift", "func added() -> Int { 5 }\n") }
+            #expect(try build(fast).isDirect == (number != 15))
+            let next = try package.library()
+            #expect(next != last, "\(number) was not compiled")
+            last = next
+        }
+    }
+
     @Test("errors are the compiler's own, and the next save goes on from them")
     func errors() throws {
         let package = try TinyPackage()
