@@ -57,6 +57,14 @@ public enum ThreadSignals {
         return before
     }
 
+    /// Keeps these signals from the calling thread, and from those that it starts.
+    public static func block(_ numbers: [Int32]) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in numbers { sigaddset(&set, number) }
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
     /// Goes back to what ``block()`` returned.
     public static func restore(_ before: sigset_t) {
         var set = before

@@ -42,6 +42,7 @@ struct Serve: ParsableCommand {
     }
 
     func run() throws {
+        ThreadSignals.block(HearthHost.signals)
         var options = HostOptions(host: host, port: port, dataDirectory: data)
         options.serviceManager = ServiceManager.fromEnvironment()
         options.standIn = { StandIn.become(for: $0, status: $1, isEnding: $2) }

@@ -104,6 +104,18 @@ def test_the_process_that_was_started_stays_for_who_waits_for_it(upgradable):
     assert host.result('echo', 3) == 3
 
 
+def test_a_signal_is_heard_while_processes_change(upgradable):
+    """Whenever it comes: no thread takes it away from the process that the first one becomes."""
+    for wait in [0, 0.001, 0.002, 0.003, 0.005, 0.01]:
+        host = upgradable()
+        host.result('echo', 1)
+        blocking, others = processes.deaf_threads(host.pid, signal.SIGTERM)
+        assert blocking and not others
+        upgraded(host)
+        time.sleep(wait)
+        host.stop()
+
+
 def test_with_a_service_manager_the_first_process_ends(upgradable, tmp_path):
     with Notifications(tmp_path / 'notify') as manager:
         host = upgradable(env=manager.environment)

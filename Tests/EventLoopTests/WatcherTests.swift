@@ -48,8 +48,25 @@ struct WatcherTests {
         let loop = try EventLoop()
         var count = 0
         let watcher = try SignalWatcher(loop: loop, signal: SIGUSR2) { count += 1 }
-        kill(getpid(), SIGUSR2)
+        // The other threads of the tests do not block it.
+        pthread_kill(pthread_self(), SIGUSR2)
         step(loop) { count == 1 }
+        withExtendedLifetime(watcher) {}
+    }
+
+    @Test("a signal that nobody watches any more waits")
+    func keepsSignals() throws {
+        let loop = try EventLoop()
+        var first = 0
+        var second = 0
+        do {
+            let watcher = try SignalWatcher(loop: loop, signal: SIGUSR1) { first += 1 }
+            withExtendedLifetime(watcher) {}
+        }
+        pthread_kill(pthread_self(), SIGUSR1)
+        let watcher = try SignalWatcher(loop: loop, signal: SIGUSR1) { second += 1 }
+        step(loop) { second == 1 }
+        #expect(first == 0)
         withExtendedLifetime(watcher) {}
     }
 

@@ -72,6 +72,16 @@ def descriptors(pid):
     return links
 
 
+def deaf_threads(pid, signal):
+    """The threads that block a signal, and the others."""
+    blocking, others = [], []
+    for thread in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{thread}/status') as file:
+            mask = next(int(line.split()[1], 16) for line in file if line.startswith('SigBlk:'))
+        (blocking if mask >> (signal - 1) & 1 else others).append(int(thread))
+    return blocking, others
+
+
 def resident_kib(pid):
     with open(f'/proc/{pid}/status') as file:
         return next(int(line.split()[1]) for line in file if line.startswith('VmRSS:'))

@@ -150,7 +150,7 @@ public final class HearthHost {
         self.onReady = onReady
         // A connection that is gone, or a file as large as the system allows, is an error of the call and not the end.
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
-        for number in [SIGINT, SIGTERM] {
+        for number in Self.endingSignals {
             do throws(LoopError) {
                 watchers.append(try SignalWatcher(loop: home, signal: number) { [unowned self] in stop() })
             } catch {
@@ -174,11 +174,19 @@ public final class HearthHost {
         if let startError { throw startError }
     }
 
+    /// Signals that the host takes from the kernel. Its program blocks them before it starts the first thread, so that none is lost while
+    /// processes change.
+    public static let signals = endingSignals + [SIGUSR2]
+    private static let endingSignals = [SIGINT, SIGTERM]
+
+    /// Leaves signals to what this process becomes.
+    func stopTakingSignals() { watchers = [] }
+
     /// SIGUSR2 is what a service manager can send where it cannot run `hearth upgrade`.
     private func watchForUpgrade() {
         do throws(LoopError) {
             takeover = try options.takeover.map { start throws(LoopError) in try Takeover(start, host: self) }
-            watchers.append(try SignalWatcher(loop: home, signal: SIGUSR2) { [unowned self] in startUpgrade(UpgradeRequest()) { _ in } })
+            watchers.append(try SignalWatcher(loop: home, signal: SIGUSR2) { [unowned self] in didAskForUpgrade() })
         } catch {
             log.error("the host cannot be upgraded", metadata: ["reason": "\(error)"])
             if options.takeover != nil { abandonTakeover() }
@@ -314,7 +322,7 @@ public final class HearthHost {
             delivery.finish { [self] in
                 database.stop()
                 messaging.stop()
-                if standsIn { return standInSoon() }
+                if standsIn { becomeStandIn() }
                 watchers = []
                 watchdog = nil
                 home.stop()

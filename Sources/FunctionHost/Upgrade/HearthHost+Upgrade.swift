@@ -113,16 +113,20 @@ extension HearthHost {
         upgrade?.phase == .serving && options.serviceManager == nil && options.takeover == nil && options.standIn != nil
     }
 
-    /// Becomes what stands in, once the signals that have come were heard. Those that come from now on wait for it.
-    func standInSoon() {
+    /// Becomes what stands in. Returns only where that fails.
+    func becomeStandIn() {
         output.flush()
-        ThreadSignals.block()
-        drainTimer = Timer(loop: home) { [unowned self] in becomeStandIn() }
-        drainTimer?.start(afterMilliseconds: 2)
-    }
-
-    private func becomeStandIn() {
+        stopTakingSignals()
         let status = successorEnding.map { $0.signal != 0 ? 128 + $0.signal : $0.status } ?? 0
         options.standIn?(upgrade?.pid ?? 0, Int32(status), isStopping)
+    }
+
+    /// A signal asks for an upgrade: of whoever serves.
+    func didAskForUpgrade() {
+        if standsIn, let upgrade, successorEnding == nil {
+            kill(upgrade.pid, SIGUSR2)
+        } else {
+            startUpgrade(UpgradeRequest()) { _ in }
+        }
     }
 }
