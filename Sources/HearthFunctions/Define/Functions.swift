@@ -47,14 +47,22 @@ public protocol FunctionsContent {
 ///     let functions = Functions { chat }
 @resultBuilder
 public enum FunctionsBuilder {
+    /// One `OnCall`, `OnRequest`, `Group` or the like.
     public static func buildExpression(_ content: some FunctionsContent) -> [FunctionDefinition] { content.definitions }
+    /// A property that gathers functions itself.
     public static func buildExpression(_ definitions: [FunctionDefinition]) -> [FunctionDefinition] { definitions }
+    /// What stands first between the braces.
     public static func buildPartialBlock(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
+    /// What stood before, and what follows it: in this order the functions are declared.
     public static func buildPartialBlock(
         accumulated: [FunctionDefinition], next: [FunctionDefinition]
     ) -> [FunctionDefinition] { accumulated + next }
+    /// An `if` without `else`; nothing where it does not hold.
     public static func buildOptional(_ part: [FunctionDefinition]?) -> [FunctionDefinition] { part ?? [] }
+    /// The first branch of an `if` with `else`, or of a `switch`.
     public static func buildEither(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
+    /// The other branch.
     public static func buildEither(second: [FunctionDefinition]) -> [FunctionDefinition] { second }
+    /// A `for`: the functions of all rounds.
     public static func buildArray(_ parts: [[FunctionDefinition]]) -> [FunctionDefinition] { parts.flatMap { $0 } }
 }

@@ -2,7 +2,9 @@
 public struct AndroidConfig: Sendable, Hashable {
     /// Whether a sleeping device is woken.
     public enum Priority: String, Sendable, Hashable {
+        /// Waits while the device sleeps; what holds without a notification.
         case normal = "NORMAL"
+        /// Wakes a sleeping device; what holds with a notification.
         case high = "HIGH"
     }
 
@@ -16,10 +18,15 @@ public struct AndroidConfig: Sendable, Hashable {
     public var restrictedPackageName: String?
     /// Replaces the message's data as a whole.
     public var data: [String: String]
+    /// How its notification looks on Android; its title, text and picture take the place of the common ones.
     public var notification: AndroidNotification?
+    /// Its label of analytics on Android, in place of the common one.
     public var fcmOptions: FcmOptions?
+    /// Whether the app gets it in direct boot mode too, before somebody has unlocked the device.
     public var directBootOk: Bool?
+    /// Whether it is delivered over a network of little bandwidth too.
     public var bandwidthConstrainedOk: Bool?
+    /// Whether it is delivered over a restricted satellite network too.
     public var restrictedSatelliteOk: Bool?
 
     /// Everything may be left out.

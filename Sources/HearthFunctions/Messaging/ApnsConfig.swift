@@ -4,7 +4,9 @@ public import JSON
 public struct ApnsConfig: Sendable, Hashable {
     /// "apns-priority", "apns-expiration", "apns-collapse-id", "apns-push-type", ...
     public var headers: [String: String]
+    /// What the device gets; its `aps` needs an alert, a badge, a sound or `contentAvailable`, unless the message has a notification.
     public var payload: ApnsPayload?
+    /// A picture and a label of analytics, in place of the common ones.
     public var fcmOptions: ApnsFcmOptions?
     /// Whom a Live Activity is for; the payload's `aps` needs an "event" then.
     public var liveActivityToken: String?
@@ -55,7 +57,9 @@ public struct ApnsPayload: Sendable, Hashable {
 public struct Aps: Sendable, Hashable {
     /// What is shown.
     public enum Alert: Sendable, Hashable {
+        /// A text without a title.
         case text(String)
+        /// A title, a text and what else an alert may have.
         case parts(ApsAlert)
     }
 
@@ -77,7 +81,9 @@ public struct Aps: Sendable, Hashable {
     public var contentAvailable: Bool
     /// Lets the app change the notification first.
     public var mutableContent: Bool
+    /// The identifier of a category that the app has registered: the buttons beside the notification.
     public var category: String?
+    /// Notifications of the same identifier are shown as one group.
     public var threadID: String?
     /// What has no name here: "event", "interruption-level", ...
     public var custom: [String: JSONValue]
@@ -127,16 +133,21 @@ public struct ApsAlert: Sendable, Hashable {
     public var subtitle: String?
     /// Its text.
     public var body: String?
+    /// The key of the text among the app's localised strings.
     public var locKey: String?
-    /// Need ``locKey``.
+    /// What fills in the places of that text; needs ``locKey``.
     public var locArgs: [String] = []
+    /// The key of the title among the app's localised strings.
     public var titleLocKey: String?
-    /// Need ``titleLocKey``.
+    /// What fills in the places of that text; needs ``titleLocKey``.
     public var titleLocArgs: [String] = []
+    /// The key of the second line among the app's localised strings.
     public var subtitleLocKey: String?
-    /// Need ``subtitleLocKey``.
+    /// What fills in the places of that text; needs ``subtitleLocKey``.
     public var subtitleLocArgs: [String] = []
+    /// The key of the view button's text among the app's localised strings.
     public var actionLocKey: String?
+    /// The file of the app that is shown while the app starts from a tap.
     public var launchImage: String?
 
     /// The most used of its parts; the others are set afterwards.
@@ -189,6 +200,7 @@ public struct CriticalSound: Sendable, Hashable {
 public struct ApnsFcmOptions: Sendable, Hashable {
     /// An http or https URL of a picture.
     public var imageURL: String?
+    /// 1 to 50 letters, digits and `-_.~%`.
     public var analyticsLabel: String?
 
     /// Everything may be left out.

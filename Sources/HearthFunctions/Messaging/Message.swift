@@ -30,10 +30,15 @@ public struct Message: Sendable, Hashable {
     /// What the app gets. Keys may not be "from", "notification" or "message_type" nor begin with "google" or "gcm"; with everything
     /// else that is counted it has at most 4,096 bytes.
     public var data: [String: String]
+    /// What is shown; without it, and without a platform's own, the app's code gets ``data`` and nothing is shown.
     public var notification: Notification?
+    /// What holds for Android devices only.
     public var android: AndroidConfig?
+    /// What holds for browsers only.
     public var webpush: WebpushConfig?
+    /// What holds for Apple devices only.
     public var apns: ApnsConfig?
+    /// Its label of analytics, unless the platform's own part has one.
     public var fcmOptions: FcmOptions?
 
     /// A message for `target`; everything else may be left out.
@@ -66,14 +71,21 @@ public struct Message: Sendable, Hashable {
 
 /// One message for up to 500 installations.
 public struct MulticastMessage: Sendable, Hashable {
-    /// Registration tokens, and then installation ids, in whose order the responses are.
+    /// Registration tokens; the responses to them come first.
     public var tokens: [String]
+    /// Installation ids, whose responses follow those of ``tokens``.
     public var fids: [String]
+    /// What the app gets, by the rules of ``Message/data``.
     public var data: [String: String]
+    /// What is shown on every platform.
     public var notification: Message.Notification?
+    /// What holds for Android devices only.
     public var android: AndroidConfig?
+    /// What holds for browsers only.
     public var webpush: WebpushConfig?
+    /// What holds for Apple devices only.
     public var apns: ApnsConfig?
+    /// The label of analytics, unless the platform's own part has one.
     public var fcmOptions: FcmOptions?
 
     /// A message for all of `tokens` and `fids`.

@@ -28,6 +28,7 @@ public struct MessagingError: Error, Sendable, Hashable, CustomStringConvertible
     public struct FieldViolation: Sendable, Hashable {
         /// Its path, such as "message.android.ttl".
         public var field: String
+        /// The rule, as a sentence.
         public var description: String
 
         /// A violation as the service names it.
@@ -41,6 +42,7 @@ public struct MessagingError: Error, Sendable, Hashable, CustomStringConvertible
     public var code: Code
     /// A sentence for the log.
     public var message: String
+    /// The fields that break a rule; empty where none is at fault.
     public var fieldViolations: [FieldViolation]
     /// When to try again, where the service says so.
     public var retryAfter: Duration?

@@ -53,6 +53,7 @@ public struct TopicManagementResponse: Sendable {
     public struct Failure: Sendable, Hashable {
         /// Its place in the list that was given.
         public var index: Int
+        /// The token or installation id as it was given.
         public var registration: String
         /// "NOT_FOUND" where it is not registered any more, "INVALID_ARGUMENT", "TOO_MANY_TOPICS", "RESOURCE_EXHAUSTED", ...
         public var reason: String

@@ -6,7 +6,9 @@ public struct WebpushConfig: Sendable, Hashable {
     public var headers: [String: String]
     /// Replaces the message's data as a whole.
     public var data: [String: String]
+    /// How its notification looks in a browser; its title and text take the place of the common ones.
     public var notification: WebpushNotification?
+    /// The page that a click opens, and a label of analytics in place of the common one.
     public var fcmOptions: WebpushFcmOptions?
 
     /// Everything may be left out.
@@ -34,6 +36,7 @@ public struct WebpushConfig: Sendable, Hashable {
 public struct WebpushNotification: Sendable, Hashable {
     /// Which way its text runs.
     public enum Direction: String, Sendable, Hashable {
+        /// As the letters suggest.
         case auto
         case leftToRight = "ltr"
         case rightToLeft = "rtl"
@@ -45,7 +48,7 @@ public struct WebpushNotification: Sendable, Hashable {
         public var action: String
         /// What stands on it.
         public var title: String
-        /// A picture of the app's, or its URL in a browser.
+        /// The URL of a picture.
         public var icon: String?
 
         /// A button that is called `action` and shows `title`.
@@ -60,7 +63,7 @@ public struct WebpushNotification: Sendable, Hashable {
     public var title: String?
     /// Its text.
     public var body: String?
-    /// A picture of the app's, or its URL in a browser.
+    /// The URL of a picture.
     public var icon: String?
     /// The URL of a small picture in one colour.
     public var badge: String?
@@ -82,7 +85,9 @@ public struct WebpushNotification: Sendable, Hashable {
     public var timestampMilliseconds: Int?
     /// Vibrating and pausing in turns, in milliseconds.
     public var vibrate: [Int] = []
+    /// The buttons; a browser shows as many as it has room for.
     public var actions: [Action] = []
+    /// What the page's code finds as the notification's `data`.
     public var data: JSONValue?
     /// Options that have no name here; one of a name that has is overridden by it.
     public var custom: [String: JSONValue] = [:]
@@ -132,6 +137,7 @@ extension WebpushNotification.Action {
 public struct WebpushFcmOptions: Sendable, Hashable {
     /// An https URL that is opened.
     public var link: String?
+    /// 1 to 50 letters, digits and `-_.~%`.
     public var analyticsLabel: String?
 
     /// Everything may be left out.
