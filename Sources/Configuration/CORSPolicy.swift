@@ -11,6 +11,7 @@ public enum CORSPolicy: Sendable, Equatable {
     /// The caller's origin is echoed when one of these matches it.
     case list([OriginMatcher])
 
+    /// `true` in the file is every origin, echoed; `false` is none.
     public init(isOn: Bool) {
         self = isOn ? .reflect : .off
     }
@@ -24,6 +25,7 @@ public enum CORSPolicy: Sendable, Equatable {
         }
     }
 
+    /// A list of the file: an empty one is off, and one of a single name is what that name is alone.
     public init(origins: [OriginMatcher]) {
         if origins.isEmpty {
             self = .off
@@ -39,8 +41,10 @@ public enum CORSPolicy: Sendable, Equatable {
 public enum OriginMatcher: Sendable, Equatable {
     /// Scheme, host and port as the browser writes them.
     case exact(String)
+    /// An expression that is looked for anywhere in the header, unless `^` and `$` tie it.
     case pattern(Pattern)
 
+    /// Whether the `Origin` header of a request is meant; the case of letters counts, except in a pattern that ignores it.
     public func matches(_ origin: String) -> Bool {
         switch self {
         case .exact(let expected): origin == expected

@@ -2,12 +2,14 @@
 public struct OptionsOverlay: Sendable {
     /// What messages name as the file.
     public var source: String
+    /// The region of functions that name none.
     public var region: String
     /// The `defaults` object, as JSON.
     public var defaults: String
     /// Objects as under `functions`, as JSON, by the functions' names.
     public var functions: [String: String]
 
+    /// Overrides from elsewhere; nothing is checked before ``Configuration/overlaid(with:)``.
     public init(source: String, region: String, defaults: String, functions: [String: String]) {
         self.source = source
         self.region = region

@@ -1,24 +1,33 @@
 /// The Realtime Database.
 public struct DatabaseSettings: Sendable, Equatable {
+    /// Where the data is kept.
     public enum Storage: String, Sendable {
+        /// In files of the data folder.
         case sqlite
+        /// In memory, until the host stops.
         case memory
     }
 
     /// Path of the security rules.
     public var rules: String?
+    /// Files, unless the file says otherwise.
     public var storage: Storage
     /// The database of requests that name none.
     public var defaultNamespace: String
     /// The other databases that there are in production mode.
     public var namespaces: [String]
+    /// What one request and all clients together may take.
     public var limits: Limits
+    /// How writes run functions.
     public var triggers: TriggerSettings
 
     /// How much one request may read or change, and what clients may hold of the host together.
     public struct Limits: Sendable, Equatable {
+        /// Of a write's body.
         public var writeBytes: Int
+        /// Of an answer.
         public var readBytes: Int
+        /// Of a rules document.
         public var rulesBytes: Int
         /// Event streams of one loop.
         public var streams: Int

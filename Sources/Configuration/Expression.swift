@@ -110,6 +110,7 @@ public struct ParameterValues: Sendable {
     private var texts: [String: String] = [:]
     private var kinds: [String: Parameter.Kind] = [:]
 
+    /// No values: expressions that name a parameter cannot be evaluated.
     public init() {}
 
     mutating func set(_ name: String, _ kind: Parameter.Kind, _ text: String) {

@@ -5,6 +5,7 @@
 public struct Pattern: Sendable, Hashable, CustomStringConvertible {
     /// As it was written.
     public let source: String
+    /// Whether ASCII letters are compared without regard to their case.
     public let ignoresCase: Bool
     private let program: [PatternInstruction]
 

@@ -1,8 +1,11 @@
 /// A place in a text file. Both numbers start at 1; columns count characters, not bytes.
 public struct Position: Sendable, Hashable, CustomStringConvertible {
+    /// From 1.
     public var line: Int
+    /// From 1, in characters.
     public var column: Int
 
+    /// A place; both numbers start at 1.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -15,12 +18,14 @@ public struct Position: Sendable, Hashable, CustomStringConvertible {
 public struct Problem: Sendable, Hashable, CustomStringConvertible {
     /// The file as the reader knows it: the path given on the command line, or the name of a plugin.
     public var file: String
+    /// Nil where nobody wrote the text, such as a deployment's.
     public var position: Position?
     /// Where in the document, such as `functions.addMessage.timeoutSeconds`; empty for the whole of it.
     public var path: String
     /// One sentence that says what was found and what was expected.
     public var message: String
 
+    /// Something to tell a person; without a position it is about the file as a whole.
     public init(file: String, position: Position? = nil, path: String = "", message: String) {
         self.file = file
         self.position = position
@@ -39,8 +44,10 @@ public struct Problem: Sendable, Hashable, CustomStringConvertible {
 
 /// Everything that is wrong with a document, in the order of the lines, never only the first.
 public struct ConfigurationErrors: Error, Sendable, Equatable, CustomStringConvertible {
+    /// In the order of the lines.
     public var problems: [Problem]
 
+    /// Everything that was found.
     public init(_ problems: [Problem]) {
         self.problems = problems
     }
