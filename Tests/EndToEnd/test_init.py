@@ -36,8 +36,8 @@ def serves(port):
         return False
 
 
-def works(folder, name, data, result):
-    """Both commands of a project: its tests pass, and it serves."""
+def works(folder, name, data, result, edit):
+    """Both commands of a project: its tests pass, and it serves, and then what is saved."""
     tested = run(folder, 'scripts/test')
     assert tested.returncode == 0, tested.stdout + tested.stderr
     assert 'All tests passed.' in tested.stdout
@@ -49,6 +49,9 @@ def works(folder, name, data, result):
         called = run(folder, BINARY, 'functions:call', name, data, '--url', f'http://127.0.0.1:{port}')
         assert called.returncode == 0, called.stderr
         assert result in called.stdout
+        edited = edit(folder)
+        address = f'http://127.0.0.1:{port}'
+        until(lambda: edited in run(folder, BINARY, 'functions:call', name, data, '--url', address).stdout, 'what is saved serves', 120)
     finally:
         host.send_signal(signal.SIGTERM)
         assert host.wait(60) == 0
@@ -60,7 +63,15 @@ def test_a_project_in_swift(hearth):
     assert 'scripts/serve' in said
     folder = hearth.folder / 'greetings'
     assert str(ROOT) in (folder / 'Package.swift').read_text()
-    works(folder, 'greet', '{"name": "Grace"}', 'Hello, Grace!')
+    source = folder / 'Sources/Greetings/Greetings.swift'
+
+    def edit(_):
+        source.write_text(source.read_text().replace('Hello, ', 'Welcome, '))
+        return 'Welcome, Grace!'
+
+    works(folder, 'greet', '{"name": "Grace"}', 'Hello, Grace!', edit)
+    # The compiler is all that an edit takes.
+    assert 'Greetings: greet is version 2' in (hearth.folder / 'serve.log').read_text()
     assert run(folder, 'scripts/build', HEARTH='/nowhere', PATH='/usr/bin:/bin').stderr.startswith('build: hearth was not found')
 
 
@@ -68,7 +79,14 @@ def test_a_project_in_c(hearth):
     hearth.succeeds('init', 'counts', '--language', 'c')
     folder = hearth.folder / 'counts'
     assert (folder / 'include/hearth.h').read_bytes() == (ROOT / 'Sources/CHearth/include/hearth.h').read_bytes()
-    works(folder, 'increment', '{"by": 2}', '{"count":2}')
+
+    def edit(_):
+        source = folder / 'src/Counts.c'
+        source.write_text(source.read_text().replace(r'{\"count\":', r'{\"total\":'))
+        assert run(folder, 'scripts/build').returncode == 0
+        return '{"total":2}'
+
+    works(folder, 'increment', '{"by": 2}', '{"count":2}', edit)
 
 
 def test_what_is_made(hearth):

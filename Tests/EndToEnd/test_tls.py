@@ -6,18 +6,10 @@ import subprocess
 
 import pytest
 
-from certificates import make_certificate
+from certificates import make_certificate, trusting
 from hearth import callable_headers
 from processes import until
 from wire import Wire
-
-
-def trusting(folder, protocols=('http/1.1',), **versions):
-    context = ssl.create_default_context(cafile=folder / 'cert.pem')
-    context.set_alpn_protocols(list(protocols))
-    for name, value in versions.items():
-        setattr(context, name, value)
-    return context
 
 
 class Secure:

@@ -153,6 +153,24 @@ def test_environment_files_apply(host):
     assert host.result('one')['setting'] == 'here'
 
 
+def test_a_changed_secret_makes_new_workers(prepare):
+    """Of the functions that name it, and of no others; no log shows it."""
+    host = prepare(['probe', 'Conformance'], mode='development', args=['--watch'])
+    secrets = host.folder / '.secret.local'
+    secrets.write_text('API_KEY=s3cr3t-one\n')
+    host.write_config(('probe', 'Conformance'), {'functions': {'environment': {'secrets': ['API_KEY']}}})
+    host.start()
+    assert host.result('environment')['API_KEY'] == 's3cr3t-one'
+    other = host.result('pid')
+    secrets.write_text('API_KEY=s3cr3t-two\n')
+    until(lambda: host.result('environment')['API_KEY'] == 's3cr3t-two', 'the function sees the new one')
+    assert host.result('pid') == other
+    secrets.write_text('API_KEY\n')
+    host.until_logged(r'\.secret\.local:1')
+    assert host.result('environment')['API_KEY'] == 's3cr3t-two'
+    assert 's3cr3t' not in host.log
+
+
 def test_rules_may_move_to_another_file(host):
     rules = host.folder / 'other.rules.json'
     rules.write_text(json.dumps({'rules': {'.read': False, 'open': {'.read': True}}}))

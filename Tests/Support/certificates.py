@@ -1,5 +1,6 @@
 """Certificates made for a test."""
 
+import ssl
 import subprocess
 
 
@@ -10,3 +11,12 @@ def make_certificate(folder, name='localhost'):
                    check=True, capture_output=True)
     (folder / 'new-key.pem').replace(folder / 'key.pem')
     (folder / 'new-cert.pem').replace(folder / 'cert.pem')
+
+
+def trusting(folder, protocols=('http/1.1',), **versions):
+    """What a client that trusts the certificate in a folder speaks TLS with."""
+    context = ssl.create_default_context(cafile=folder / 'cert.pem')
+    context.set_alpn_protocols(list(protocols))
+    for name, value in versions.items():
+        setattr(context, name, value)
+    return context

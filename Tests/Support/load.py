@@ -12,9 +12,9 @@ from wire import Ended, Wire, request_bytes
 class Load:
     """`with Load(host, 'echo') as load:` calls until the block ends. Each outcome is one word or (status, error status)."""
 
-    def __init__(self, host, name, data=1, clients=8, keep_alive=True, token=None):
+    def __init__(self, host, name, data=1, clients=8, keep_alive=True, token=None, tls=None):
         self.request = request_bytes('POST', host.path(name), callable_headers(token), json.dumps({'data': data}))
-        self.port, self.keep_alive = host.port, keep_alive
+        self.port, self.keep_alive, self.tls = host.port, keep_alive, tls
         self.outcomes, self.lock, self.stopping = collections.Counter(), threading.Lock(), threading.Event()
         self.threads = [threading.Thread(target=self.run, daemon=True) for _ in range(clients)]
 
@@ -42,7 +42,7 @@ class Load:
         while not self.stopping.is_set():
             try:
                 is_new = wire is None
-                wire = wire or Wire(self.port, timeout=50)
+                wire = wire or Wire(self.port, tls=self.tls, timeout=50)
             except ConnectionRefusedError:
                 self.note('refused')
                 self.stopping.wait(0.02)

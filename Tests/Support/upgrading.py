@@ -74,9 +74,9 @@ class Upgradable(Host):
 class TimedLoad(Load):
     """Notes how long the slowest call took."""
 
-    def __init__(self, *args, tls=None, **options):
+    def __init__(self, *args, **options):
         super().__init__(*args, **options)
-        self.slowest, self.tls = 0.0, tls
+        self.slowest = 0.0
 
     def call(self, wire, is_new):
         begin = time.monotonic()

@@ -6,7 +6,7 @@ import HTTP
 struct ConnectionTransfer: Sendable {
     /// The socket; the holder's to close.
     var descriptor: Int32
-    /// Whether the old host still stands in between, because the client speaks TLS with it.
+    /// Whether a host of before still stands in between, because the client speaks TLS with it.
     var isProxied: Bool
     /// The client's address and port.
     var peer: String

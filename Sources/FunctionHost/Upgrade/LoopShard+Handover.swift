@@ -62,7 +62,7 @@ extension LoopShard {
         let stream = released.stream
         defer { stream.close() }
         guard let descriptor = stream.duplicateDescriptor() else { return }
-        receiver(ConnectionTransfer(descriptor: descriptor, isProxied: false, peer: stream.peerAddress, unread: released.unread))
+        receiver(ConnectionTransfer(descriptor: descriptor, isProxied: released.isLast, peer: stream.peerAddress, unread: released.unread))
     }
 
     private func proxy(_ released: ReleasedConnection, _ receiver: @Sendable (ConnectionTransfer) -> Void) {
@@ -96,7 +96,7 @@ extension LoopShard {
             // One that cannot be adopted has gone meanwhile.
             guard let stream = try? Self.stream(transfer, loop) else { return }
             stream.setPeerAddress(transfer.peer)
-            server.adopt(ReleasedConnection(stream: stream, unread: transfer.unread), isLast: transfer.isProxied)
+            server.adopt(ReleasedConnection(stream: stream, unread: transfer.unread, isLast: transfer.isProxied))
         }
     }
 

@@ -7,10 +7,14 @@ public struct ReleasedConnection {
     public let stream: Stream
     /// What was read from it and not used: the beginning of the next request.
     public let unread: [UInt8]
+    /// Whether only one more request is answered on it, because somebody in between, who speaks TLS with the client, would be glad to go.
+    public let isLast: Bool
 
-    public init(stream: Stream, unread: [UInt8]) {
+    /// A connection of another process.
+    public init(stream: Stream, unread: [UInt8], isLast: Bool) {
         self.stream = stream
         self.unread = unread
+        self.isLast = isLast
     }
 }
 
@@ -47,12 +51,10 @@ extension HTTPServer {
     }
 
     /// Serves a connection that another server has released.
-    ///
-    /// - Parameter isLast: whether only one more request is answered on it, because somebody in between would be glad to go.
-    public func adopt(_ released: ReleasedConnection, isLast: Bool) {
+    public func adopt(_ released: ReleasedConnection) {
         let connection = HTTPConnection(released.stream, self)
         connection.index = connections.count
-        connection.closesAfterAnswer = isLast
+        connection.closesAfterAnswer = released.isLast
         connections.append(connection)
         released.stream.handler = connection
         if connections.count == 1 { startTimer() }
@@ -91,7 +93,7 @@ extension HTTPConnection {
         stream.handler = nil
         let stream = stream
         server.forget(self)
-        receiver(ReleasedConnection(stream: stream, unread: unread))
+        receiver(ReleasedConnection(stream: stream, unread: unread, isLast: stream.isTLS || closesAfterAnswer))
     }
 
     /// Begins with what somebody else has read.

@@ -3,6 +3,7 @@ import HearthFunctions
 /// One call of the plugin library's database: {"do": "set", "at": "a/b", "value": ...} and so on. A refusal is a result too.
 @Sendable func databaseStep(_ request: CallableRequest<JSONValue>) async throws -> JSONValue {
     let step = request.data
+    if let pause = step["afterMilliseconds"]?.int { try await Task.sleep(for: .milliseconds(pause)) }
     do {
         return try await perform(step, at: place(of: step, request.auth))
     } catch let error as DatabaseError {

@@ -27,6 +27,12 @@ import HearthFunctions
     OnValueWritten("countForEver", ref: "/loop/{id}") { (event: DatabaseEvent<Change<Int?>>) in
         try await event.ref.setValue((event.data.after ?? 0) + 1)
     }
+    OnValueCreated("workSlowly", ref: "/slow/{id}") { event in
+        let place = event.ref.root.child("worked/\(event.params["id"] ?? "")")
+        try await place.child("begun/\(event.id)").setValue(ServerValue.increment(1))
+        try await Task.sleep(for: .milliseconds(event.data.value.int ?? 0))
+        try await place.child("ended/\(event.id)").setValue(ServerValue.increment(1))
+    }
     OnValueCreated("failFirst", ref: "/flaky/{id}", retry: true) { event in
         try await event.ref.root.child("flakes/\(event.params["id"] ?? "")").setValue(["attempt": JSONValue(event.attempt), "id": .string(event.id)])
         if event.attempt < 3 { throw HttpsError(.unavailable, "not yet") }
