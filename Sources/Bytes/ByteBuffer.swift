@@ -28,6 +28,7 @@ public struct ByteBuffer: ~Copyable {
     /// The number of bytes waiting to be read.
     @inlinable public var count: Int { end - start }
 
+    /// Whether nothing waits to be read.
     @inlinable public var isEmpty: Bool { start == end }
 
     /// The bytes waiting to be read.
@@ -78,6 +79,7 @@ public struct ByteBuffer: ~Copyable {
         end += written
     }
 
+    /// Appends one byte; room is taken as by ``reserve(_:)``.
     @inlinable
     public mutating func append(_ byte: UInt8) {
         reserve(1)
@@ -85,6 +87,7 @@ public struct ByteBuffer: ~Copyable {
         end += 1
     }
 
+    /// Appends a copy of the bytes, which must not lie in this buffer.
     @inlinable
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return }
@@ -93,16 +96,19 @@ public struct ByteBuffer: ~Copyable {
         end += bytes.count
     }
 
+    /// Appends a copy of the bytes.
     @inlinable
     public mutating func append(_ bytes: Span<UInt8>) {
         bytes.withUnsafeBufferPointer { append(UnsafeRawBufferPointer($0)) }
     }
 
+    /// Appends a copy of the bytes.
     @inlinable
     public mutating func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { append($0) }
     }
 
+    /// Appends a literal's UTF-8 bytes.
     @inlinable
     public mutating func append(_ text: StaticString) {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))

@@ -1,9 +1,11 @@
 /// A text that errors point into: turns the offset of a byte into a line and a column.
 public struct SourceLines: Sendable {
+    /// The text, which need not be UTF-8.
     public let bytes: [UInt8]
     /// Offsets of the first bytes of the lines.
     private let starts: [Int]
 
+    /// Finds the beginnings of the lines; a line ends with a line feed.
     public init(_ bytes: [UInt8]) {
         self.bytes = bytes
         var starts = [0]

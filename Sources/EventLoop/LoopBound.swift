@@ -4,6 +4,7 @@ public final class LoopBound<Value>: @unchecked Sendable {
     private let content: Value
     private let loop: EventLoop
 
+    /// May be made anywhere; whoever makes it must not touch `value` off the loop.
     public init(_ value: Value, loop: EventLoop) {
         content = value
         self.loop = loop

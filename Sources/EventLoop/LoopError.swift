@@ -9,6 +9,7 @@ public struct LoopError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What it was tried on: an address, a path; empty where there is nothing to name.
     public let subject: String
 
+    /// What libuv's number `code` stands for, with what was tried and on what.
     public init(code: Int32, operation: String, subject: String = "") {
         self.code = code
         self.operation = operation

@@ -12,6 +12,7 @@ public final class MessageChannel {
         /// What came with it; the receiver's to close.
         public var descriptors: [Int32]
 
+        /// A message as the other end gets it.
         public init(_ bytes: [UInt8], descriptors: [Int32] = []) {
             self.bytes = bytes
             self.descriptors = descriptors

@@ -10,7 +10,9 @@ public final class Poll {
 
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Something can be read, or the other end has finished.
         public static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
+        /// There is room to write.
         public static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
     }
 

@@ -19,6 +19,7 @@ public struct OpenInvocations {
     /// How many are open.
     public private(set) var count = 0
 
+    /// None is open.
     public init() {}
 
     /// Whether `id` still waits for its answer.

@@ -6,8 +6,10 @@ import WorkerProtocol
 
 /// A library that was refused, in one sentence that names the file and the reason.
 public struct PluginRefusal: Error, Sendable, CustomStringConvertible {
+    /// For the log and for whoever deploys it.
     public let description: String
 
+    /// A refusal; `description` is the whole sentence.
     public init(_ description: String) { self.description = description }
 }
 

@@ -24,10 +24,12 @@ public struct JSONError: Error, Sendable, Hashable {
         case tooLong
     }
 
+    /// The rule that was broken.
     public var kind: Kind
     /// The position of the first offending byte, from 0; the length of the text when it ended too early.
     public var offset: Int
 
+    /// An error at the byte `offset`, from 0.
     public init(kind: Kind, offset: Int) {
         self.kind = kind
         self.offset = offset

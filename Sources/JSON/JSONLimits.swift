@@ -8,6 +8,7 @@ public struct JSONLimits: Sendable, Hashable {
         didSet { depthMax = Self.clamped(depthMax) }
     }
 
+    /// A depth out of range becomes the nearest that is in it.
     public init(depthMax: Int = 512) {
         self.depthMax = Self.clamped(depthMax)
     }

@@ -17,6 +17,7 @@ public struct MetricsText: ~Copyable {
     /// A name and a value that tell samples of one family apart.
     public typealias Label = (name: StaticString, value: String)
 
+    /// The `Content-Type` of the answer: Prometheus' text format.
     public static let contentType: StaticString = "text/plain; version=0.0.4; charset=utf-8"
 
     /// Nothing yet.

@@ -18,6 +18,7 @@ public final class Connection {
 
     /// The file; `:memory:` is a database of this connection's own.
     public let path: String
+    /// Fixed when it is opened.
     public let access: Access
     let handle: OpaquePointer
     /// Where the hook writes, which outlives the last commit but not the connection.
@@ -25,6 +26,8 @@ public final class Connection {
     private var isClosed = false
     private var cache: [String: [Statement]] = [:]
 
+    /// Opens the file.
+    /// || - Throws: `SQLiteError`, mostly of the kind `cannotOpen`; that it is no database is often found out by the first statement only.
     public init(_ path: String, access: Access = .readWrite) throws(SQLiteError) {
         _ = Connection.isConfigured
         let mode = access == .readWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY

@@ -43,6 +43,7 @@ public struct SQLiteError: Error, Sendable, Hashable {
     /// What was tried: an SQL text, or what was done with a file.
     public let operation: String
 
+    /// An error that SQLite did not report itself, or that is brought from elsewhere.
     public init(extendedCode: Int32, systemError: Int32 = 0, message: String, operation: String) {
         self.extendedCode = extendedCode
         self.systemError = systemError
@@ -73,6 +74,7 @@ public struct SQLiteError: Error, Sendable, Hashable {
     /// SQLite's primary result code, `SQLITE_IOERR` for example.
     public var code: Int32 { extendedCode & 0xFF }
 
+    /// Judged by SQLite's code and, for files, by the system's.
     public var kind: Kind {
         switch code {
         case SQLITE_FULL: .full

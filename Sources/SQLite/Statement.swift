@@ -66,6 +66,7 @@ public final class Statement {
         check(code)
     }
 
+    /// Binds a whole number; the first parameter is 1.
     @inline(__always)
     public func bind(_ number: Int64, at index: Int32) {
         check(sqlite3_bind_int64(handle, index, number))
@@ -130,6 +131,7 @@ public final class Statement {
     /// A text; empty for NULL.
     public func text(at column: Int32) -> String { String(decoding: bytes(at: column), as: UTF8.self) }
 
+    /// Columns of a row; 0 for what answers with none.
     public var columnCount: Int32 { sqlite3_column_count(handle) }
 
     /// A copy of a column, typed as it is stored.

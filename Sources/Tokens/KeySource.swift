@@ -35,10 +35,12 @@ public protocol KeyFetching: Sendable {
 
 /// A key document as it came.
 public struct FetchedKeys: Sendable {
+    /// The document as it came; what it is, is seen later.
     public let bytes: [UInt8]
     /// `max-age` of `Cache-Control`, nil where the answer does not say.
     public let maxAgeSeconds: Int?
 
+    /// A document with the time that its answer gives it.
     public init(bytes: [UInt8], maxAgeSeconds: Int?) {
         self.bytes = bytes
         self.maxAgeSeconds = maxAgeSeconds
@@ -47,8 +49,10 @@ public struct FetchedKeys: Sendable {
 
 /// Why no keys came, in one sentence for the log.
 public struct KeyFetchError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// One sentence, without what may be secret in an address.
     public let message: String
 
+    /// A failure in words for the log.
     public init(_ message: String) { self.message = message }
 
     public var description: String { message }

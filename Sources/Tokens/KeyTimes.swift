@@ -15,6 +15,7 @@ public struct KeyTimes: Sendable, Equatable {
     /// How long the content of a file holds.
     public var fileMaxAge = 60
 
+    /// What the host uses.
     public init() {}
 
     /// The time that an answer's keys hold.

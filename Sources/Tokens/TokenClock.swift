@@ -4,8 +4,10 @@ import Glibc
 public struct TokenClock: Sendable {
     private let read: @Sendable () -> Int
 
+    /// A clock that `read` stands for; called from any thread.
     public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
 
+    /// Whole seconds since 1970.
     public func now() -> Int { read() }
 
     /// The machine's clock.

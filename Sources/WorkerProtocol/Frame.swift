@@ -53,12 +53,18 @@ public struct FrameHeader: Sendable, Equatable {
     /// The largest body and head together that a reader takes: 64 MiB and some room for context.
     public static let payloadSizeMax = 66 << 20
 
+    /// What the frame says, and what its other fields mean.
     public var kind: FrameKind
+    /// A small number that the kind explains; 0 where it does not.
     public var detail: UInt8
+    /// The number of the function within its plugin.
     public var function: UInt32
+    /// The call that it is about; 0 for none.
     public var invocation: InvocationID
+    /// A number that the kind explains; 0 where it does not.
     public var value: UInt64
 
+    /// What a kind does not use is 0.
     public init(
         _ kind: FrameKind, invocation: InvocationID = InvocationID(rawValue: 0), value: UInt64 = 0, function: UInt32 = 0, detail: UInt8 = 0
     ) {

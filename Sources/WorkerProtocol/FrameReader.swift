@@ -6,6 +6,7 @@ import Bytes
 public struct FrameReader: ~Copyable {
     private var gathered = ByteBuffer()
 
+    /// Nothing was read yet.
     public init() {}
 
     /// Bytes of an unfinished frame that wait for the rest of it.

@@ -20,13 +20,16 @@ public struct LogRecordHeader: Sendable, Equatable {
     /// The most that one record carries; longer text is cut into several.
     public static let payloadSizeMax = 64 << 10
 
+    /// The call during which it was written; 0 where that is not known.
     public var invocation: InvocationID
+    /// How it was written.
     public var source: LogSource
     /// `hearth_log_level`, 0 (trace) to 6 (critical).
     public var level: UInt8
     /// The function that the invocation is of, as in ``FrameHeader``; `UInt32.max` where it is not known.
     public var function: UInt32
 
+    /// A header; `level` is a number of `hearth_log_level`.
     public init(invocation: InvocationID, source: LogSource, level: UInt8, function: UInt32 = .max) {
         self.invocation = invocation
         self.source = source
@@ -36,7 +39,7 @@ public struct LogRecordHeader: Sendable, Equatable {
 }
 
 extension ByteBuffer {
-    /// Appends a record; message and fields together are cut to ``LogRecordHeader/payloadSizeMax``, fields first.
+    /// Appends a record. What is too long of the message is cut off; fields that do not fit beside it are left out as a whole.
     public mutating func append(record header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
         let limit = LogRecordHeader.payloadSizeMax
         let messageSize = min(message.count, limit)
@@ -54,6 +57,7 @@ extension ByteBuffer {
 public struct LogRecordReader: ~Copyable {
     private var gathered = ByteBuffer()
 
+    /// Nothing was read yet.
     public init() {}
 
     /// Hands every record that is complete with `bytes` to `receive`: header, message, fields.

@@ -87,6 +87,7 @@ enum BackupContents {
 
 /// Why a backup or a restore is not done: a sentence.
 public struct BackupFailure: Error, Sendable, CustomStringConvertible {
+    /// For whoever asked for it; says what stands in the way.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -21,6 +21,7 @@ public struct HostOptions: Sendable {
     /// Who is told what `--watch` does; nil where nothing is watched.
     public var watch: (@Sendable (WatchReport) -> Void)?
 
+    /// What `functions.json` says holds, unless there is a host or a port here.
     public init(host: String? = nil, port: Int? = nil, dataDirectory: String = ".hearth") {
         self.host = host
         self.port = port
@@ -30,6 +31,7 @@ public struct HostOptions: Sendable {
 
 /// Why a host does not start, in a sentence that says what to do.
 public struct HostStartError: Error, Sendable, CustomStringConvertible {
+    /// For the terminal and the log.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -3,8 +3,11 @@ import FunctionWorker
 
 /// Where a host is reached.
 public struct HostAddress: Sendable, CustomStringConvertible {
+    /// As it was asked for: a name or an address, without brackets.
     public let host: String
+    /// The one that was taken where any was asked for.
     public let port: Int
+    /// Whether it serves HTTPS.
     public let isTLS: Bool
 
     /// Host and port, for example `127.0.0.1:5001`.
@@ -18,9 +21,11 @@ public struct HostAddress: Sendable, CustomStringConvertible {
 public struct HostSummary: Sendable {
     /// One function of the table.
     public struct Function: Sendable {
+        /// As in its URL, group included.
         public let name: String
         /// `callable`, `https`, or the event's type.
         public let trigger: String
+        /// The plugin's name in `functions.json`, or in a deployment.
         public let plugin: String
         /// The number of its version; of two that share the calls, of the one that gets most.
         public let version: Int
@@ -28,12 +33,17 @@ public struct HostSummary: Sendable {
         public let url: String?
     }
 
+    /// Where the host listens.
     public let address: HostAddress
+    /// Whom it runs for.
     public let mode: Configuration.Mode
+    /// Id of the project.
     public let project: String
+    /// Where the databases, deployments and logs are kept.
     public let dataDirectory: String
     /// The database of requests that name none.
     public let defaultNamespace: String
+    /// Those that are served, in the order of the table.
     public let functions: [Function]
     /// One sentence for each plugin or function that is left out.
     public let refusals: [String]

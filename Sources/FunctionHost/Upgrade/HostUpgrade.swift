@@ -23,6 +23,7 @@ public struct UpgradeReport: Sendable {
 
 /// Why an upgrade was not done: a sentence. The host goes on as before.
 public struct UpgradeFailure: Error, Sendable, CustomStringConvertible {
+    /// For whoever asked for it; says what stood in the way.
     public let description: String
 }
 

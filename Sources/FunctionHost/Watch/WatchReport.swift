@@ -1,5 +1,6 @@
 /// What a host that watches tells whoever sits before it.
 public struct WatchReport: Sendable {
+    /// How good the news is.
     public enum Kind: Sendable, Equatable {
         /// Something is under way: shown while it is, and only where lines can be replaced.
         case progress
@@ -11,6 +12,7 @@ public struct WatchReport: Sendable {
         case notice
     }
 
+    /// How the sentence is shown.
     public let kind: Kind
     /// One sentence.
     public let sentence: String

@@ -1,5 +1,6 @@
 /// Why ``HTTPClient`` has no answer.
 public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What a caller can act on.
     public enum Kind: Sendable, Equatable {
         /// The request is not one that can be sent.
         case invalidRequest
@@ -21,6 +22,7 @@ public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
         case cancelled
     }
 
+    /// What a caller can act on.
     public let kind: Kind
     /// One sentence for a log. It holds neither headers nor the address.
     public let message: String

@@ -15,6 +15,7 @@ public struct ClientRequest: Sendable {
     /// How many redirects are followed; at 0 a redirect is an answer like any other. From `https:` none leads to `http:`.
     public var redirectsMax: Int
 
+    /// The defaults: ten seconds for the whole exchange, a body of at most 1 MiB, and redirects are not followed.
     public init(
         method: String = "GET", url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
         timeoutMilliseconds: Int = 10_000, responseBytesMax: Int = 1 << 20, redirectsMax: Int = 0

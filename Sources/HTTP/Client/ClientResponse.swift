@@ -4,6 +4,7 @@ public struct ClientResponse: Sendable {
     public let status: Int
     /// Names in lower case, in the order they came; of the last answer where redirects were followed.
     public let headers: [(name: String, value: String)]
+    /// As it came, at most ``ClientRequest/responseBytesMax`` bytes.
     public let body: [UInt8]
 
     /// The value of the first header of this name, which is given in lower case.

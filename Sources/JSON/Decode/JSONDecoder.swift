@@ -9,10 +9,12 @@
 ///
 /// A decoder may be used from any number of threads at once.
 public struct JSONDecoder: Sendable {
+    /// How deep the texts may nest.
     public var limits: JSONLimits
     /// What the types that are decoded find in their decoder's `userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
+    /// With the default limits arrays and objects may nest 512 deep.
     public init(limits: JSONLimits = JSONLimits()) { self.limits = limits }
 
     /// Decodes one value from `bytes`, which is exactly one JSON text.

@@ -17,6 +17,7 @@ public struct JSONEncoder: Sendable {
     /// How whole doubles of 2^53 and more are written.
     public var largeDoubles: LargeDoubles
 
+    /// As `JSON.stringify` writes numbers, unless another way is asked for.
     public init(largeDoubles: LargeDoubles = .digits) { self.largeDoubles = largeDoubles }
 
     /// The JSON of `value`.

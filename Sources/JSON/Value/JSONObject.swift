@@ -3,6 +3,7 @@
 /// Setting a name that is there keeps its place; of equal names in a text the last value counts. Two objects are equal when
 /// they have equal members, in whatever order. Names are equal when their code points are.
 public struct JSONObject: Sendable {
+    /// A member as iteration gives it.
     public typealias Element = (key: String, value: JSONValue)
 
     private var members: [Element] = []
@@ -11,10 +12,13 @@ public struct JSONObject: Sendable {
 
     private static let indexedAbove = 12
 
+    /// No members.
     public init() {}
 
+    /// No members, and room for so many.
     public init(minimumCapacity: Int) { members.reserveCapacity(minimumCapacity) }
 
+    /// Of equal names the last value counts, in the place of the first.
     public init<S: Sequence>(_ elements: S) where S.Element == (String, JSONValue) {
         members.reserveCapacity(elements.underestimatedCount)
         for (name, value) in elements { self[name] = value }
@@ -25,7 +29,9 @@ public struct JSONObject: Sendable {
         self.init(elements.lazy.map { ($0.key, $0.value) })
     }
 
+    /// How many members there are.
     public var count: Int { members.count }
+    /// Whether there are none.
     public var isEmpty: Bool { members.isEmpty }
 
     /// The names in their order.

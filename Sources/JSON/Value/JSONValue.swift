@@ -27,10 +27,12 @@ extension JSONValue {
         }
     }
 
+    /// Whether this is `null`, which is not the same as an absent member.
     public var isNull: Bool {
         if case .null = self { true } else { false }
     }
 
+    /// Nil for anything but `true` and `false`: neither numbers nor texts are converted.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
@@ -55,14 +57,17 @@ extension JSONValue {
         }
     }
 
+    /// Nil for anything but a string: numbers are not converted.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
+    /// Nil for anything but an array.
     public var array: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
 
+    /// Nil for anything but an object.
     public var object: JSONObject? {
         if case .object(let value) = self { value } else { nil }
     }

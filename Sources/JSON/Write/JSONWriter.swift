@@ -54,9 +54,13 @@ public struct JSONWriter: ~Copyable {
         endArray()
     }
 
+    /// Begins an object that ``endObject()`` ends, for members that no one closure can write.
     public mutating func beginObject() { begin(UInt8(ascii: "{")) }
+    /// Ends what ``beginObject()`` began.
     public mutating func endObject() { end(UInt8(ascii: "}")) }
+    /// Begins an array that ``endArray()`` ends.
     public mutating func beginArray() { begin(UInt8(ascii: "[")) }
+    /// Ends what ``beginArray()`` began.
     public mutating func endArray() { end(UInt8(ascii: "]")) }
 
     private mutating func begin(_ bracket: UInt8) {
@@ -76,16 +80,19 @@ public struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
+    /// A value: `null`.
     public mutating func null() {
         comma()
         buffer.append("null")
     }
 
+    /// A value: `true` or `false`.
     public mutating func bool(_ value: Bool) {
         comma()
         buffer.append(value ? "true" : "false")
     }
 
+    /// A value: the text, in quotation marks and escaped.
     public mutating func string(_ text: String) {
         comma()
         buffer.appendQuoted(text)
@@ -97,6 +104,7 @@ public struct JSONWriter: ~Copyable {
         text.withUnsafeBufferPointer { buffer.appendQuoted($0, closing: 0x22, closingCount: 1) }
     }
 
+    /// A value: a whole number with all its digits, also where no `Double` holds it.
     public mutating func number<I: FixedWidthInteger>(_ value: I) {
         comma()
         buffer.appendNumber(value)
@@ -108,6 +116,7 @@ public struct JSONWriter: ~Copyable {
         buffer.appendNumber(value, large: .digits)
     }
 
+    /// A value: the whole tree.
     public mutating func value(_ value: JSONValue) {
         comma()
         value.write(to: &buffer)
