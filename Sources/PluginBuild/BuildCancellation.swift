@@ -11,6 +11,7 @@ public final class BuildCancellation: Sendable {
 
     private let state = Mutex(State())
 
+    /// For one build or several; once cancelled it stays so.
     public init() {}
 
     /// Whether ``cancel()`` was called.

@@ -1,5 +1,6 @@
 /// Why there is no library, in a sentence that says what to do, beside what the compiler wrote.
 public struct BuildFailure: Error, Sendable, CustomStringConvertible {
+    /// What a caller can act on.
     public enum Reason: Sendable, Equatable {
         /// There is no Swift of the version that is needed.
         case noToolchain
@@ -15,7 +16,9 @@ public struct BuildFailure: Error, Sendable, CustomStringConvertible {
         case system
     }
 
+    /// What a caller can act on.
     public let reason: Reason
+    /// The sentence.
     public let description: String
     /// What the compiler and the package manager wrote, exactly, without lines of progress; empty where they wrote nothing.
     public let diagnostics: String

@@ -7,6 +7,7 @@ import Glibc
 public final class FastBuild {
     /// What was built.
     public struct Outcome: Sendable {
+        /// Its path.
         public var library: String
         /// Warnings, exactly as the compiler wrote them.
         public var diagnostics: String
@@ -16,9 +17,11 @@ public final class FastBuild {
         public var isUnchanged = false
     }
 
+    /// What builds where more than contents has changed.
     public let package: PackageBuild
     private var states: [String: ProductState] = [:]
 
+    /// Nothing was built yet, so that the first build is the package manager's.
     public init(_ package: PackageBuild) { self.package = package }
 
     /// Builds a product.

@@ -47,6 +47,7 @@ public struct FileStamp: Hashable, Sendable {
     /// Whether its contents claim to be from `moment`'s second or before, as those of a file that was moved here.
     func isWritten(bySecondOf moment: timespec) -> Bool { written.tv_sec <= moment.tv_sec }
 
+    /// The real-time clock, by which the kernel stamps files.
     public static func now() -> timespec {
         var moment = timespec()
         clock_gettime(CLOCK_REALTIME, &moment)

@@ -5,6 +5,7 @@ import Glibc
 /// Blocks while compilers run: for a thread that may wait. One value may be used from several threads; the package manager itself
 /// lets one build at a time into a package.
 public struct PackageBuild: Sendable {
+    /// What `swift build -c` is given.
     public enum Configuration: String, Sendable, CaseIterable {
         case release
         case debug
@@ -18,8 +19,11 @@ public struct PackageBuild: Sendable {
         public var diagnostics: String
     }
 
+    /// The folder of `Package.swift`, as an absolute path without links.
     public let directory: String
+    /// In whose folder of `.build` the libraries are.
     public let configuration: Configuration
+    /// What builds.
     public let toolchain: Toolchain
 
     /// - Parameters:

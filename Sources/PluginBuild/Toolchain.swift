@@ -8,6 +8,7 @@ public struct Toolchain: Sendable, Equatable {
     /// What is looked for, for messages.
     public static let advice = "install Swift 6.3 or newer from https://www.swift.org/install/linux, or put it on PATH"
 
+    /// A toolchain whose `swift` is at this path; whether it is there is not looked at.
     public init(swift: String) { self.swift = swift }
 
     /// The first `swift` on `PATH`, else where installers put it.

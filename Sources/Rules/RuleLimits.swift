@@ -14,5 +14,6 @@ public struct RuleLimits: Sendable {
     /// The longest string that an expression may make, in bytes of UTF-8.
     public var stringBytesMax = 16_777_216
 
+    /// The defaults.
     public init() {}
 }

@@ -6,8 +6,10 @@ public struct RulesError: Error, Sendable, Hashable {
     public var line: Int
     /// Counted in characters (Unicode scalars) from 1.
     public var column: Int
+    /// One sentence that says what is wrong there.
     public var text: String
 
+    /// An error at a place, both numbers from 1.
     public init(line: Int, column: Int, text: String) {
         self.line = line
         self.column = column

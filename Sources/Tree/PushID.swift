@@ -15,6 +15,7 @@ public struct PushID: Sendable {
     private var time: Int64 = -1
     private var random: UInt128 = 0
 
+    /// No key was made yet; two generators know nothing of each other.
     public init() {}
 
     /// A new key at `now`, in milliseconds since 1970.

@@ -14,7 +14,9 @@ public struct ReadRequest: Sendable {
         case priority
     }
 
+    /// The node that is read.
     public var path: Path
+    /// How much of it is read.
     public var kind: Kind
     /// On whose behalf.
     public var principal: Principal

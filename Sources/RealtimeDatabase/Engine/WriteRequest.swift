@@ -20,6 +20,7 @@ public struct WriteRequest: Sendable {
         }
     }
 
+    /// What is written, and where.
     public var operation: Operation
     /// On whose behalf.
     public var principal: Principal

@@ -9,6 +9,7 @@ public final class MemoryStorage: StorageEngine {
         var writers: Set<String> = []
     }
 
+    /// No namespaces.
     public init() {}
 
     public func openWriter(namespace: String) throws(StoreError) -> any OrderedStore {
@@ -43,8 +44,10 @@ public final class MemoryStorage: StorageEngine {
         opened.withLock { $0.namespaces[namespace] != nil }
     }
 
+    /// What is in memory cannot be handed to another process.
     public var canChangeHands: Bool { false }
 
+    /// Nobody else can write here.
     public func hold() {}
 
     public func letGo() {}

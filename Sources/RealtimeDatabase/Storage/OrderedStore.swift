@@ -102,5 +102,6 @@ public struct CheckpointReport: Sendable, Hashable {
     /// Whether a snapshot that does not end makes the log grow without bound. A reason for a line in the host's log.
     public var isHeldBack = false
 
+    /// Nothing was found: what a store without a log reports.
     public init() {}
 }

@@ -15,5 +15,6 @@ public struct SQLiteSettings: Sendable {
     /// A full disk for tests.
     var pageCountMax: Int?
 
+    /// The defaults.
     public init() {}
 }

@@ -5,6 +5,7 @@ import Synchronization
 ///
 /// One process at a time writes to a folder, and one `SQLiteWriter` to a namespace.
 public final class SQLiteStorage: StorageEngine {
+    /// The folder of the databases.
     public let directory: String
     private let settings: SQLiteSettings
     private let writers = Mutex(Writers())
@@ -66,6 +67,7 @@ public final class SQLiteStorage: StorageEngine {
         withExtendedLifetime(claim) {}
     }
 
+    /// A process that opens the folder after ``letGo()`` finds all that was committed.
     public var canChangeHands: Bool { true }
 
     public func hold() throws(StoreError) {

@@ -9,6 +9,7 @@ public protocol StorageEngine: Sendable {
     /// The names of all namespaces, sorted.
     func namespaces() throws(StoreError) -> [String]
 
+    /// Whether there is such a namespace; false for what is no name.
     func exists(namespace: String) -> Bool
 
     /// Removes a namespace for good; `busy` while its writer is open, and nothing when it is not there.
@@ -26,6 +27,7 @@ public protocol StorageEngine: Sendable {
 
 /// What a namespace may be called.
 public enum NamespaceName {
+    /// In characters, each of which is one byte.
     public static let lengthMax = 100
 
     /// Whether `name` has from 1 to 100 lower case ASCII letters, digits and hyphens.

@@ -20,10 +20,12 @@ public struct StoreError: Error, Sendable, Hashable {
         case other
     }
 
+    /// What a caller can act on.
     public var kind: Kind
     /// For the host's log: what was tried and what the system said.
     public var message: String
 
+    /// An error whose message goes to the host's log, never to a client.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message

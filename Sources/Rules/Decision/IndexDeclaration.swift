@@ -13,8 +13,10 @@ public struct IndexDeclaration: Sendable, Hashable {
     /// The names that lead to the node whose children are indexed. One that begins with `$` stands for every key that has no
     /// rules of its own beside it.
     public var pattern: [String]
+    /// What the children of that node are sorted by.
     public var target: Target
 
+    /// An index at a place of the rules, for comparing with those of a document.
     public init(pattern: [String], target: Target) {
         self.pattern = pattern
         self.target = target

@@ -10,6 +10,7 @@ public import Tree
 public final class RuleSet: Sendable {
     /// The document as it was uploaded.
     public let source: [UInt8]
+    /// What it was compiled with; evaluation keeps to them too.
     public let limits: RuleLimits
     /// All `.indexOn` of the document.
     public let indexDefinitions: [IndexDeclaration]

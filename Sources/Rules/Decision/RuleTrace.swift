@@ -3,11 +3,13 @@ public import Tree
 
 /// Why a request was allowed or denied: every rule that was asked, in order, with what it said.
 public struct RuleTrace: Sendable, Hashable {
+    /// What was asked for.
     public enum Operation: String, Sendable, Hashable {
         case read
         case write
     }
 
+    /// What a rule said.
     public enum Outcome: String, Sendable, Hashable {
         case holds = "true"
         case fails = "false"
@@ -21,18 +23,25 @@ public struct RuleTrace: Sendable, Hashable {
         public var rule: String
         /// The place that it was asked about.
         public var path: Path
-        /// The expression, and where in the document it begins.
+        /// The expression.
         public var source: String
+        /// Where the expression begins in the document, from 1.
         public var line: Int
+        /// The character of that line, from 1.
         public var column: Int
+        /// What the rule said.
         public var outcome: Outcome
         /// Which part of the expression decided, and where: `auth is null, not a string, at 3:14`. Nil for a rule that is true.
         public var reason: String?
     }
 
+    /// What was asked for.
     public var operation: Operation
+    /// The place that the request is about.
     public var path: Path
+    /// What the rules came to; false too where they took too many steps.
     public var isAllowed: Bool
+    /// The rules that were asked, in that order.
     public var steps: [Step]
     /// One sentence for a person.
     public var sentence: String

@@ -4,6 +4,7 @@ public import Tree
 public final class NodeData: RuleData, Sendable {
     private let root: Node
 
+    /// The tree as seen from its root.
     public init(_ root: Node) { self.root = root }
 
     private func node(at key: PathKey) -> Node {

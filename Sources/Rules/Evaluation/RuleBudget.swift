@@ -3,6 +3,7 @@ public struct RuleBudget: Sendable {
     /// Operators evaluated, and more for what takes longer: see `RuleLimits.stepsMax`.
     public internal(set) var stepsLeft: Int
 
+    /// The steps of one request, mostly ``RuleLimits/stepsMax``.
     public init(steps: Int) { stepsLeft = steps }
 
     /// What a look at the data costs.

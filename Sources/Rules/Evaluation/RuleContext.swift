@@ -9,6 +9,7 @@ public struct RuleContext: Sendable {
     /// `auth.uid`, which most rules ask for.
     let uid: RuleValue
 
+    /// A JSON null is nobody too.
     public init(auth: JSONValue?, now: Int64) {
         self.auth = auth.flatMap { $0.isNull ? JSONValue?.none : $0 }
         self.now = now

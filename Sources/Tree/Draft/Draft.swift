@@ -8,8 +8,10 @@ public struct Draft: Sendable {
     public var timestampPriorities: [Path]
     /// The bytes of all leaves, as `Leaf.sizeBytes` counts them.
     public var leafBytes: Int
+    /// How many leaves there are, server values included.
     public var leafCount: Int
 
+    /// A value that is known already, so that nothing waits.
     public init(_ node: Node) {
         self.node = node
         serverValues = []

@@ -9,7 +9,9 @@ public struct DraftLimits: Sendable, Hashable {
     /// How deep the place is where the body is written: the count of its path.
     public var depthAbove = 0
 
+    /// The limits of a body that is written at the root.
     public init() {}
 
+    /// The limits of a body that is written at a path of so many keys.
     public init(depthAbove: Int) { self.depthAbove = depthAbove }
 }

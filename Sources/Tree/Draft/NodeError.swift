@@ -2,6 +2,7 @@ import JSON
 
 /// Why a body is not a value that can be written.
 public struct NodeError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The rule that was broken.
     public enum Kind: Sendable, Hashable {
         /// Nothing but white space.
         case noData
@@ -24,8 +25,10 @@ public struct NodeError: Error, Sendable, Hashable, CustomStringConvertible {
         case conflictingPaths(String, String)
     }
 
+    /// The rule that was broken.
     public var kind: Kind
 
+    /// An error; its text follows from the kind.
     public init(kind: Kind) { self.kind = kind }
 
     /// A key that begins at byte `offset` of `text`.

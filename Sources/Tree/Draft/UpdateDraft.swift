@@ -5,11 +5,13 @@ public struct UpdateDraft: Sendable {
     /// Nodes that get only another priority: keys that end in `.priority`. The draft's node is a number, a string or empty.
     public var priorities: [(path: Path, draft: Draft)]
 
+    /// An update whose paths are known not to contain one another.
     public init(members: [(path: Path, draft: Draft)], priorities: [(path: Path, draft: Draft)] = []) {
         self.members = members
         self.priorities = priorities
     }
 
+    /// Whether nothing is written: the body was `{}`.
     public var isEmpty: Bool { members.isEmpty && priorities.isEmpty }
 
     /// Reads the body of an update. Slashes at the edges of a key are ignored, runs of them count as one.

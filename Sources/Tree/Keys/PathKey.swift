@@ -5,6 +5,7 @@
 /// (`02`, its UTF-8 with the lead bytes EE and EF lifted to F5 and F6, `01`). The tie is one byte, or `FF` and two for a key with
 /// very many leading zeros. No segment is the beginning of another.
 public struct PathKey: Sendable, Hashable {
+    /// The segments one after the other, each with its own end.
     public var bytes: [UInt8]
 
     /// The key of the root: no bytes.
@@ -13,6 +14,7 @@ public struct PathKey: Sendable, Hashable {
     /// Takes bytes that are a key already.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
+    /// The key of a place; the same as appending its keys one by one.
     public init(_ path: Path) {
         bytes = []
         var size = 0

@@ -35,6 +35,7 @@ extension Leaf {
         }
     }
 
+    /// The value as JSON has it; numbers stay whole or doubles as they are.
     public var json: JSONValue {
         switch self {
         case .boolean(let value): .bool(value)

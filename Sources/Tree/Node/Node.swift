@@ -2,6 +2,7 @@
 ///
 /// Children are in key order, each name is there once, and none of them is empty. Nothing has no priority (spec database 1.1).
 public struct Node: Sendable {
+    /// What is in a node beside its priority.
     public enum Content: Sendable, Hashable {
         case empty
         case leaf(Leaf)
@@ -9,16 +10,21 @@ public struct Node: Sendable {
         case children([Child])
     }
 
+    /// A member of a node.
     public struct Child: Sendable {
+        /// Its name, known to be a valid key.
         public let key: String
+        /// What is under the name; not empty where the child is part of a node.
         public var node: Node
 
+        /// A child under a key that is known to be valid.
         public init(key: String, node: Node) {
             self.key = key
             self.node = node
         }
     }
 
+    /// Changed only in ways that keep the order of the children.
     public private(set) var content: Content
     /// Nil for an empty node, whatever it is set to.
     public var priority: Priority? {
@@ -33,6 +39,7 @@ public struct Node: Sendable {
         priority = nil
     }
 
+    /// A leaf, which is never empty.
     public init(_ leaf: Leaf, priority: Priority? = nil) {
         content = .leaf(leaf)
         self.priority = priority
@@ -55,10 +62,12 @@ public struct Node: Sendable {
         self.init(sorted: ChildOrder.sorted(children), priority: priority)
     }
 
+    /// Whether there is nothing: JSON's null.
     public var isEmpty: Bool {
         if case .empty = content { true } else { false }
     }
 
+    /// The value; nil for an empty node and for one with children.
     public var leaf: Leaf? {
         if case .leaf(let leaf) = content { leaf } else { nil }
     }

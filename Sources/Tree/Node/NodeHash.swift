@@ -5,6 +5,7 @@ import Crypto
 public struct NodeHash: Sendable {
     private var characters: InlineArray<28, UInt8>
 
+    /// The hash of a leaf; that of a node with children is made by ``NodeHasher``.
     public init(of leaf: Leaf, priority: Priority?) {
         var text = ByteBuffer()
         Self.append(priority, to: &text)
@@ -16,6 +17,7 @@ public struct NodeHash: Sendable {
 
     init(_ digest: Insecure.SHA1Digest) { characters = digest.withUnsafeBytes { Self.base64($0) } }
 
+    /// The 28 characters, as requests carry them.
     public var string: String {
         String(unsafeUninitializedCapacity: 28) { target in
             for index in 0..<28 { target[index] = characters[index] }

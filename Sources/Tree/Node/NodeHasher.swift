@@ -23,6 +23,7 @@ public struct NodeHasher: ~Copyable {
 
     private static let pendingMax = 4096
 
+    /// A node that has this priority and no children yet.
     public init(priority: Priority?) { NodeHash.append(priority, to: &pending) }
 
     /// Adds the next child in key order.

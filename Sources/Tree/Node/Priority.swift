@@ -25,6 +25,7 @@ public enum Priority: Sendable {
         }
     }
 
+    /// The number or string as JSON has it.
     public var json: JSONValue { leaf.json }
 
     /// Appends the priority's one JSON text: what rows hold and what answers copy.

@@ -28,9 +28,12 @@ extension Path {
 
 /// What a path of a request addresses: a node, or only its priority when the text ends in `.priority` (spec database 1.3).
 public struct Location: Sendable, Hashable {
+    /// The node, or the one whose priority is meant.
     public var path: Path
+    /// Whether only the priority is meant.
     public var isPriority: Bool
 
+    /// A node, unless it is said to be its priority.
     public init(path: Path, isPriority: Bool = false) {
         self.path = path
         self.isPriority = isPriority

@@ -9,12 +9,15 @@ public struct Path: Sendable, CustomStringConvertible {
     /// The greatest length of a key in UTF-8.
     public static let keyBytesMax = 768
 
+    /// The keys, from the root's child on.
     public let segments: [String]
 
     /// Takes keys that are known to be valid.
     public init(_ segments: [String]) { self.segments = segments }
 
+    /// How many keys there are: the level of the place, 0 for the root.
     public var count: Int { segments.count }
+    /// Whether this is the whole tree.
     public var isRoot: Bool { segments.isEmpty }
 
     /// The key of the place itself; nil for the root.

@@ -1,5 +1,6 @@
 /// Why a text is not a path.
 public struct PathError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The rule that was broken.
     public enum Kind: Sendable, Hashable {
         /// A character that no key may have, bytes that are not UTF-8, or a bad percent escape.
         case invalidToken
@@ -9,8 +10,10 @@ public struct PathError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooDeep
     }
 
+    /// The rule that was broken.
     public var kind: Kind
 
+    /// An error; its text follows from the kind.
     public init(kind: Kind) { self.kind = kind }
 
     /// The text of the answer (spec database 2.6).

@@ -9,6 +9,7 @@ public enum IndexValue: Sendable {
     case string(String)
     case object
 
+    /// What a child is sorted by whose value, or whose node at the query's path, is this.
     public init(_ node: Node) {
         switch node.content {
         case .empty: self = .null
@@ -17,6 +18,7 @@ public enum IndexValue: Sendable {
         }
     }
 
+    /// The same for a leaf.
     public init(_ leaf: Leaf) {
         switch leaf {
         case .boolean(let value): self = value ? .true : .false

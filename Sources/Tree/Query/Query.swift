@@ -34,10 +34,14 @@ public struct Query: Sendable, Hashable {
 
     /// An end of a range: a position in the order. In the order of keys only `value` counts, which is then the key as a string.
     public struct Bound: Sendable, Hashable {
+        /// What the position's children are sorted by.
         public var value: IndexValue
+        /// Where among the children of that value the position is.
         public var key: KeyBound
+        /// Whether the child at the position belongs to the range.
         public var isInclusive: Bool
 
+        /// A position; the functions below make those that requests ask for.
         public init(value: IndexValue, key: KeyBound, isInclusive: Bool = true) {
             self.value = value
             self.key = key
@@ -65,14 +69,18 @@ public struct Query: Sendable, Hashable {
         }
     }
 
+    /// What the children are sorted by.
     public var order = Order.priority
+    /// Where the range begins; nil for the first child.
     public var start: Bound?
+    /// Where it ends; nil for the last child.
     public var end: Bound?
     /// The greatest number of children, taken after the range.
     public var limit: Int?
     /// Whether the limit counts from the end.
     public var anchorsLast = false
 
+    /// All children by their priorities, unless something else is said.
     public init(
         order: Order = .priority, start: Bound? = nil, end: Bound? = nil, limit: Int? = nil, anchorsLast: Bool = false
     ) {

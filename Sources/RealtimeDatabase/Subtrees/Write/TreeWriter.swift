@@ -14,6 +14,8 @@ public final class TreeWriter {
     let limits: TreeWriterLimits
     var scratch = ByteBuffer()
 
+    /// Reads what the store knows of indexes and of rows to sweep.
+    /// || - Throws: `StoreError` where the store cannot be read, or holds what is not ours.
     public convenience init(_ store: any OrderedStore) throws(StoreError) {
         try self.init(store, limits: TreeWriterLimits())
     }
