@@ -1,5 +1,7 @@
 """Deploying, looking at what runs, rolling back, splitting, deleting."""
 
+import json
+
 import pytest
 
 from deploys import Deploys, Refused, plugin
@@ -38,6 +40,9 @@ def test_the_second_version_of_one_function_leaves_the_other_alone(host, deploys
         {'function': 'one', 'plugin': 'Things', 'action': 'update', 'reason': 'library changed', 'fromVersion': 1, 'toVersion': 2}]
     assert host.result('one')['version'] == 2
     assert (host.result('two')['version'], host.result('two')['pid']) == (1, before)
+    host.until_logged('function updated')
+    said = next(json.loads(line) for line in host.log.splitlines() if '"function updated"' in line)
+    assert (said['function'], said['version'], said['plugin'], said['reason']) == ('one', 2, 'Things', 'library changed')
 
 
 def test_what_is_the_same_is_not_deployed_again(deploys):
