@@ -11,7 +11,9 @@ public final class MessagingService: Sendable {
     public struct Settings: Sendable {
         /// The host's project first, then others whose devices register here.
         public var projects: [MessagingProject]
+        /// How strictly messages are checked, and how large they may be.
         public var parser = MessageParser()
+        /// How much the host's own delivery keeps, and for how long.
         public var embedded = EmbeddedSettings()
         /// The bearer token of administrators.
         public var adminToken: [UInt8] = []
@@ -26,6 +28,7 @@ public final class MessagingService: Sendable {
         public init(projects: [MessagingProject]) { self.projects = projects }
     }
 
+    /// Fixed when the service is made.
     public let settings: Settings
     /// What carries messages away.
     public let backend: any MessagingBackend

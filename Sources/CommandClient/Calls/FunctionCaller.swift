@@ -149,7 +149,9 @@ public final class FunctionCaller {
 public struct FunctionFailure: Sendable {
     /// As the protocol writes it: `INVALID_ARGUMENT`.
     public let code: String
+    /// The function's words for the caller.
     public let message: String
+    /// What the function adds for the caller's code; nil where it adds nothing.
     public let details: JSONValue?
     /// Of the HTTP answer.
     public let status: Int
@@ -157,7 +159,9 @@ public struct FunctionFailure: Sendable {
 
 /// An event for a function, as somebody imagines it.
 public struct SyntheticEvent: Sendable {
+    /// What was at the place before the write; null for nothing.
     public var before = JSONValue.null
+    /// What is there after the write; null for nothing.
     public var after = JSONValue.null
     /// What the names in the function's path stand for.
     public var params: JSONObject = [:]

@@ -8,15 +8,23 @@ public struct DatabaseQuery: Sendable, Hashable {
         case child(String)
     }
 
+    /// Only the children's names, each `true`.
     public var isShallow = false
+    /// Indented, one member a line.
     public var isPretty = false
+    /// With priorities, as `.priority` and `.value`.
     public var isExport = false
+    /// By what the children are ordered; limits and bounds need it.
     public var order: Order?
+    /// The most children, from the first on.
     public var limitToFirst: Int?
+    /// The most children, up to the last.
     public var limitToLast: Int?
     /// JSON, or text that stands for itself.
     public var startAt: String?
+    /// JSON, or text that stands for itself; the bound belongs to the range.
     public var endAt: String?
+    /// JSON, or text that stands for itself: only children with this value.
     public var equalTo: String?
 
     /// Everything there is, as it is.

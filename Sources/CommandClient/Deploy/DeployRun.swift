@@ -30,6 +30,7 @@ public struct DeployRun {
         /// Called where the host has certainly not switched.
         public var didNotSwitch: () -> Void
 
+        /// Uploading, showing and deciding are needed; the others may be left out.
         public init(
             upload: @escaping () throws(ClientFailure) -> Void, learn: @escaping ([String]) -> Void = { _ in },
             show: @escaping (DeploymentPlan, Bool) -> Void,
@@ -57,6 +58,7 @@ public struct DeployRun {
     /// How often others may come first.
     private static let attemptsMax = 20
 
+    /// A deployment of the part of `plugins` that is selected.
     public init(_ client: HostClient, plugins: [DeployedPlugin], selection: FunctionSelection, steps: Steps) {
         functions = FunctionsClient(client)
         self.plugins = plugins
@@ -162,6 +164,7 @@ public struct FunctionSelection: Sendable {
     private let only: FunctionFilter?
     private let except: FunctionFilter?
 
+    /// Everything without the two; what both name is left out.
     public init(only: FunctionFilter? = nil, except: FunctionFilter? = nil) {
         self.only = only
         self.except = except

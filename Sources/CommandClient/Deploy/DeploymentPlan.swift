@@ -2,20 +2,27 @@ public import JSON
 
 /// What a deployment does to one function.
 public struct DeploymentChange: Sendable, Hashable {
+    /// What becomes of the function.
     public enum Action: String, Sendable {
         case create, update, delete, unchanged
         /// Its plugin has it no more, and it stays.
         case keep
     }
 
+    /// As in its URL.
     public let function: String
+    /// The plugin's name in `functions.json`; empty where the host does not say.
     public let plugin: String
+    /// What becomes of it.
     public let action: Action
     /// Why, in a few words.
     public let reason: String
+    /// The version that gets calls before; nil for a new function.
     public let fromVersion: Int?
+    /// The version that gets calls afterwards; nil for a deleted function.
     public let toVersion: Int?
 
+    /// A change as the host tells it.
     public init(function: String, plugin: String, action: Action, reason: String = "", fromVersion: Int? = nil, toVersion: Int? = nil) {
         self.function = function
         self.plugin = plugin
@@ -44,6 +51,7 @@ public struct DeploymentPlan: Sendable, Hashable {
     /// In the order in which people read them: what happens first, then what does not.
     public private(set) var changes: [DeploymentChange]
 
+    /// Sorts the changes.
     public init(deployment: Int? = nil, revision: Int, changes: [DeploymentChange]) {
         self.deployment = deployment
         self.revision = revision

@@ -2,6 +2,7 @@ public import JSON
 
 /// One plugin of a deployment.
 public struct DeployedPlugin {
+    /// As in `functions.json`.
     public let name: String
     /// The library, which the host may have or not.
     public let file: ArtifactFile
@@ -12,6 +13,7 @@ public struct DeployedPlugin {
     /// The options that it gives to all.
     public let defaults: JSONObject
 
+    /// One plugin as `functions.json` describes it.
     public init(name: String, file: ArtifactFile, environment: [String: String], functions: JSONObject, defaults: JSONObject = [:]) {
         self.name = name
         self.file = file
@@ -31,6 +33,7 @@ public struct DeployedPlugin {
 
 /// What is asked of the host.
 public struct DeploymentRequest {
+    /// The plugins whose functions are meant; the host refuses one whose library it lacks.
     public var plugins: [DeployedPlugin]
     /// The names of the functions that are meant; nil for all of the plugins.
     public var names: [String]?
@@ -41,6 +44,7 @@ public struct DeploymentRequest {
     /// The deployed state that the deployment was planned for.
     public var expectedRevision: Int?
 
+    /// What is asked; without a revision it holds for whatever is deployed.
     public init(plugins: [DeployedPlugin], names: [String]? = nil, validatesOnly: Bool, removes: Bool, expectedRevision: Int? = nil) {
         self.plugins = plugins
         self.names = names

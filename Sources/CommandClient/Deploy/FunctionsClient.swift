@@ -5,6 +5,7 @@ public struct FunctionsClient {
     /// Where it asks.
     public let client: HostClient
 
+    /// Asks through `client`, which has to be an administrator's.
     public init(_ client: HostClient) { self.client = client }
 
     // MARK: Functions
@@ -105,11 +106,15 @@ enum ArtifactState: Equatable {
 
 /// A function as a host shows it.
 public struct HostFunction: Sendable {
+    /// As in its URL.
     public let name: String
     /// `callable`, `https`, or the type of an event.
     public let trigger: String
+    /// The plugin's name in `functions.json`, or in a deployment.
     public let plugin: String
+    /// In whose URL it appears.
     public let region: String
+    /// Of one worker; 0 where the host does not say.
     public let memoryMebibytes: Int
     /// Which versions get calls, in percent; the largest share first.
     public let traffic: [(version: Int, percent: Int)]

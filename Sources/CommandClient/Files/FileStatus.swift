@@ -7,6 +7,7 @@ public struct FileStatus: Sendable {
         case file, folder, other
     }
 
+    /// What it is; `other` for sockets, devices and links that are not followed.
     public let kind: Kind
     /// The user whose it is.
     public let owner: UInt32

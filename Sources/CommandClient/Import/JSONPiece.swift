@@ -7,6 +7,7 @@ public struct JSONPiece: Sendable, Hashable {
     /// The byte of the text behind the value.
     public var end: Int
 
+    /// A value whose text ends before the byte `end`.
     public init(path: [UInt8], value: [UInt8], end: Int) {
         self.path = path
         self.value = value
@@ -38,6 +39,7 @@ public struct JSONSplitLimits: Sendable, Hashable {
     /// How long a key may be, in bytes of UTF-8.
     public var keyBytesMax: Int
 
+    /// The database's own limits, and pieces of 64 KiB.
     public init(valueBytesMax: Int = 64 * 1024, depthMax: Int = 32, stringBytesMax: Int = 10 * 1024 * 1024, keyBytesMax: Int = 768) {
         self.valueBytesMax = max(1, valueBytesMax)
         self.depthMax = depthMax

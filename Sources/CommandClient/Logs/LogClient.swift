@@ -13,6 +13,7 @@ public final class LogClient {
     /// How long a client waits before it asks a host again that has gone, at first and at most.
     private static let waitMilliseconds = (first: 100, most: 2000)
 
+    /// The lines of one selection; for each way of reading, a client of its own.
     public init(_ client: HostClient, _ selection: LogSelection) {
         self.client = client
         self.selection = selection
@@ -115,6 +116,7 @@ public struct LogSelection: Sendable {
     /// The newest so many.
     public var limit = 35
 
+    /// The newest 35 lines of everything.
     public init() {}
 
     func query() -> String {

@@ -33,21 +33,29 @@ public struct EditedLine: Sendable, Equatable {
 
     // MARK: Moving
 
+    /// By one character; stays at the beginning.
     public mutating func moveLeft() { cursor = max(0, cursor - 1) }
+    /// By one character; stays at the end.
     public mutating func moveRight() { cursor = min(characters.count, cursor + 1) }
+    /// Before the first character.
     public mutating func moveToStart() { cursor = 0 }
+    /// Behind the last character.
     public mutating func moveToEnd() { cursor = characters.count }
+    /// To the beginning of the word before the cursor.
     public mutating func moveWordLeft() { cursor = wordStart }
+    /// To the end of the word behind the cursor.
     public mutating func moveWordRight() { cursor = wordEnd }
 
     // MARK: Removing
 
+    /// Removes the character before the cursor.
     public mutating func removeBackward() {
         guard cursor > 0 else { return }
         cursor -= 1
         characters.remove(at: cursor)
     }
 
+    /// Removes the character behind the cursor.
     public mutating func removeForward() {
         if cursor < characters.count { characters.remove(at: cursor) }
     }

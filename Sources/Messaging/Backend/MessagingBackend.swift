@@ -22,12 +22,14 @@ public protocol MessagingBackend: AnyObject, Sendable {
 public struct SendRequest: Sendable {
     /// The project's id.
     public var project: String
+    /// What is sent, and to whom.
     public var message: Message
     /// Checks everything that a real send checks and answers as one does, but nothing leaves and nothing is counted.
     public var isValidateOnly: Bool
     /// Sends with the same key within ten minutes are one send, and are answered alike.
     public var idempotencyKey: String?
 
+    /// A real send, unless it is said otherwise.
     public init(project: String, message: Message, isValidateOnly: Bool = false, idempotencyKey: String? = nil) {
         self.project = project
         self.message = message
@@ -38,6 +40,7 @@ public struct SendRequest: Sendable {
 
 /// A change of subscriptions.
 public struct TopicChange: Sendable {
+    /// What becomes of the subscriptions.
     public enum Action: Sendable {
         case subscribe
         case unsubscribe
@@ -45,11 +48,14 @@ public struct TopicChange: Sendable {
 
     /// The project's id.
     public var project: String
+    /// What becomes of them.
     public var action: Action
+    /// Whose subscriptions change; a topic is made by its first subscription.
     public var topic: TopicName
     /// Tokens or installation ids, 1 to 1,000 of them.
     public var registrations: [String]
 
+    /// One change for all of `registrations`.
     public init(project: String, action: Action, topic: TopicName, registrations: [String]) {
         self.project = project
         self.action = action
@@ -73,10 +79,12 @@ public enum TopicOutcome: String, Sendable {
 
 /// A topic that a registration is subscribed to.
 public struct TopicSubscription: Sendable, Hashable {
+    /// Its name, without `/topics/`.
     public var topic: String
     /// Milliseconds since 1970.
     public var created: Int64
 
+    /// A subscription since `created`.
     public init(topic: String, created: Int64) {
         self.topic = topic
         self.created = created

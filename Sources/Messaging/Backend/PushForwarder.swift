@@ -17,9 +17,11 @@ public protocol PushForwarder: AnyObject, Sendable {
 public struct ForwardedPush: Sendable {
     /// What the device registered: `{"endpoint", "p256dh", "auth"}`, or `{"device_token", "environment", "topic"}`.
     public var address: JSONObject
+    /// What is handed on, in the form of the device's platform.
     public var message: Message
     /// The last part of the message's name.
     public var messageID: String
+    /// The device's installation id.
     public var fid: String
     /// The project's number.
     public var sender: String

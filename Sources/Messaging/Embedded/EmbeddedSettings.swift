@@ -22,28 +22,38 @@ public struct EmbeddedSettings: Sendable {
     public var devicesMax = 1_000_000
     /// The most connected devices; one more is answered 503.
     public var connectionsMax = 10_000
+    /// How often things may happen.
     public var quotas = Quotas()
 
     /// Rates beyond which sends are refused; 0 for no limit.
     public struct Quotas: Sendable {
+        /// Sends of one project.
         public var projectPerMinute = 0
+        /// Messages for one device.
         public var devicePerMinute = 0
+        /// Messages for one device.
         public var devicePerHour = 0
+        /// Subscriptions of one project that are changed.
         public var subscriptionsPerSecond = 0
+        /// Messages to topics and conditions that are being distributed at one time.
         public var fanOuts = 1000
 
+        /// No limits, but for fan-outs.
         public init() {}
     }
 
+    /// The defaults.
     public init() {}
 }
 
 /// A project whose devices register here.
 public struct MessagingProject: Sendable, Hashable {
+    /// What URLs call it.
     public var id: String
     /// Decimal digits; what devices know the sender by.
     public var number: String
 
+    /// A project; the number is not checked.
     public init(id: String, number: String) {
         self.id = id
         self.number = number

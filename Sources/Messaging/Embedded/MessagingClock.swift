@@ -12,6 +12,7 @@ public final class MessagingClock: Sendable {
     /// Where it stands still; 0 while it runs.
     private let stopped = Atomic<Int64>(0)
 
+    /// The machine's clock.
     public init() {}
 
     /// Milliseconds since 1970.

@@ -10,9 +10,12 @@ public import Logging
 public final class ApnsForwarder: PushForwarder {
     /// Where requests go.
     public struct Hosts: Sendable {
+        /// Origin for devices of the production environment.
         public var production: String
+        /// Origin for devices of the development environment.
         public var sandbox: String
 
+        /// Apple's own, unless others are named.
         public init(production: String = "https://api.push.apple.com", sandbox: String = "https://api.sandbox.push.apple.com") {
             self.production = production
             self.sandbox = sandbox

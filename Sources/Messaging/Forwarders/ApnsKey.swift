@@ -6,6 +6,7 @@ import Synchronization
 public final class ApnsKey: Sendable {
     /// Why there is none.
     public struct Problem: Error, Sendable, CustomStringConvertible {
+        /// One sentence that says what is wrong with the key.
         public let description: String
     }
 

@@ -7,6 +7,7 @@ import Synchronization
 public final class VapidKey: Sendable {
     /// Why there is none.
     public struct Problem: Error, Sendable, CustomStringConvertible {
+        /// One sentence that names the file.
         public let description: String
     }
 

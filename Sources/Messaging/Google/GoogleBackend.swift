@@ -10,7 +10,9 @@ public import Logging
 public final class GoogleBackend: MessagingBackend {
     /// Where requests go, and how many at a time.
     public struct Settings: Sendable {
+        /// Origin of the requests that send.
         public var sendURL = "https://fcm.googleapis.com"
+        /// Origin of the requests that change subscriptions.
         public var topicURL = "https://iid.googleapis.com"
         /// Requests under way at one time.
         public var parallelism = 100
@@ -19,6 +21,7 @@ public final class GoogleBackend: MessagingBackend {
         /// The longest that a message is tried, in milliseconds.
         public var budgetMilliseconds: Int64 = 60_000
 
+        /// Google's own, and the defaults.
         public init() {}
     }
 

@@ -6,9 +6,11 @@ import JSON
 public struct ServiceAccountKey: Sendable {
     /// Why a file cannot be used.
     public struct Problem: Error, Sendable, CustomStringConvertible {
+        /// One sentence that names the file.
         public let description: String
     }
 
+    /// The project that the account belongs to, in whose name everything is sent.
     public let projectID: String
     let email: String
     let keyID: String

@@ -15,6 +15,7 @@ public struct Message: Sendable {
         case condition(Condition)
     }
 
+    /// One device, topic or condition, never several.
     public let target: Target
     /// The whole message on the wire, the target included.
     public let fields: JSONObject
@@ -28,8 +29,11 @@ public struct Message: Sendable {
     public var data: JSONObject { fields["data"]?.object ?? JSONObject() }
     /// What is shown, where no platform replaces it; nil where nothing is.
     public var notification: JSONObject? { Self.filled(fields["notification"]) }
+    /// What holds for Android, after overrides.
     public var android: AndroidOptions { AndroidOptions(self) }
+    /// What holds for browsers; what it does not say, the message says.
     public var webpush: WebpushOptions { WebpushOptions(fields: fields["webpush"]?.object ?? JSONObject()) }
+    /// What holds for Apple's devices; what it does not say, the message says.
     public var apns: ApnsOptions { ApnsOptions(fields: fields["apns"]?.object ?? JSONObject()) }
     /// The label under which the message is counted, where no platform replaces it.
     public var analyticsLabel: String? { fields["fcm_options"]?["analytics_label"]?.string }
@@ -53,16 +57,21 @@ public struct Message: Sendable {
 
 /// What a message says to Android, in either of the two forms.
 public struct AndroidOptions: Sendable {
+    /// Whether a sleeping device is woken.
     public enum Priority: UInt8, Sendable {
         case normal
         case high
     }
 
+    /// Of messages with the same key only the newest waits for a device.
     public let collapseKey: String?
+    /// As it was named; else high where something is shown.
     public let priority: Priority
     /// How long it may wait, from 0 to four weeks.
     public let ttlSeconds: Int
+    /// The only package that gets it; nil for any.
     public let restrictedPackageName: String?
+    /// The label under which it is counted, after overrides.
     public let analyticsLabel: String?
     /// What the application gets, after overrides.
     public let data: JSONObject
@@ -104,11 +113,15 @@ public struct WebpushOptions: Sendable {
         fields["headers"]?.object?.first { $0.key.lowercased() == name.lowercased() }?.value.string
     }
 
+    /// Header fields for the push service, named as they were given.
     public var headers: JSONObject { fields["headers"]?.object ?? JSONObject() }
+    /// Replaces the message's data as a whole; nil where it does not.
     public var data: JSONObject? { fields["data"]?.object }
+    /// Options that are laid over the message's notification; nil where there are none.
     public var notification: JSONObject? { Message.filled(fields["notification"]) }
     /// What is opened when the notification is clicked.
     public var link: String? { fields["fcm_options"]?["link"]?.string }
+    /// Replaces the message's label.
     public var analyticsLabel: String? { fields["fcm_options"]?["analytics_label"]?.string }
 
     /// How long a push service keeps it: what the header says, at most four weeks.
@@ -122,12 +135,18 @@ public struct WebpushOptions: Sendable {
 public struct ApnsOptions: Sendable {
     let fields: JSONObject
 
+    /// Header fields for APNs, named as they were given.
     public var headers: JSONObject { fields["headers"]?.object ?? JSONObject() }
+    /// What is sent to the device, with `aps` and what stands beside it.
     public var payload: JSONObject? { fields["payload"]?.object }
+    /// The URL of a picture, in place of the notification's.
     public var image: String? { fields["fcm_options"]?["image"]?.string }
+    /// Replaces the message's label.
     public var analyticsLabel: String? { fields["fcm_options"]?["analytics_label"]?.string }
+    /// Whom a Live Activity is for, in place of the device's own token.
     public var liveActivityToken: String? { fields["live_activity_token"]?.string }
 
+    /// The value of a header field; `name` in lower case.
     public func header(_ name: String) -> String? {
         headers.first { $0.key.lowercased() == name }?.value.string
     }

@@ -2,6 +2,7 @@ public import JSON
 
 /// A checked request of the send API.
 public struct CheckedSend: Sendable {
+    /// What has passed every rule.
     public let message: Message
     /// Whether nothing is to be sent.
     public let isValidateOnly: Bool
@@ -21,8 +22,10 @@ public struct MessageParser: Sendable {
     public var payloadBytesMax = 4096
     /// The same for topics and conditions.
     public var topicPayloadBytesMax = 4096
+    /// Strict, unless the service is told otherwise.
     public var reservedKeys = ReservedKeys.strict
 
+    /// The defaults of the hosted service.
     public init() {}
 
     /// The largest body that is looked at.

@@ -50,18 +50,23 @@ public struct MessagingError: Error, Sendable, Hashable {
         public var field: String
         public var description: String
 
+        /// A violation as it is answered.
         public init(field: String, description: String) {
             self.field = field
             self.description = description
         }
     }
 
+    /// What a caller can act on.
     public var kind: Kind
+    /// One sentence, in the hosted service's words where it has some.
     public var message: String
+    /// Each field at fault; empty where none is.
     public var violations: [Violation]
     /// When to try again, for quotas and for what is unavailable.
     public var retryAfterSeconds: Int?
 
+    /// An error with no field at fault, unless there are violations.
     public init(_ kind: Kind, _ message: String, violations: [Violation] = [], retryAfterSeconds: Int? = nil) {
         self.kind = kind
         self.message = message

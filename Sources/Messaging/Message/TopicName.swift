@@ -1,5 +1,6 @@
 /// The name of a topic: 1 to 900 of `[a-zA-Z0-9-_.~%]` (spec messaging 4.1).
 public struct TopicName: Sendable, Hashable {
+    /// Without `/topics/`.
     public let text: String
 
     static let prefix = "/topics/"

@@ -9,6 +9,7 @@ public struct Device: Sendable {
     public var fid: String
     /// The registration token.
     public var token: String
+    /// Decides the form in which messages reach it.
     public var platform: DevicePlatform
     /// Package, bundle or origin of the application.
     public var package: String

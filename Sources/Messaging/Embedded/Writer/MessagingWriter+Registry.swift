@@ -4,9 +4,13 @@ import SQLite
 
 /// What is known of an installation that registers, or registers anew.
 public struct Registration: Sendable {
+    /// Its id; one of the host's projects.
     public var project: String
+    /// Decides the form in which messages reach it.
     public var platform: DevicePlatform
+    /// Package, bundle or origin of the application.
     public var package: String
+    /// What the user calls it.
     public var name = ""
     /// Its installation id; a new one where nil.
     public var fid: String?
@@ -15,6 +19,7 @@ public struct Registration: Sendable {
     /// Where a push service reaches it.
     public var address = JSONObject()
 
+    /// An installation that is new, unless a `fid` is set.
     public init(project: String, platform: DevicePlatform, package: String) {
         self.project = project
         self.platform = platform

@@ -4,6 +4,7 @@ public import JSON
 public enum AndroidPayload {
     /// What is known of a delivery besides its message.
     public struct Facts: Sendable {
+        /// The last part of the message's name.
         public var messageID: String
         /// The project's number.
         public var sender: String
@@ -11,6 +12,7 @@ public enum AndroidPayload {
         public var from: String
         /// Milliseconds since 1970.
         public var sentTime: Int64
+        /// What the delivery collapses by, whatever the data says.
         public var collapseKey: String?
     }
 

@@ -4,15 +4,18 @@ public import JSON
 public enum ApplePayload {
     /// What is known of a delivery besides its message.
     public struct Facts: Sendable {
+        /// The last part of the message's name.
         public var messageID: String
         /// The project's number.
         public var sender: String
+        /// The device's installation id.
         public var fid: String
         /// The application's bundle id.
         public var topic: String
         /// Seconds since 1970.
         public var now: Int64
 
+        /// All of it has to be known.
         public init(messageID: String, sender: String, fid: String, topic: String, now: Int64) {
             self.messageID = messageID
             self.sender = sender
