@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandClient
+import JSON
 import Glibc
 
 /// `hearth completions`: what makes a shell complete hearth's commands.
@@ -10,10 +11,10 @@ struct Completions: ParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "completions", abstract: "Prints what makes a shell complete commands, options, and the names of functions.",
+        commandName: "completions", abstract: "Prints what makes a shell complete commands, options, names of functions and topics.",
         discussion: """
             The script asks this program for what may follow, so that it stays right when the program is replaced. Names of \
-            functions come from the host, where it answers within a second.
+            functions and topics come from the host, where it answers within a second.
 
             Examples:
               hearth completions bash > ~/.local/share/bash-completion/completions/hearth
@@ -53,6 +54,7 @@ struct Completion {
 
     /// What takes longer than this is no help to somebody who types.
     private static let secondsMax: UInt32 = 1
+    private static let topicsMax = 1000
 
     static func run(_ words: [String]) {
         alarm(secondsMax)
@@ -119,7 +121,8 @@ struct Completion {
     private func values(of argument: CommandCatalog.Argument, in entry: CommandCatalog.Entry) -> Answer {
         if !argument.values.isEmpty { return .words(argument.values.map { ($0, "") }) }
         switch argument.valueName {
-        case "file", "dir", "config", "data", "command", "place": return .files
+        case "file", "dir", "config", "data", "message", "command", "place": return .files
+        case "topic": return .words(topics())
         case "name", "names", "filter", "filters", "function", "functions", "only", "targets":
             let isOnly = entry.name == "deploy"
             guard isOnly || entry.name.hasPrefix("functions:") || argument.names.contains("--function") else { return .words([]) }
@@ -132,11 +135,19 @@ struct Completion {
     private func functions(prefix: String) -> [(value: String, description: String)] {
         var list: Substring = ""
         if let comma = current.lastIndex(of: ",") { list = current[...comma] }
-        guard let connection = try? ConnectionOptions.parse(connectionWords), let client = try? connection.client(),
-            let functions = try? FunctionsClient(client).functions().functions
-        else { return [] }
+        guard let client = host, let functions = try? FunctionsClient(client).functions().functions else { return [] }
         return functions.map { ("\(list)\(prefix)\($0.name)", $0.trigger) }
     }
+
+    private func topics() -> [(value: String, description: String)] {
+        guard let client = host, let page = try? MessagingClient(client).topics(limit: Self.topicsMax) else { return [] }
+        return page.items.map { topic in
+            let count = topic["subscriber_count"]?.int ?? 0
+            return (topic["name"]?.string ?? "", count == 1 ? "1 subscriber" : "\(count) subscribers")
+        }
+    }
+
+    private var host: HostClient? { (try? ConnectionOptions.parse(connectionWords)).flatMap { try? $0.client() } }
 
     /// What the line says of the host.
     private var connectionWords: [String] {

@@ -6,5 +6,6 @@ let clientCommands: [any ParsableCommand.Type] = [
     FunctionsCall.self, FunctionsShell.self,
     DatabaseGet.self, DatabaseSet.self, DatabaseUpdate.self, DatabasePush.self, DatabaseRemove.self, DatabaseImport.self,
     DatabaseExport.self, DatabaseRules.self, EventsList.self, EventsShow.self, EventsReplay.self, EventsDelete.self,
+    MessagingSend.self, MessagingDevices.self, MessagingTopics.self,
     Upgrade.self, Backup.self, Restore.self,
 ]

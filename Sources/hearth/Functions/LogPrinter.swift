@@ -16,8 +16,8 @@ struct LogPrinter {
     private func text(_ line: JSONValue) -> String {
         let severity = line["severity"]?.string ?? "info"
         let letter = styled(Self.colour(severity), severity.prefix(1).uppercased())
-        let name = Self.printable(line["label"]?.string ?? "hearth")
-        let message = Self.printable(line["message"]?.string ?? "")
+        let name = PrintableText.lines(line["label"]?.string ?? "hearth")
+        let message = PrintableText.lines(line["message"]?.string ?? "")
         let more = styled("2", Self.more(line).map { "  \($0)=\($1)" }.joined())
         return "\(styled("2", line["time"]?.string ?? "")) \(letter) \(name): \(message)\(more)"
     }
@@ -26,7 +26,9 @@ struct LogPrinter {
     private static func more(_ line: JSONValue) -> [(String, String)] {
         let own = line["fields"]?.object.map { Array($0) } ?? []
         let others = line.object.map { Array($0) } ?? []
-        return (own + others.filter { !usual.contains($0.key) }).map { (printable($0.key), printable($0.value.string ?? $0.value.description)) }
+        return (own + others.filter { !usual.contains($0.key) }).map { name, value in
+            (PrintableText.lines(name), PrintableText.lines(value.string ?? value.description))
+        }
     }
 
     private static let usual: Set = [
@@ -46,21 +48,6 @@ struct LogPrinter {
         case "error", "critical": "31"
         default: ""
         }
-    }
-
-    /// Further lines of a message are set in, so that none looks like a line of the log; other control characters do nothing.
-    private static func printable(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            if scalar == "\n" { shown.append(contentsOf: "\n    ".unicodeScalars) } else { shown.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
-        }
-        return String(shown)
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 32 && scalar != "\t" || (127..<160).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
-            || (0x2066...0x2069).contains(scalar.value)
     }
 
     private func put(_ bytes: [UInt8]) {

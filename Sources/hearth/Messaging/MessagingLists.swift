@@ -1,0 +1,69 @@
+import ArgumentParser
+import CommandClient
+import JSON
+
+/// `hearth messaging:devices`: who is registered.
+struct MessagingDevices: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "messaging:devices", abstract: "Lists the devices that are registered at a host, oldest first.",
+        discussion: """
+            --json tells the registration tokens, too.
+
+            Examples:
+              hearth messaging:devices
+              hearth messaging:devices --limit 1000 --json
+            """)
+
+    @OptionGroup var length: ListLength
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let page = try MessagingClient(client).devices(limit: length.limit)
+        let rows = page.items.map { device in
+            let text = { (name: String) in PrintableText.line(device[name]?.string ?? "") }
+            let seen = device["connected"]?.bool == true ? "connected" : text("lastSeenTime")
+            return [text("fid"), text("platform"), text("package"), seen, text("name")]
+        }
+        return length.outcome(
+            rows, heading: ["FID", "PLATFORM", "APPLICATION", "LAST SEEN", "NAME"], none: "No devices.",
+            json: ["devices": .array(page.items), "hasMore": .bool(page.hasMore)])
+    }
+}
+
+/// `hearth messaging:topics`: what devices subscribed to.
+struct MessagingTopics: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "messaging:topics", abstract: "Lists the topics of a host with the number of their subscribers.",
+        discussion: """
+            Examples:
+              hearth messaging:topics
+              hearth messaging:topics --json
+            """)
+
+    @OptionGroup var length: ListLength
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let page = try MessagingClient(client).topics(limit: length.limit)
+        let rows = page.items.map { topic in [topic["name"]?.string ?? "", topic["subscriber_count"]?.int.map { "\($0)" } ?? ""] }
+        return length.outcome(
+            rows, heading: ["TOPIC", "SUBSCRIBERS"], none: "No topics.", json: ["topics": .array(page.items), "hasMore": .bool(page.hasMore)])
+    }
+}
+
+/// How much of a list is wanted.
+struct ListLength: ParsableArguments {
+    @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
+    var limit = 100
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit is at least 1") }
+    }
+
+    func outcome(_ rows: [[String]], heading: [String], none: String, json: JSONObject) -> Outcome {
+        guard !rows.isEmpty else { return Outcome(text: none, json: .object(json)) }
+        var lines = TextTable.lines([heading] + rows)
+        if json["hasMore"]?.bool == true { lines.append("There are more: say --limit \(limit * 10).") }
+        return Outcome(text: lines.joined(separator: "\n"), json: .object(json))
+    }
+}

@@ -1,0 +1,157 @@
+import ArgumentParser
+import CommandClient
+import JSON
+
+/// `hearth messaging:send`: sends a push message.
+struct MessagingSend: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "messaging:send", abstract: "Sends a push message to a device or to the subscribers of topics, and prints its name.",
+        discussion: """
+            The host has stored the message when its name is printed; devices get it when they connect. --message is a whole message as \
+            the HTTP v1 API takes it, to which the other options add: a file, - for standard input, or the JSON itself.
+
+            Examples:
+              hearth messaging:send --topic news --title Goal --body '1:0'
+              hearth messaging:send --device "$TOKEN" --data score=3 --data game=17
+              hearth messaging:send --condition "'news' in topics && !('sport' in topics)" --message message.json
+              hearth messaging:send --topic news --message '{android: {ttl: "60s", priority: "high"}, data: {k: "v"}}' --dry-run
+            """)
+
+    @OptionGroup var receiver: ReceiverOptions
+    @OptionGroup var content: MessageOptions
+
+    @Flag(help: "Have the message and its receiver checked, and send nothing.")
+    var dryRun = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        guard receiver.isGiven || content.message != nil else {
+            let hint = connection.token == nil ? "" : "; --token is the administrator's, a device's goes with --device"
+            throw ValidationError("say who gets it, with --device, --fid, --topic or --condition\(hint)")
+        }
+    }
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        var request = try content.request()
+        var message = request["message"]?.object ?? JSONObject()
+        try receiver.add(to: &message)
+        request["message"] = .object(message)
+        if dryRun { request["validate_only"] = true }
+        let isDry = request["validate_only"]?.bool ?? request["validateOnly"]?.bool ?? false
+        let name = try MessagingClient(client).send(request)
+        return Outcome(
+            text: isDry ? "The message is valid; nothing was sent" : name,
+            json: isDry ? ["dryRun": true] : ["name": .string(name)])
+    }
+}
+
+/// Who gets a message.
+struct ReceiverOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The device with this registration token.", valueName: "token"))
+    var device: String?
+
+    @Option(help: ArgumentHelp("The device with this installation id.", valueName: "fid"))
+    var fid: String?
+
+    @Option(help: ArgumentHelp("The devices that subscribed to this topic.", valueName: "topic"))
+    var topic: String?
+
+    @Option(help: ArgumentHelp("Those whose topics match: \"'a' in topics && 'b' in topics\".", valueName: "condition"))
+    var condition: String?
+
+    private var given: [(option: String, field: String, value: String)] {
+        [("--device", "token", device), ("--fid", "fid", fid), ("--topic", "topic", topic), ("--condition", "condition", condition)]
+            .compactMap { option, field, value in value.map { (option, field, $0) } }
+    }
+
+    /// Whether one is named.
+    var isGiven: Bool { !given.isEmpty }
+
+    func validate() throws {
+        guard given.count > 1 else { return }
+        throw ValidationError("of \(given.map(\.option).joined(separator: " and ")) there can be only one; send twice, or use --condition")
+    }
+
+    /// Puts the receiver into a message that names none.
+    func add(to message: inout JSONObject) throws(ClientFailure) {
+        let named = ["token", "fid", "topic", "condition"].first { message[$0] != nil }
+        guard let (option, field, value) = given.first else {
+            guard named == nil else { return }
+            throw ClientFailure(
+                .invalidInput, "the message names no receiver; add one to it, or say --device, --fid, --topic or --condition")
+        }
+        if let named { throw ClientFailure(.invalidInput, "the message has a \(named) already; leave that out, or \(option)") }
+        message[field] = .string(value)
+    }
+}
+
+/// What a message says.
+struct MessageOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The title of what is shown.", valueName: "text"))
+    var title: String?
+
+    @Option(help: ArgumentHelp("Its text.", valueName: "text"))
+    var body: String?
+
+    @Option(help: ArgumentHelp("The address of its image, http or https.", valueName: "url"))
+    var image: String?
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("What the application gets; may be repeated.", valueName: "key=value"))
+    var data: [String] = []
+
+    @Option(help: ArgumentHelp("A whole message: a file, - for standard input, or JSON.", valueName: "message"))
+    var message: String?
+
+    func validate() throws {
+        var keys: Set<Substring> = []
+        for entry in data {
+            guard let equals = entry.firstIndex(of: "="), equals > entry.startIndex else {
+                throw ValidationError("--data is a key and a value with = between them, as in --data score=3")
+            }
+            guard keys.insert(entry[..<equals]).inserted else { throw ValidationError("--data has the key \(entry[..<equals]) twice") }
+        }
+    }
+
+    /// The body of a request whose message has everything but, perhaps, its receiver.
+    func request() throws(ClientFailure) -> JSONObject {
+        var request = try given()
+        guard var message = request["message"]?.object else {
+            throw ClientFailure(.invalidInput, "a message is an object, as in '{\"topic\": \"news\"}'")
+        }
+        for (name, text) in [("title", title), ("body", body), ("image", image)] {
+            if let text { try Self.set(name, to: text, in: "notification", of: &message) }
+        }
+        for entry in data {
+            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            try Self.set(String(parts[0]), to: String(parts[1]), in: "data", of: &message)
+        }
+        request["message"] = .object(message)
+        return request
+    }
+
+    /// What `--message` says: a message, or the body of a request with one.
+    private func given() throws(ClientFailure) -> JSONObject {
+        guard let text = message else { return ["message": [:]] }
+        let isInline = text.first { !$0.isWhitespace } == "{"
+        let value: JSONValue
+        if isInline {
+            value = try CallData.parsed(text, "what --message says")
+        } else {
+            let (content, name) = try CallData.content(text == "-" || text.hasPrefix("@") ? text : "@\(text)")
+            value = try CallData.parsed(content, name)
+        }
+        if let request = value.object, request["message"] != nil { return request }
+        return ["message": value]
+    }
+
+    private static func set(_ name: String, to text: String, in part: String, of message: inout JSONObject) throws(ClientFailure) {
+        guard var members = (message[part] ?? [:]).object else {
+            throw ClientFailure(.invalidInput, "message.\(part) is not an object, so that nothing can be added to it")
+        }
+        members[name] = .string(text)
+        message[part] = .object(members)
+    }
+}
