@@ -58,8 +58,11 @@ public struct FunctionDeclaration: Sendable {
 
 /// What starts a function.
 public enum Trigger: Sendable, Equatable {
+    /// A call of the callable protocol.
     case callable
+    /// Any HTTP request.
     case https
+    /// A change of the database.
     case event(EventTrigger)
 
     /// The longest `timeoutSeconds` (spec functions 9).

@@ -27,8 +27,11 @@ public struct ServiceCompletion: @unchecked Sendable {
 
 /// Whether a plugin should go on sending; the numbers are those of `hearth_flow`.
 public enum PluginFlow: Int32, Sendable {
+    /// Not taken: the client left, or the invocation is not open for it.
     case gone = -1
+    /// Taken, but the client reads slowly: wait until it has drained.
     case pressure = 0
+    /// Taken.
     case goOn = 1
 }
 

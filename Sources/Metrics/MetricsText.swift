@@ -11,6 +11,7 @@ public struct MetricsText: ~Copyable {
         case counter
         /// Rises and falls.
         case gauge
+        /// Buckets that hold what lies below their bound, with a sum and a count.
         case histogram
     }
 

@@ -18,9 +18,13 @@ public enum TokenRefusal: Error, Sendable, Equatable, CaseIterable {
     case keysUnavailable
     /// The signature is not that of the key.
     case signature
+    /// `aud` does not name the project.
     case audience
+    /// `iss` is not the configured one.
     case issuer
+    /// `sub` is missing, empty, or longer than 128 characters.
     case subject
+    /// `exp` has passed.
     case expired
     /// `iat`, `nbf` or `auth_time` is in the future.
     case notYetValid

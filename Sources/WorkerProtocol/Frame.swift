@@ -39,9 +39,13 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
 
 /// What an answer is; the numbers are those of `hearth_answer_kind`.
 public enum AnswerKind: UInt8, Sendable, CaseIterable {
+    /// body: a callable's result as JSON, empty for null; for an event, that it is dealt with.
     case result = 0
+    /// body: an error of the callable protocol.
     case error = 1
+    /// A plain HTTP function's whole answer. head: status and headers; body: its bytes.
     case response = 2
+    /// The end of an answer that ``FrameKind/startResponse`` began. body: the last bytes, or none.
     case end = 3
 }
 

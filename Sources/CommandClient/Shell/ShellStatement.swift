@@ -2,6 +2,7 @@ public import JSON
 
 /// What somebody says at the prompt of `hearth functions:shell`.
 public enum ShellStatement: Sendable {
+    /// An empty line.
     case nothing
     case help
     case exit

@@ -9,22 +9,39 @@ public struct HttpsError: Error, Sendable {
     /// Two need care: Apple's client drops message and details of `internal`, and every client takes `ok` for a success
     /// without a result.
     public enum Code: String, Sendable, CaseIterable {
+        /// Status 200: no error to any client.
         case ok
+        /// Status 499: the caller gave up, or somebody on its behalf.
         case cancelled
+        /// Status 500: another system failed without saying how.
         case unknown
+        /// Status 400: what was sent is wrong, whatever the state of things.
         case invalidArgument = "invalid-argument"
+        /// Status 504: it took too long, though it may have happened.
         case deadlineExceeded = "deadline-exceeded"
+        /// Status 404: what was asked for is not there.
         case notFound = "not-found"
+        /// Status 409: what was to be made is there already.
         case alreadyExists = "already-exists"
+        /// Status 403: the caller is known and may not.
         case permissionDenied = "permission-denied"
+        /// Status 429: a quota or a limit is used up.
         case resourceExhausted = "resource-exhausted"
+        /// Status 400: right in itself, but not in the state that things are in; trying again does not help before that changes.
         case failedPrecondition = "failed-precondition"
+        /// Status 409: somebody else came first; the whole may be tried again.
         case aborted
+        /// Status 400: beyond the end of what there is.
         case outOfRange = "out-of-range"
+        /// Status 501: there is no such operation, or not here.
         case unimplemented
+        /// Status 500: something is broken on this side.
         case `internal`
+        /// Status 503: not at the moment; the same call may be tried again.
         case unavailable
+        /// Status 500: data is lost or damaged for good.
         case dataLoss = "data-loss"
+        /// Status 401: the caller is not known.
         case unauthenticated
     }
 

@@ -15,6 +15,7 @@ public enum CORS: Sendable {
 
     /// An origin such as `https://app.example.com`, or a pattern for some.
     public enum Origin: Sendable, ExpressibleByStringLiteral {
+        /// Scheme, host and port as the browser writes them.
         case exactly(String)
         /// A regular expression that the origin must contain a match of.
         case matching(String)

@@ -1,19 +1,26 @@
 /// Memory of a worker: the sizes that the Firebase tools know.
 public enum Memory: Int, Sendable {
+    /// In MiB.
     case mib128 = 128, mib256 = 256, mib512 = 512
+    /// In GiB.
     case gib1 = 1024, gib2 = 2048, gib4 = 4096, gib8 = 8192, gib16 = 16384, gib32 = 32768
 }
 
 /// From where a function may be reached.
 public enum IngressSettings: String, Sendable {
+    /// From everywhere.
     case allowAll = "ALLOW_ALL"
+    /// From this machine and private networks only.
     case allowInternalOnly = "ALLOW_INTERNAL_ONLY"
+    /// As ``allowInternalOnly``: a host on its own has no load balancer of Google's.
     case allowInternalAndLoadBalancer = "ALLOW_INTERNAL_AND_GCLB"
 }
 
 /// Who may call a plain HTTP function.
 public enum Invoker: Sendable {
+    /// Everybody, or only the host's administrator.
     case `public`, `private`
+    /// As `private`: a host knows no accounts but its administrator's.
     case accounts([String])
 
     var names: [String] {
@@ -25,11 +32,13 @@ public enum Invoker: Sendable {
     }
 }
 
-/// A private network that a function's requests leave through.
+/// A private network that a function's requests leave through. For other hosts of the same manifest: here it changes nothing.
 public struct VPC: Sendable {
     /// Which requests go that way.
     public enum Egress: String, Sendable {
+        /// Requests to private addresses only.
         case privateRangesOnly = "PRIVATE_RANGES_ONLY"
+        /// All requests.
         case allTraffic = "ALL_TRAFFIC"
     }
 
@@ -45,13 +54,17 @@ public struct VPC: Sendable {
 
 /// Whether a callable is of the first generation (no streaming; clients that ask for a stream are refused) or the second.
 public enum Generation: String, Sendable {
+    /// No streaming, and one call of a worker at a time.
     case first = "gcfv1"
+    /// What functions are unless they say otherwise.
     case second = "gcfv2"
 }
 
 /// How often a stream that has nothing to say shows that it lives: a number of seconds, or `.off`.
 public enum Heartbeat: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+    /// After so many seconds without a message.
     case every(Double)
+    /// Never.
     case off
 
     /// Every so many seconds.
@@ -66,5 +79,6 @@ public enum HeartbeatStyle: String, Sendable {
     case padding
     /// `: ping` as the Firebase servers send it: breaks streams of the Apple and Android clients.
     case comment
+    /// Nothing at all: a stream may stay silent.
     case off
 }

@@ -9,6 +9,7 @@ public struct AndroidNotification: Sendable, Hashable {
     public enum Priority: String, Sendable, Hashable {
         case min = "PRIORITY_MIN"
         case low = "PRIORITY_LOW"
+        /// What holds without it.
         case `default` = "PRIORITY_DEFAULT"
         case high = "PRIORITY_HIGH"
         case max = "PRIORITY_MAX"

@@ -66,14 +66,23 @@ public struct TopicChange: Sendable {
 
 /// What became of one registration in a ``TopicChange``.
 public enum TopicOutcome: String, Sendable {
+    /// The subscription is as it was asked for; on the wire an empty object.
     case done = ""
+    /// The registration is not, or no longer, there: forget it.
     case notFound = "NOT_FOUND"
+    /// What was given is neither a token nor an installation id.
     case invalidArgument = "INVALID_ARGUMENT"
+    /// The device has as many topics as it may.
     case tooManyTopics = "TOO_MANY_TOPICS"
+    /// Changes come too fast.
     case resourceExhausted = "RESOURCE_EXHAUSTED"
+    /// The registration belongs to another project.
     case permissionDenied = "PERMISSION_DENIED"
+    /// The service took too long.
     case deadlineExceeded = "DEADLINE_EXCEEDED"
+    /// The service failed.
     case internalError = "INTERNAL"
+    /// The service said something that is not known here.
     case unknown = "UNKNOWN"
 }
 

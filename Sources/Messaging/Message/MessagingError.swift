@@ -24,11 +24,13 @@ public struct MessagingError: Error, Sendable, Hashable {
         case invalidCredential(isExpired: Bool)
         /// The next service (APNs, a push service) refused this server's own credential.
         case thirdPartyAuthentication
+        /// Too much of something; ``retryAfterSeconds`` says when to try again.
         case quotaExceeded(Quota)
         /// Something that must not be there is there already.
         case alreadyExists
         /// Something other than a message's target is missing.
         case notFound
+        /// What should not happen.
         case internalError
         /// Nothing was done; try again.
         case unavailable

@@ -7,6 +7,7 @@ public enum IndexValue: Sendable {
     /// Numbers are compared as doubles.
     case number(Double)
     case string(String)
+    /// A node with children.
     case object
 
     /// What a child is sorted by whose value, or whose node at the query's path, is this.

@@ -11,8 +11,11 @@ public struct Query: Sendable, Hashable {
 
     /// The key of a position: of all children with one value, before the first, after the last, or a certain one.
     public enum KeyBound: Sendable, Hashable {
+        /// Before the first child of that value.
         case min
+        /// After the last child of that value.
         case max
+        /// At the child of that value under this key.
         case key(String)
 
         public static func == (left: KeyBound, right: KeyBound) -> Bool {

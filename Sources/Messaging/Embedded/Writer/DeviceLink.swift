@@ -2,7 +2,9 @@ import EventLoop
 
 /// How attentive a device is.
 public enum DeviceState: String, Sendable {
+    /// The user sees the application.
     case foreground
+    /// The application runs unseen.
     case background
     /// Dozing: only messages of high priority wake it.
     case idle

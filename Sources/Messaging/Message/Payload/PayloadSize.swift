@@ -18,8 +18,11 @@ public struct PayloadSize: Sendable {
 
     /// Which devices a message may reach, as far as that is known.
     public enum Reach: Sendable {
+        /// A topic or a condition: every platform that the message speaks to.
         case everyone
+        /// A device whose platform is not looked up yet: what is too large for every platform.
         case unknownDevice
+        /// A device of this platform.
         case device(DevicePlatform)
     }
 

@@ -2,5 +2,6 @@
 public enum ReadError: Error, Sendable, Hashable {
     /// It is longer than the caller allows.
     case tooLarge
+    /// What keeps it failed.
     case store(StoreError)
 }
