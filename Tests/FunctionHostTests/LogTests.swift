@@ -58,6 +58,7 @@ struct PeerTests {
         arguments: [
             ("127.0.0.1:80", true), ("10.1.2.3:80", true), ("172.16.0.1:1", true), ("172.32.0.1:1", false), ("192.168.9.9:1", true),
             ("8.8.8.8:1", false), ("[::1]:80", true), ("[fd00::1]:80", true), ("[2001:db8::1]:80", false), ("", false),
+            ("[::ffff:192.168.0.7]:80", true), ("[::ffff:127.0.0.1]:80", true), ("[::ffff:8.8.8.8]:80", false), ("169.254.1.1:9", true),
         ])
     func areInternal(_ address: String, _ expected: Bool) { #expect(PeerRules.isInternal(address) == expected) }
 }

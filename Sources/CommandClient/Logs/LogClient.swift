@@ -46,8 +46,7 @@ public final class LogClient {
             } catch {
                 guard error.isPassing else { throw error }
             }
-            // A host that stops ends the stream in good order.
-            isFirst = false
+            // A host that stops ends the stream in good order. Before it has answered once, the first lines are still to come.
             if !isGone { tell("the host at \(client.url) has gone; waiting for it") }
             isGone = true
             usleep(UInt32(wait * 1000))

@@ -19,11 +19,12 @@ enum PeerRules {
 
     /// Whether an address is one of this machine's own, by which nobody else comes.
     static func isLoopback(_ address: String) -> Bool {
-        address.hasPrefix("127.") || address.hasPrefix("[::1]") || address.hasPrefix("[::ffff:127.")
+        address.hasPrefix("[::1]") || versionFour(address).hasPrefix("127.")
     }
 
-    /// Loopback and private networks (RFC 1918, RFC 4193).
+    /// Whether an address is this machine's own, or of a private or link-local network (RFC 1918, 3927, 4193, 4291).
     static func isInternal(_ address: String) -> Bool {
+        let address = versionFour(address)
         if address.hasPrefix("[") {
             return address.hasPrefix("[::1]") || address.hasPrefix("[fc") || address.hasPrefix("[fd") || address.hasPrefix("[fe80:")
         }
@@ -36,5 +37,10 @@ enum PeerRules {
         case 169: return parts[1] == 254
         default: return false
         }
+    }
+
+    /// The IPv4 address that a socket for both versions shows as one of IPv6 (RFC 4291 section 2.5.5.2); any other as it is.
+    private static func versionFour(_ address: String) -> Substring {
+        address.hasPrefix("[::ffff:") ? address.dropFirst(8) : address[...]
     }
 }
