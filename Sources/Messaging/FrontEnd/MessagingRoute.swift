@@ -34,8 +34,15 @@ enum MessagingRoute: Equatable {
     /// What looks like a path of the messaging service and is none, or not any more.
     case unknown
 
+    /// Whether a path is one of the messaging service's.
+    static func claims(_ path: Span<UInt8>) -> Bool { projectOfSend(path) != nil || MessagingRoute(path) != nil }
+
     /// Nil for a path that is none of the messaging service's.
     init?(_ path: Span<UInt8>) {
+        if let project = Self.projectOfSend(path) {
+            self = .send(project: path.extracting(project).string())
+            return
+        }
         guard Self.looksLikeOne(path) else { return nil }
         var parts: [String] = []
         var start = 1
@@ -60,6 +67,15 @@ enum MessagingRoute: Equatable {
         case ("token", 1): self = .grant
         default: self = .unknown
         }
+    }
+
+    /// Where the project stands in the path of a send, which is found without taking the path apart; nil where that must be done.
+    private static func projectOfSend(_ path: Span<UInt8>) -> Range<Int>? {
+        let (start, end): (StaticString, StaticString) = ("/v1/projects/", "/messages:send")
+        let project = start.utf8CodeUnitCount..<max(start.utf8CodeUnitCount, path.count - end.utf8CodeUnitCount)
+        guard !project.isEmpty, begins(path, start), path.extracting(project.upperBound..<path.count).equals(end) else { return nil }
+        for index in project where path[index] == UInt8(ascii: "/") || path[index] == UInt8(ascii: "%") { return nil }
+        return project
     }
 
     /// Most requests are for others: says so from the first bytes.

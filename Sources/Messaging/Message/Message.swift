@@ -19,24 +19,29 @@ public struct Message: Sendable {
     public let target: Target
     /// The whole message on the wire, the target included.
     public let fields: JSONObject
+    /// Read once: a message to many is looked at for each of its devices.
+    public let android: AndroidOptions
 
     init(target: Target, fields: JSONObject) {
         self.target = target
         self.fields = fields
+        android = AndroidOptions(fields)
     }
 
     /// What the application sends to itself, where no platform replaces it.
-    public var data: JSONObject { fields["data"]?.object ?? JSONObject() }
+    public var data: JSONObject { Self.data(fields) }
     /// What is shown, where no platform replaces it; nil where nothing is.
     public var notification: JSONObject? { Self.filled(fields["notification"]) }
     /// What holds for Android, after overrides.
-    public var android: AndroidOptions { AndroidOptions(self) }
     /// What holds for browsers; what it does not say, the message says.
     public var webpush: WebpushOptions { WebpushOptions(fields: fields["webpush"]?.object ?? JSONObject()) }
     /// What holds for Apple's devices; what it does not say, the message says.
     public var apns: ApnsOptions { ApnsOptions(fields: fields["apns"]?.object ?? JSONObject()) }
     /// The label under which the message is counted, where no platform replaces it.
-    public var analyticsLabel: String? { fields["fcm_options"]?["analytics_label"]?.string }
+    public var analyticsLabel: String? { Self.analyticsLabel(fields) }
+
+    fileprivate static func data(_ fields: JSONObject) -> JSONObject { fields["data"]?.object ?? JSONObject() }
+    fileprivate static func analyticsLabel(_ fields: JSONObject) -> String? { fields["fcm_options"]?["analytics_label"]?.string }
 
     /// Whether a platform's own part is there, empty or not.
     func hasPart(_ name: String) -> Bool { fields[name] != nil }
@@ -82,18 +87,18 @@ public struct AndroidOptions: Sendable {
 
     static let ttlSecondsMax = 2_419_200
 
-    init(_ message: Message) {
-        let v2 = message.fields["android_v2"]?.object
-        let fields = v2 ?? message.fields["android"]?.object ?? JSONObject()
+    init(_ message: JSONObject) {
+        let v2 = message["android_v2"]?.object
+        let fields = v2 ?? message["android"]?.object ?? JSONObject()
         isVersion2 = v2 != nil
         collapseKey = fields["collapse_key"]?.string
         restrictedPackageName = fields["restricted_package_name"]?.string
-        analyticsLabel = fields["fcm_options"]?["analytics_label"]?.string ?? message.analyticsLabel
+        analyticsLabel = fields["fcm_options"]?["analytics_label"]?.string ?? Message.analyticsLabel(message)
         ttlSeconds = fields["ttl"]?.string.flatMap { ProtoDuration($0) }.map { Int($0.seconds) } ?? Self.ttlSecondsMax
-        data = fields["data"]?.object ?? message.data
+        data = fields["data"]?.object ?? Message.data(message)
         let own = isVersion2 ? fields["remote_notification"]?["notification"]?.object : fields["notification"]?.object
         let isSync = fields["background_sync"] != nil
-        notification = isSync ? nil : Message.filled(Message.merged(message.notification, own).map { .object($0) })
+        notification = isSync ? nil : Message.filled(Message.merged(Message.filled(message["notification"]), own).map { .object($0) })
         if isVersion2 {
             priority = isSync ? .normal : .high
         } else if let named = fields["priority"]?.string {

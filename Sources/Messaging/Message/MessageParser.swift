@@ -1,5 +1,11 @@
 public import JSON
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// A checked request of the send API.
 public struct CheckedSend: Sendable {
     /// What has passed every rule.
@@ -87,6 +93,8 @@ public struct MessageParser: Sendable {
 enum LoneSurrogates {
     static func areIn(_ text: Span<UInt8>) -> Bool {
         text.withUnsafeBufferPointer { bytes in
+            // Most messages have no escapes at all.
+            guard let start = bytes.baseAddress, memchr(start, 0x5C, bytes.count) != nil else { return false }
             var index = 0
             var expectsLow = false
             while index < bytes.count {

@@ -12,6 +12,8 @@ enum StoreSchema {
     /// `Hmsg`, in the header of the file.
     static let applicationID: Int64 = 0x486D_7367
     static let version: Int64 = 1
+    /// The pages of 4 KiB that the write-ahead log has before they are moved, and that it keeps.
+    static let logPagesMax = 4096
 
     static let tables = """
         CREATE TABLE device (id INTEGER PRIMARY KEY, project TEXT NOT NULL, fid TEXT NOT NULL, token TEXT NOT NULL, platform TEXT NOT NULL,
@@ -58,7 +60,7 @@ enum StoreSchema {
             try connection.execute(
                 """
                 PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000; PRAGMA cache_size = -\(32 * 1024); PRAGMA temp_store = MEMORY;
-                PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = \(16 << 20);
+                PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = \(logPagesMax << 12);
                 """)
             let found = try connection.value("PRAGMA user_version")
             if found == 0 {

@@ -3,22 +3,21 @@ import JSON
 /// Reads messages by their schemas as proto3's JSON mapping has it, and stops at the first fault in the document's order.
 ///
 /// What comes out has snake-case names, no nulls and no empty strings (which stand for absence), enumerations by name and numbers as
-/// numbers: everything that is in it is of its type.
+/// numbers: everything that is in it is of its type. Paths are made for errors only.
 struct ProtoReader {
     /// Reads `value` as a message at `path`, which is empty for the request itself.
-    static func message(_ value: JSONValue, _ schema: ProtoSchema, at path: String) throws(MessagingError) -> JSONObject {
-        guard case .object(let members) = value else { throw .wrongType("TYPE_MESSAGE", value, at: path) }
+    static func message(_ value: JSONValue, _ schema: ProtoSchema, at path: @autoclosure () -> String) throws(MessagingError) -> JSONObject {
+        guard case .object(let members) = value else { throw .wrongType("TYPE_MESSAGE", value, at: path()) }
         var result = JSONObject(minimumCapacity: members.count)
         var seen: Set<String> = []
         var target: String?
         for (name, value) in members {
-            guard let field = schema.field(name) else { throw .unknownField(name, in: path) }
+            guard let field = schema.field(name) else { throw .unknownField(name, in: path()) }
             if case .null = value { continue }
-            let place = path.isEmpty ? field.name : "\(path).\(field.name)"
-            guard seen.insert(field.name).inserted else { throw .duplicateField(at: place) }
-            guard let read = try self.value(value, field.type, at: place) else { continue }
+            if field.hasTwoSpellings, !seen.insert(field.name).inserted { throw .duplicateField(at: Self.path(path(), field.name)) }
+            guard let read = try self.value(value, field.type, at: Self.path(path(), field.name)) else { continue }
             if field.isTarget {
-                guard target == nil else { throw .secondTarget(field.name, in: path) }
+                guard target == nil else { throw .secondTarget(field.name, in: path()) }
                 target = field.name
             }
             result[field.name] = read
@@ -26,62 +25,66 @@ struct ProtoReader {
         return result
     }
 
+    private static func path(_ parent: String, _ name: String) -> String { parent.isEmpty ? name : "\(parent).\(name)" }
+
     /// Nil for what stands for absence.
-    private static func value(_ value: JSONValue, _ type: ProtoType, at path: String) throws(MessagingError) -> JSONValue? {
+    private static func value(_ value: JSONValue, _ type: ProtoType, at path: @autoclosure () -> String) throws(MessagingError) -> JSONValue? {
         switch type {
         case .string:
-            guard case .string(let text) = value else { throw .wrongType("TYPE_STRING", value, at: path) }
+            guard case .string(let text) = value else { throw .wrongType("TYPE_STRING", value, at: path()) }
             return text.isEmpty ? nil : value
         case .bool:
-            guard case .bool = value else { throw .wrongType("TYPE_BOOL", value, at: path) }
+            guard case .bool = value else { throw .wrongType("TYPE_BOOL", value, at: path()) }
             return value
-        case .int32: return try number32(value, at: path)
-        case .float: return try float(value, at: path)
-        case .duration: return try duration(value, at: path)
+        case .int32: return try number32(value, at: path())
+        case .float: return try float(value, at: path())
+        case .duration: return try duration(value, at: path())
         case .timestamp:
             guard case .string(let text) = value, Timestamp(text) != nil else {
-                throw .wrongType("type.googleapis.com/google.protobuf.Timestamp", value, at: path)
+                throw .wrongType("type.googleapis.com/google.protobuf.Timestamp", value, at: path())
             }
             return value
-        case .enumeration(let enumeration): return try name(value, of: enumeration, at: path)
-        case .stringMap: return try stringMap(value, at: path)
+        case .enumeration(let enumeration): return try name(value, of: enumeration, at: path())
+        case .stringMap: return try stringMap(value, at: path())
         case .structure:
-            guard case .object = value else { throw .wrongType("type.googleapis.com/google.protobuf.Struct", value, at: path) }
+            guard case .object = value else { throw .wrongType("type.googleapis.com/google.protobuf.Struct", value, at: path()) }
             return value
-        case .message(let schema): return .object(try message(value, schema, at: path))
-        case .list(let element): return try list(value, element, at: path)
+        case .message(let schema): return .object(try message(value, schema, at: path()))
+        case .list(let element): return try list(value, element, at: path())
         }
     }
 
     // MARK: Numbers and times
 
-    private static func number32(_ value: JSONValue, at path: String) throws(MessagingError) -> JSONValue {
+    private static func number32(_ value: JSONValue, at path: @autoclosure () -> String) throws(MessagingError) -> JSONValue {
         let number: Int? = if case .string(let text) = value { decimal(text) } else { value.int }
-        guard let number, let exact = Int32(exactly: number) else { throw .wrongType("TYPE_INT32", value, at: path) }
+        guard let number, let exact = Int32(exactly: number) else { throw .wrongType("TYPE_INT32", value, at: path()) }
         return .int(Int64(exact))
     }
 
     /// `Int(_:)` would take a leading plus.
     private static func decimal(_ text: String) -> Int? { text.utf8.first == UInt8(ascii: "+") ? nil : Int(text) }
 
-    private static func float(_ value: JSONValue, at path: String) throws(MessagingError) -> JSONValue {
+    private static func float(_ value: JSONValue, at path: @autoclosure () -> String) throws(MessagingError) -> JSONValue {
         let number: Double? = if case .string(let text) = value { Double(text) } else { value.double }
-        guard let number, number.isFinite else { throw .wrongType("TYPE_FLOAT", value, at: path) }
+        guard let number, number.isFinite else { throw .wrongType("TYPE_FLOAT", value, at: path()) }
         return .double(number)
     }
 
-    private static func duration(_ value: JSONValue, at path: String) throws(MessagingError) -> JSONValue {
+    private static func duration(_ value: JSONValue, at path: @autoclosure () -> String) throws(MessagingError) -> JSONValue {
         let type = "type.googleapis.com/google.protobuf.Duration"
-        guard case .string(let text) = value else { throw .wrongType(type, value, at: path) }
+        guard case .string(let text) = value else { throw .wrongType(type, value, at: path()) }
         guard ProtoDuration(text) != nil else {
-            let name = path.split(separator: ".").last ?? ""
+            let name = path().split(separator: ".").last ?? ""
             let reason = text.utf8.last == UInt8(ascii: "s") ? "digits and at most nine fractional digits" : "duration must end with 's'"
-            throw .wrongValue("(\(type)), Field '\(name)', Illegal duration format; \(reason)", at: path)
+            throw .wrongValue("(\(type)), Field '\(name)', Illegal duration format; \(reason)", at: path())
         }
         return value
     }
 
-    private static func name(_ value: JSONValue, of enumeration: ProtoEnumeration, at path: String) throws(MessagingError) -> JSONValue {
+    private static func name(
+        _ value: JSONValue, of enumeration: ProtoEnumeration, at path: @autoclosure () -> String
+    ) throws(MessagingError) -> JSONValue {
         switch value {
         case .string(let text):
             if enumeration.values.contains(text) { return value }
@@ -89,28 +92,28 @@ struct ProtoReader {
         default:
             if let number = value.int, enumeration.values.indices.contains(number) { return .string(enumeration.values[number]) }
         }
-        throw .wrongType("type.googleapis.com/\(enumeration.name)", value, at: path)
+        throw .wrongType("type.googleapis.com/\(enumeration.name)", value, at: path())
     }
 
     // MARK: Containers
 
-    private static func stringMap(_ value: JSONValue, at path: String) throws(MessagingError) -> JSONValue {
-        guard case .object(let members) = value else { throw .wrongType("TYPE_MESSAGE", value, at: path) }
+    private static func stringMap(_ value: JSONValue, at path: @autoclosure () -> String) throws(MessagingError) -> JSONValue {
+        guard case .object(let members) = value else { throw .wrongType("TYPE_MESSAGE", value, at: path()) }
         var index = 0
         for (_, member) in members {
-            guard case .string = member else { throw .wrongType("TYPE_STRING", member, at: "\(path)[\(index)].value") }
+            guard case .string = member else { throw .wrongType("TYPE_STRING", member, at: "\(path())[\(index)].value") }
             index += 1
         }
         return value
     }
 
-    private static func list(_ value: JSONValue, _ type: ProtoType, at path: String) throws(MessagingError) -> JSONValue {
-        guard case .array(let elements) = value else { throw .wrongType("TYPE_REPEATED", value, at: path) }
+    private static func list(_ value: JSONValue, _ type: ProtoType, at path: @autoclosure () -> String) throws(MessagingError) -> JSONValue {
+        guard case .array(let elements) = value else { throw .wrongType("TYPE_REPEATED", value, at: path()) }
         var result: [JSONValue] = []
         result.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
             // An empty string is an element, other than as a field of its own.
-            result.append(try self.value(element, type, at: "\(path)[\(index)]") ?? element)
+            result.append(try self.value(element, type, at: "\(path())[\(index)]") ?? element)
         }
         return .array(result)
     }

@@ -32,6 +32,8 @@ final class ProtoSchema: Sendable {
         let type: ProtoType
         /// Whether it is one of those of which only one may be set.
         let isTarget: Bool
+        /// Whether a document can have it twice without having one name twice.
+        let hasTwoSpellings: Bool
     }
 
     private let fields: [String: Field]
@@ -39,9 +41,10 @@ final class ProtoSchema: Sendable {
     init(_ types: KeyValuePairs<String, ProtoType>, targets: Set<String> = []) {
         var fields: [String: Field] = [:]
         for (name, type) in types {
-            let field = Field(name: name, type: type, isTarget: targets.contains(name))
+            let other = Self.camelCase(name)
+            let field = Field(name: name, type: type, isTarget: targets.contains(name), hasTwoSpellings: other != name)
             fields[name] = field
-            fields[Self.camelCase(name)] = field
+            fields[other] = field
         }
         self.fields = fields
     }
