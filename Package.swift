@@ -92,7 +92,7 @@ let package = Package(
         .target(
             name: "Messaging",
             dependencies: [
-                "Bytes", "JSON", "EventLoop", "HTTP", "Tree", "SQLite", .product(name: "Crypto", package: "swift-crypto"),
+                "Bytes", "Metrics", "JSON", "EventLoop", "HTTP", "Tree", "SQLite", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),

@@ -37,6 +37,7 @@ public final class MessagingService: Sendable {
     /// Who this host is to the push services of browsers; nil where they are not used.
     public let vapidKey: VapidKey?
     let tokens: SealedTokens
+    let sendCounter = SendCounter()
 
     /// - Parameters:
     ///   - path: the file of the embedded back end's store; its folder is there. `:memory:` for one that ends with the host.
@@ -77,9 +78,18 @@ public final class MessagingService: Sendable {
             let send = SendRequest(
                 project: settings.projects[0].id, message: checked.message, isValidateOnly: checked.isValidateOnly,
                 idempotencyKey: idempotencyKey)
-            backend.send(send, on: loop) { answer.value($0) }
+            self.send(send, on: loop) { answer.value($0) }
         } catch {
+            sendCounter.add(.failure(error), isValidateOnly: false)
             loop.post { answer.value(.failure(error)) }
+        }
+    }
+
+    /// Sends what was checked, and counts what comes of it.
+    func send(_ request: SendRequest, on loop: EventLoop, _ answer: @escaping (Result<String, MessagingError>) -> Void) {
+        backend.send(request, on: loop) { [sendCounter] result in
+            sendCounter.add(result, isValidateOnly: request.isValidateOnly)
+            answer(result)
         }
     }
 

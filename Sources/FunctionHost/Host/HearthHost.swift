@@ -88,7 +88,8 @@ public final class HearthHost {
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
         ) { [database = database.database] name in try? database.namespace(name) }
         reference.value.delivery = delivery
-        metrics = MetricsGatherer(loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, output: output)
+        metrics = MetricsGatherer(
+            loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output)
         dispatcher.services.register(DatabaseService(database: database.database, loop: home))
         dispatcher.services.register(MessagingCalls(messaging: messaging, loop: home))
         deployer = Deployer(configuration, state: state, file: deployed, directories: data, dispatcher: dispatcher, log: log)

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP
+import Messaging
 import RealtimeDatabase
 
 /// What one loop tells of itself.
@@ -19,12 +20,14 @@ final class MetricsGatherer {
     let output: LogOutput
     private let loop: EventLoop
     private let database: RealtimeDatabase
+    private let messagingService: MessagingService
     private var shards: [LoopShard] = []
 
     private(set) var loops: [LoopFigures] = []
     private(set) var process = ProcessFigures()
     private(set) var writers: [String: WriterFigures] = [:]
     private(set) var readers: [String: ReaderFigures] = [:]
+    private(set) var messaging = MessagingFigures()
     /// How many parts of the last answer are older than the question.
     private(set) var missingCount = 0
 
@@ -35,11 +38,15 @@ final class MetricsGatherer {
     /// Nobody waits longer for figures.
     private static let patienceMilliseconds: UInt64 = 1000
 
-    init(loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, output: LogOutput) {
+    init(
+        loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, messaging: MessagingService,
+        output: LogOutput
+    ) {
         self.loop = loop
         self.dispatcher = dispatcher
         self.delivery = delivery
         self.database = database
+        messagingService = messaging
         self.output = output
     }
 
@@ -67,7 +74,11 @@ final class MetricsGatherer {
             }
             didReceive(round)
         }
-        missingCount = names.count * 2 + shards.count + 1
+        messagingService.askForFigures(on: loop) { [self, round] figures in
+            messaging = figures
+            didReceive(round)
+        }
+        missingCount = names.count * 2 + shards.count + 2
         askLoops(round)
         timer.start(afterMilliseconds: Self.patienceMilliseconds)
     }

@@ -16,6 +16,7 @@ struct MetricsReport {
         writeLogs(to: &text)
         writeDatabase(to: &text)
         writeOutbox(to: &text)
+        writeMessaging(figures.messaging, to: &text)
         writeProcess(to: &text)
         return text.finish()
     }

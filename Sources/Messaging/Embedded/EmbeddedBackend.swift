@@ -164,6 +164,11 @@ public final class EmbeddedBackend: MessagingBackend {
         onWriter { $0.acknowledge(ids, token: token, on: loop, answer) }
     }
 
+    /// Asks what is counted; answers on the store's loop.
+    func askForFigures(_ answer: @escaping @Sendable (StoreFigures) -> Void) {
+        onWriter { answer($0.currentFigures()) }
+    }
+
     // MARK: Tests
 
     /// Has every send answered with an error from now on; nil ends that.

@@ -28,7 +28,7 @@ public final class MessagingFrontEnd {
     // MARK: Requests
 
     /// Whether a request's path is one of the service's. Functions come first: a path that is a function's is not to be asked for.
-    public func claims(_ exchange: HTTPExchange) -> Bool { MessagingRoute(exchange.path) != nil }
+    public func claims(_ exchange: HTTPExchange) -> Bool { MessagingRoute.claims(exchange.path) }
 
     /// What becomes of the body of a request that is claimed.
     public func head(_ exchange: HTTPExchange) -> BodyPlan { .collect(limit: MessageParser.bodyBytesMax) }
@@ -103,14 +103,24 @@ public final class MessagingFrontEnd {
 
     private func send(_ exchange: HTTPExchange, _ project: String, _ body: Span<UInt8>) throws(MessagingError) {
         guard exchange.method == .post else { return MessagingAnswer.methodNotAllowed(exchange, allowed: "POST") }
+        let request: SendRequest
+        do throws(MessagingError) {
+            request = try checked(exchange, project, body)
+        } catch {
+            service.sendCounter.add(.failure(error), isValidateOnly: false)
+            throw error
+        }
+        service.send(request, on: loop) { result in
+            MessagingAnswer.finish(exchange, result.map { ["name": .string($0)] })
+        }
+    }
+
+    private func checked(_ exchange: HTTPExchange, _ project: String, _ body: Span<UInt8>) throws(MessagingError) -> SendRequest {
         let project = try self.project(project, for: try callers.sender(exchange))
         let checked = try service.settings.parser.parse(body)
         let key = Self.header(exchange, "x-idempotency-key")
-        let request = SendRequest(
+        return SendRequest(
             project: project.id, message: checked.message, isValidateOnly: checked.isValidateOnly,
             idempotencyKey: key.flatMap { (1...256).contains($0.utf8.count) ? $0 : nil })
-        backend.send(request, on: loop) { result in
-            MessagingAnswer.finish(exchange, result.map { ["name": .string($0)] })
-        }
     }
 }

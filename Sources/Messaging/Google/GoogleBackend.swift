@@ -32,6 +32,7 @@ public final class GoogleBackend: MessagingBackend {
     private let tokens: AccessTokens
     private let settings: Settings
     private let turnstile: Turnstile
+    private let counter = GoogleCounter()
     private let now: @Sendable () -> Int64
 
     /// - Parameter now: milliseconds since 1970.
@@ -44,6 +45,13 @@ public final class GoogleBackend: MessagingBackend {
         self.now = now
         tokens = AccessTokens(key, client: client, log: log, now: now)
         turnstile = Turnstile(width: settings.parallelism)
+    }
+
+    /// What was counted of calls, and how many wait now.
+    var figures: GoogleFigures {
+        var figures = counter.figures
+        figures.waiting = turnstile.waitingCount
+        return figures
     }
 
     // MARK: MessagingBackend
@@ -147,6 +155,7 @@ public final class GoogleBackend: MessagingBackend {
             let wait = Int64(retries.next(asked: error.retryAfterSeconds ?? (isQuota ? 60 : nil)))
             guard now() + wait < end else { return .failure(error) }
             attempt += 1
+            counter.addRetry()
             try? await Task.sleep(for: .milliseconds(wait))
         }
     }
@@ -154,9 +163,13 @@ public final class GoogleBackend: MessagingBackend {
     private func exchange(_ request: ClientRequest, _ token: String) async -> Result<ClientResponse, MessagingError> {
         var request = request
         request.headers.append(("Authorization", "Bearer \(token)"))
+        let start = EventLoop.monotonicNanoseconds()
         do throws(ClientError) {
-            return .success(try await client.send(request))
+            let response = try await client.send(request)
+            counter.add(status: Int(response.status), nanoseconds: EventLoop.monotonicNanoseconds() - start)
+            return .success(response)
         } catch {
+            counter.add(status: nil, nanoseconds: EventLoop.monotonicNanoseconds() - start)
             let isOurs = error.kind == .invalidRequest || error.kind == .responseTooLarge
             return .failure(MessagingError(isOurs ? .internalError : .unavailable, "the messaging service cannot be reached: \(error)"))
         }

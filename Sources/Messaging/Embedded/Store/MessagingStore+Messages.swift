@@ -71,11 +71,15 @@ extension MessagingStore {
             statement.bind(row.expires, at: 6)
             try statement.run()
         }
+        if connection.changes > 0 { figures.pendingMessages += 1 }
     }
 
-    /// What waits for a device, in the order of delivery.
-    func pending(_ device: Int64) throws(SQLiteError) -> [PendingRow] {
-        let sql = "SELECT message, collapse, priority, ttl, expires FROM pending WHERE device = ?1 ORDER BY message"
+    /// What waits for a device, in the order of delivery; everything, or only what another message may replace.
+    func pending(_ device: Int64, onlyCollapsible: Bool = false) throws(SQLiteError) -> [PendingRow] {
+        let sql =
+            onlyCollapsible
+            ? "SELECT message, collapse, priority, ttl, expires FROM pending WHERE device = ?1 AND collapse IS NOT NULL ORDER BY message"
+            : "SELECT message, collapse, priority, ttl, expires FROM pending WHERE device = ?1 ORDER BY message"
         return try connection.with(sql) { row throws(SQLiteError) -> [PendingRow] in
             row.bind(device, at: 1)
             var found: [PendingRow] = []
@@ -103,6 +107,17 @@ extension MessagingStore {
         }
     }
 
+    /// How many messages wait for a device in time that no other one replaces; counted no further than `limit`.
+    func plainCount(_ device: Int64, at now: Int64, upTo limit: Int) throws(SQLiteError) -> Int {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM pending WHERE device = ?1 AND collapse IS NULL AND expires > ?2 LIMIT ?3)"
+        return try connection.with(sql) { row throws(SQLiteError) -> Int in
+            row.bind(device, at: 1)
+            row.bind(now, at: 2)
+            row.bind(Int64(limit), at: 3)
+            return try row.step() ? Int(row.integer(at: 0)) : 0
+        }
+    }
+
     func pendingCount(_ device: Int64) throws(SQLiteError) -> Int {
         guard case .integer(let count)? = try connection.value("SELECT count(*) FROM pending WHERE device = ?1", .integer(device)) else { return 0 }
         return Int(count)
@@ -113,12 +128,14 @@ extension MessagingStore {
     /// - Returns: whether it did wait.
     func removePending(_ device: Int64, _ message: Int64) throws(SQLiteError) -> Bool {
         let sql = "DELETE FROM pending WHERE device = ?1 AND message = ?2"
-        return try connection.with(sql) { row throws(SQLiteError) -> Bool in
+        try connection.with(sql) { row throws(SQLiteError) in
             row.bind(device, at: 1)
             row.bind(message, at: 2)
             try row.run()
-            return connection.changes > 0
         }
+        guard connection.changes > 0 else { return false }
+        figures.pendingMessages -= 1
+        return true
     }
 
     /// What has waited too long.

@@ -1,17 +1,26 @@
 import SQLite
 
 /// What became of a message at a device (spec messaging 6.8).
-enum DeliveryOutcome: String {
+public enum DeliveryOutcome: String, CaseIterable, Sendable {
+    /// The device, or the push service that it has, took it.
     case delivered
+    /// It waits.
     case pending
+    /// A later one took its place.
     case collapsedBy = "collapsed_by"
+    /// Its time was over.
     case expired
+    /// It was for now or never, and the device was not connected.
     case droppedTTL0 = "dropped_ttl0"
+    /// There were too many.
     case overflow
+    /// The device was not heard of for long.
     case inactive
+    /// The application is gone.
     case uninstalled
+    /// The registration ended.
     case unregistered
-    case otherPackage = "other_package"
+    /// The device's push service refused it.
     case forwardFailed = "forward_failed"
 }
 
@@ -38,6 +47,7 @@ extension MessagingStore {
             row.bind(now, at: 6)
             try row.run()
         }
+        figures.add(outcome)
     }
 
     /// What became of a message, at up to `limit` devices.

@@ -1,3 +1,4 @@
+import EventLoop
 import JSON
 import SQLite
 
@@ -10,8 +11,13 @@ final class MessagingStore {
     private let committing: Statement
     /// How many devices there are, where that is known.
     var counted: Int?
+    var figures: StoreFigures
+    /// What `figures` said of waiting messages when the transaction began.
+    private var pendingBefore = 0
 
-    init(path: String) throws(StoreOpenError) {
+    /// - Parameter figures: what was counted when the store was open before.
+    init(path: String, figures: StoreFigures) throws(StoreOpenError) {
+        self.figures = figures
         let isFile = path != ":memory:"
         lock = isFile ? try StoreLock("\(path).lock") : nil
         if isFile { StoreLock.makeFile(path) }
@@ -19,6 +25,7 @@ final class MessagingStore {
         do throws(SQLiteError) {
             beginning = try connection.prepare("BEGIN IMMEDIATE")
             committing = try connection.prepare("COMMIT")
+            if case .integer(let count)? = try connection.value("SELECT count(*) FROM pending") { self.figures.pendingMessages = Int(count) }
         } catch {
             throw StoreOpenError("\(path) cannot be used: \(error)")
         }
@@ -26,13 +33,23 @@ final class MessagingStore {
 
     // MARK: Transactions
 
-    func begin() throws(SQLiteError) { try beginning.run() }
-    func commit() throws(SQLiteError) { try committing.run() }
+    func begin() throws(SQLiteError) {
+        try beginning.run()
+        pendingBefore = figures.pendingMessages
+    }
+
+    func commit() throws(SQLiteError) {
+        let start = figures.hasSends ? EventLoop.monotonicNanoseconds() : 0
+        try committing.run()
+        figures.didCommit(nanoseconds: figures.hasSends ? EventLoop.monotonicNanoseconds() - start : 0)
+    }
 
     func rollback() {
         // Some failures have ended it by themselves.
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
         counted = nil
+        figures.pendingMessages = pendingBefore
+        figures.didFail()
     }
 
     /// Keeps the write-ahead log short. Pages are moved while nobody reads: there is one connection only.
@@ -55,16 +72,20 @@ final class MessagingStore {
             isUninstalled: row.integer(at: 10) != 0, overflowed: row.integer(at: 11))
     }
 
-    private func device(where column: StaticString, _ value: Value) throws(SQLiteError) -> Device? {
-        try connection.with("SELECT \(Self.deviceColumns) FROM device WHERE \(column) = ?1") { row throws(SQLiteError) -> Device? in
+    private static let deviceByID = "SELECT \(deviceColumns) FROM device WHERE id = ?1"
+    private static let deviceByToken = "SELECT \(deviceColumns) FROM device WHERE token = ?1"
+    private static let deviceByFid = "SELECT \(deviceColumns) FROM device WHERE fid = ?1"
+
+    private func device(_ sql: String, _ value: Value) throws(SQLiteError) -> Device? {
+        try connection.with(sql) { row throws(SQLiteError) -> Device? in
             row.bind(value, at: 1)
             return try row.step() ? Self.device(row) : nil
         }
     }
 
-    func device(id: Int64) throws(SQLiteError) -> Device? { try device(where: "id", .integer(id)) }
-    func device(token: String) throws(SQLiteError) -> Device? { try device(where: "token", .text(token)) }
-    func device(fid: String) throws(SQLiteError) -> Device? { try device(where: "fid", .text(fid)) }
+    func device(id: Int64) throws(SQLiteError) -> Device? { try device(Self.deviceByID, .integer(id)) }
+    func device(token: String) throws(SQLiteError) -> Device? { try device(Self.deviceByToken, .text(token)) }
+    func device(fid: String) throws(SQLiteError) -> Device? { try device(Self.deviceByFid, .text(fid)) }
 
     /// By token or installation id, whichever the text looks like.
     func device(registration: String) throws(SQLiteError) -> Device? {

@@ -31,6 +31,7 @@ extension MessagingWriter {
         let stored = StoredMessage(id: nextID(), project: request.project, form: form, sent: now, message: request.message)
         let name = "projects/\(request.project)/messages/\(stored.name)"
         guard !request.isValidateOnly else { return .success(name) }
+        store.figures.addSend()
         if let key = request.idempotencyKey { try store.keep(name, forKey: "\(request.project)/\(key)", now: now) }
         if let target {
             let body = JSONValue.object(request.message.fields).serialized()
@@ -122,7 +123,7 @@ extension MessagingWriter {
             message: stored.id, collapseKey: terms.collapseKey, isHighPriority: terms.isHighPriority, ttlSeconds: terms.ttlSeconds,
             expires: now + milliseconds)
         try store.add(row, device: device.id)
-        touched.insert(device.id)
+        if link != nil || !device.address.isEmpty { touched.insert(device.id) }
         return 1
     }
 
@@ -143,17 +144,20 @@ extension MessagingWriter {
     private func makeRoom(
         for stored: StoredMessage, _ terms: DeliveryTerms, _ device: Device, _ link: DeviceLink?, _ store: MessagingStore, _ now: Int64
     ) throws(SQLiteError) -> Bool {
-        let rows = try store.pending(device.id)
         if let key = terms.collapseKey {
+            let rows = try store.pending(device.id, onlyCollapsible: true)
             let replaced = rows.filter { $0.collapseKey == key }
             for row in replaced { try settle(row.message, device, .collapsedBy, detail: stored.name, store, now) }
             guard replaced.isEmpty else { return true }
-            let others = rows.filter { $0.collapseKey != nil && $0.expires > now }
+            let others = rows.filter { $0.expires > now }
             for row in others.prefix(max(0, others.count + 1 - settings.collapseKeysMax)) {
                 try settle(row.message, device, .collapsedBy, detail: stored.name, store, now)
             }
             return true
         }
+        // Most devices have room: nothing is read of what waits for them.
+        guard try store.plainCount(device.id, at: now, upTo: settings.pendingMax) >= settings.pendingMax else { return true }
+        let rows = try store.pending(device.id)
         // What is on its way to a connected device does not wait.
         let waiting = rows.count { $0.collapseKey == nil && $0.expires > now && link?.unacknowledged.contains($0.message) != true }
         guard waiting >= settings.pendingMax else { return true }

@@ -23,7 +23,11 @@ final class MessagingWriter {
     let log: Logger
     private let path: String
 
-    private(set) var store: MessagingStore?
+    /// What is counted goes on where the store is opened again.
+    private(set) var store: MessagingStore? {
+        willSet { if let store { figures = store.figures } }
+    }
+    private(set) var figures = StoreFigures()
     private var batch = CommitBatch()
     private(set) var isInTransaction = false
     private var isStopped = false
@@ -55,7 +59,9 @@ final class MessagingWriter {
     lazy var upkeepTimer = Timer(loop: loop) { [unowned self] in keepUp() }
 
     private static let retryMilliseconds: UInt64 = 250
-    private static let checkpointPages = 1000
+    /// What the log keeps on the disk anyway. Messages for many devices change the same pages again and again: the more commits share
+    /// a checkpoint, the less is written.
+    private static let checkpointPages = StoreSchema.logPagesMax
 
     init(
         loop: EventLoop, path: String, settings: EmbeddedSettings, projects: [MessagingProject], parser: MessageParser, clock: MessagingClock,
@@ -79,7 +85,7 @@ final class MessagingWriter {
         // Where this fails, it is tried again.
         upkeepTimer.start(afterMilliseconds: 1000, repeatMilliseconds: 60_000)
         do {
-            let opened = try MessagingStore(path: path)
+            let opened = try MessagingStore(path: path, figures: figures)
             lastID = try opened.lastMessage()
             store = opened
             try resumeFanOuts(opened)
@@ -192,6 +198,15 @@ final class MessagingWriter {
     }
 
     // MARK: Numbers
+
+    /// What is counted, and what there is now.
+    func currentFigures() -> StoreFigures {
+        var current = store?.figures ?? figures
+        current.connectedDevices = links.count
+        current.fanOuts = fanOuts.count
+        current.forwarding = forwarding.count
+        return current
+    }
 
     /// The number of a new message: the clock's microseconds, or one more than the last where that is not behind.
     func nextID() -> Int64 {
