@@ -1,15 +1,9 @@
 """The command line of Benchmarks/database."""
 
 import argparse
-import json
-import resource
-from pathlib import Path
 
-from harness import hearth, machine
-from harness.command import ROUNDS_MAX, SECONDS_MAX, names
+from harness import parts
 from harness.database import deleting, reads, rules, size, triggers, writes
-from harness.processes import stop_all, stop_all_at_exit
-from harness.tools import Missing, say
 
 PARTS = {
     "writes": writes.measure, "reads": reads.measure, "size": size.measure, "deleting": deleting.measure,
@@ -18,38 +12,5 @@ PARTS = {
 
 
 def main(parser: argparse.ArgumentParser) -> int:
-    parser.add_argument("--seconds", type=int, default=5, choices=range(1, SECONDS_MAX + 1), metavar="N", help="length of a burst")
-    parser.add_argument("--rounds", type=int, default=3, choices=range(1, ROUNDS_MAX + 1), metavar="N", help="how often each has its turn")
-    parser.add_argument("--patience", type=int, default=5, metavar="N", help="seconds to wait for quiet cores before each burst")
-    parser.add_argument("--only", type=names(list(PARTS)), default=list(PARTS), metavar="A,B", help=f"which of {','.join(PARTS)}")
     parser.add_argument("--leaves", type=int, default=10_000_000, metavar="N", help="size of the large tree, made once and kept")
-    parser.add_argument("--hearth", type=Path, help="the hearth to measure, instead of .build/release/hearth")
-    parser.add_argument("--json", type=Path, help="also write everything into this file")
-    options = parser.parse_args()
-    stop_all_at_exit()
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    try:
-        return _run(options)
-    except KeyboardInterrupt:
-        return 130
-    finally:
-        stop_all()
-
-
-def _run(options: argparse.Namespace) -> int:
-    default = hearth.Build()
-    build = hearth.Build((options.hearth or default.program).resolve(), default.plugin)
-    results: dict = {"machine": machine.description()}
-    for name in options.only:
-        say(f"-- {name}")
-        try:
-            results[name] = PARTS[name](build, options)
-        except Missing as reason:
-            results[name] = {"absent": str(reason)}
-            say(f"{name}: not measured. {reason}")
-        print(f"\n{name}\n{json.dumps(results[name], indent=2)}", flush=True)
-    print(f"\n{results['machine']['processor']}, {results['machine']['cores']} cores, kernel {results['machine']['kernel']}")
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=2) + "\n")
-    return 0
+    return parts.main(parser, PARTS)
