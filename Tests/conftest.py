@@ -1,7 +1,8 @@
 import pytest
 
 from hearth import BINARY, Host
-from tokens import Keys
+from messaging import Messaging
+from tokens import PROJECT, Keys
 
 
 def pytest_sessionstart(session):
@@ -40,6 +41,23 @@ def conformance(tmp_path_factory, keys):
     host = Host(tmp_path_factory.mktemp('conformance'), ['Conformance'], keys=keys).start()
     yield host
     close_all([host])
+
+
+@pytest.fixture(scope='module')
+def messaging_host(tmp_path_factory):
+    """A host in development mode that sends and receives messages; the tests of a file share it."""
+    host = Host(tmp_path_factory.mktemp('messaging'), [], mode='development', config={'project': PROJECT}).start()
+    yield host
+    close_all([host])
+
+
+@pytest.fixture
+def admin(messaging_host):
+    """Who administers its messages, of which there are none yet."""
+    admin = Messaging(messaging_host, PROJECT)
+    admin.control('reset')
+    yield admin
+    admin.close()
 
 
 def close_all(hosts):

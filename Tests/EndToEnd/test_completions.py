@@ -1,7 +1,6 @@
 """What the shells complete, asked in the shells themselves."""
 
 import contextlib
-import http.server
 import json
 import os
 import pty
@@ -9,18 +8,18 @@ import select
 import shutil
 import socket
 import subprocess
-import threading
 import time
 
 import pytest
 
 from commands import Commands
 from hearth import PRODUCTS
+from local_server import Handler, LocalServer
 
 FUNCTIONS = [{'name': name, 'plugin': 'P', 'trigger': 'callable', 'version': 1} for name in ('addNumbers', 'addMessage', 'divide')]
 
 
-class Answers(http.server.BaseHTTPRequestHandler):
+class Answers(Handler):
     def do_GET(self):
         body = json.dumps({'revision': 1, 'functions': FUNCTIONS}).encode()
         self.send_response(200 if self.path == '/_/api/functions' else 404)
@@ -28,17 +27,12 @@ class Answers(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *arguments):
-        pass
-
 
 @pytest.fixture(scope='module')
 def host():
     """What knows three functions."""
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f'http://127.0.0.1:{server.server_port}'
-    server.shutdown()
+    with LocalServer(Answers) as server:
+        yield server.url
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ import subprocess
 
 import pytest
 
+from certificates import make_certificate
 from commands import Commands
 from databases import Database
 from hearth import BINARY, ROOT, Host
 from processes import until
-from test_tls import make_certificate
+from secure_host import TLS
 
 PEOPLE = {'ada': {'born': 1815, 'name': 'Ada'}, 'alan': {'born': 1912, 'name': 'Alan'}, 'grace': {'born': 1906, 'name': 'Grace'}}
 
@@ -260,7 +261,7 @@ def test_development_needs_no_token(launch, tmp_path):
 
 
 def test_over_tls(prepare, tmp_path):
-    host = prepare([], config={'server': {'tls': {'certificate': 'cert.pem', 'key': 'key.pem'}}})
+    host = prepare([], config=TLS)
     make_certificate(host.folder)
     host.spawn()
     hearth = Commands(host, tmp_path / 'here', url=f'https://localhost:{host.port}', SSL_CERT_FILE=str(host.folder / 'cert.pem'))

@@ -9,8 +9,8 @@ from commands import Commands
 from deploys import Deploys, plugin
 from processes import until
 from projects import Project, actions
+from secure_host import TLS, Secure
 from step_proxy import StepProxy
-from test_tls import Secure, make_certificate
 
 
 @pytest.fixture
@@ -112,21 +112,7 @@ def test_two_deployments_of_the_same_library(host, tmp_path):
 
 @pytest.fixture
 def secure(prepare):
-    host = prepare({}, config={'server': {'tls': {'certificate': 'cert.pem', 'key': 'key.pem'}}})
-    make_certificate(host.folder)
-    made = Secure(host)
-
-    def is_ready():
-        assert host.process.poll() is None, host.log
-        try:
-            with made.wire() as wire:
-                return wire.request('GET', '/_/ready').status == 200
-        except OSError:
-            return False
-
-    host.is_ready = is_ready
-    host.start()
-    return host
+    return Secure(prepare({}, config=TLS)).start().host
 
 
 def remote(host, folder, token=None):

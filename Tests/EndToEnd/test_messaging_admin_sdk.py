@@ -6,27 +6,16 @@ import firebase_admin
 import pytest
 from firebase_admin import credentials, exceptions, messaging
 
-from hearth import Host
 from messaging import Messaging, Receiver
+from tokens import PROJECT
 
-PROJECT = 'demo-hearth'
 # The SDK prefers installation ids to tokens by now; both must work.
 pytestmark = pytest.mark.filterwarnings('ignore::DeprecationWarning')
 
 
 @pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('sdk'), [], mode='development', config={'project': PROJECT}).start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def admin(host):
-    admin = Messaging(host, PROJECT)
-    admin.control('reset')
-    yield admin
-    admin.close()
+def host(messaging_host):
+    return messaging_host
 
 
 @pytest.fixture(scope='module')

@@ -2,26 +2,15 @@
 
 import pytest
 
-from hearth import Host
 from messaging import OWN, Messaging, Receiver
+from tokens import PROJECT
 
-PROJECT = 'demo-hearth'
 P256DH = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4'
 
 
 @pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('api'), [], mode='development', config={'project': PROJECT}).start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def admin(host):
-    admin = Messaging(host, PROJECT)
-    admin.control('reset')
-    yield admin
-    admin.close()
+def host(messaging_host):
+    return messaging_host
 
 
 def test_a_device_from_its_registration_to_its_end(admin):

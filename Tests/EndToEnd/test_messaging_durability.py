@@ -9,9 +9,9 @@ import pytest
 from hearth import Host
 from messaging import Messaging, Receiver
 from processes import until
+from tokens import PROJECT
 from wire import Ended
 
-PROJECT = 'demo-hearth'
 CONFIG = {'project': PROJECT, 'messaging': {'limits': {'pendingMessages': 100_000}}}
 
 

@@ -7,8 +7,9 @@ import pytest
 from hearth import Host
 from messaging import Messaging, Receiver
 from processes import until
+from tokens import PROJECT
 
-PROJECT, COUNT = 'demo-hearth', 20_000
+COUNT = 20_000
 
 
 @pytest.fixture

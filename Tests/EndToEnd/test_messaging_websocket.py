@@ -4,26 +4,17 @@ import struct
 
 import pytest
 
-from hearth import Host
 from messaging import OWN, Messaging, Receiver
 from processes import until
+from tokens import PROJECT
 from websocket import BINARY, CLOSE, PING, PONG, TEXT, WebSocket
 
-PROJECT, PATH, PROTOCOL = 'demo-hearth', f'{OWN}/connect', 'fcm-device.v1'
+PATH, PROTOCOL = f'{OWN}/connect', 'fcm-device.v1'
 
 
 @pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('sockets'), [], mode='development', config={'project': PROJECT}).start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def admin(host):
-    admin = Messaging(host, PROJECT)
-    yield admin
-    admin.close()
+def host(messaging_host):
+    return messaging_host
 
 
 @pytest.fixture

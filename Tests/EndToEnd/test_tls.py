@@ -9,48 +9,13 @@ import pytest
 from certificates import make_certificate, trusting
 from hearth import callable_headers
 from processes import until
+from secure_host import TLS, Secure
 from wire import Wire
-
-
-class Secure:
-    """A host that speaks TLS, as the fixtures know hosts."""
-
-    def __init__(self, host):
-        self.host, self.folder = host, host.folder
-
-    def wire(self, **options):
-        return Wire(self.host.port, tls=options.pop('tls', None) or trusting(self.folder), **options)
-
-    def call(self, data, **options):
-        with self.wire(**options) as wire:
-            return wire.request('POST', self.host.path('echo'), callable_headers(), '{"data":%s}' % data)
-
-    def subject(self):
-        context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        with self.wire(tls=context) as wire:
-            der = wire.socket.getpeercert(binary_form=True)
-        shown = subprocess.run(['openssl', 'x509', '-inform', 'DER', '-noout', '-subject'], input=der, capture_output=True, check=True)
-        return shown.stdout.decode().strip()
 
 
 @pytest.fixture
 def secure(prepare):
-    host = prepare(config={'server': {'tls': {'certificate': 'cert.pem', 'key': 'key.pem'}}})
-    make_certificate(host.folder)
-    made = Secure(host)
-
-    def is_ready():
-        assert host.process.poll() is None, host.log
-        try:
-            with made.wire() as wire:
-                return wire.request('GET', '/_/ready').status == 200
-        except OSError:
-            return False
-
-    host.is_ready = is_ready
-    host.start()
-    return made
+    return Secure(prepare(config=TLS)).start()
 
 
 def test_call(secure):
@@ -123,7 +88,7 @@ def test_what_is_no_handshake(data, secure):
 
 
 def test_handshake_that_never_ends_is_let_go(prepare):
-    host = prepare(config={'server': {'tls': {'certificate': 'cert.pem', 'key': 'key.pem'}, 'limits': {'headerSeconds': 0.3, 'idleSeconds': 0.3}}})
+    host = prepare(config={'server': {**TLS['server'], 'limits': {'headerSeconds': 0.3, 'idleSeconds': 0.3}}})
     make_certificate(host.folder)
     host.spawn()
 
@@ -140,7 +105,7 @@ def test_handshake_that_never_ends_is_let_go(prepare):
 
 @pytest.mark.parametrize('broken', ['certificate', 'key'])
 def test_file_that_is_not_there(broken, prepare):
-    host = prepare(config={'server': {'tls': {'certificate': 'cert.pem', 'key': 'key.pem'}}})
+    host = prepare(config=TLS)
     make_certificate(host.folder)
     (host.folder / {'certificate': 'cert.pem', 'key': 'key.pem'}[broken]).unlink()
     host.spawn()
@@ -150,7 +115,7 @@ def test_file_that_is_not_there(broken, prepare):
 
 
 def test_key_of_another_certificate(prepare):
-    host = prepare(config={'server': {'tls': {'certificate': 'cert.pem', 'key': 'key.pem'}}})
+    host = prepare(config=TLS)
     make_certificate(host.folder)
     kept = (host.folder / 'cert.pem').read_bytes()
     make_certificate(host.folder)

@@ -5,11 +5,12 @@ What is deployed to it is no library but a text: its first line names the functi
 
 import contextlib
 import hashlib
-import http.server
 import json
 import re
 import threading
 import urllib.parse
+
+from local_server import Handler, LocalServer
 
 PIECE_MAX = 8 << 20
 TOKEN = 'deploy-token'
@@ -24,25 +25,14 @@ class Dropped(Exception):
     """The connection is to be cut."""
 
 
-class DeployHost:
+class DeployHost(LocalServer):
     """Serves on a port of its own until it is closed."""
 
     def __init__(self):
         self.lock, self.pieces, self.complete = threading.RLock(), {}, {}
         self.functions, self.revision, self.deployments = {}, 1, []
         self.requests, self.faults, self.stored = [], {}, 0
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), type('Bound', (Handler,), {'host': self}))
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, kwargs={'poll_interval': 0.02}, daemon=True).start()
-
-    @property
-    def url(self):
-        return f'http://127.0.0.1:{self.port}'
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(type('Bound', (Step,), {'host': self}))
 
     def fail(self, step, *faults):
         """What is done at the next times of a step: an exception, an answer (status, object), a function; None does it right."""
@@ -128,14 +118,10 @@ def refusal(status, message, **details):
     return {'error': {'status': status, 'message': message, **({'details': details} if details else {})}}
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Step(Handler):
     """One connection."""
 
-    protocol_version = 'HTTP/1.1'
     host = None
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         self.handle_step()

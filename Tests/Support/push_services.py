@@ -3,7 +3,6 @@ answers as it is told."""
 
 import base64
 import collections
-import http.server
 import itertools
 import json
 import secrets
@@ -22,6 +21,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from local_server import Handler, LocalServer
 from tokens import base64url
 
 Request = collections.namedtuple('Request', 'method path headers body')
@@ -31,7 +31,7 @@ def unbase64url(text):
     return base64.urlsafe_b64decode(text + '=' * (-len(text) % 4))
 
 
-class Service:
+class Service(LocalServer):
     """An HTTP/1.1 server on a port of its own. `answers` holds (status, headers, body) for the next requests; then all is well."""
 
     def __init__(self):
@@ -40,31 +40,13 @@ class Service:
         self.lock = threading.Lock()
         service = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
-
+        class Exchange(Handler):
             def do_POST(self):
                 service.serve(self)
 
             do_GET = do_POST
 
-            def log_message(self, *_):
-                """The requests are recorded instead."""
-
-        class Server(http.server.ThreadingHTTPServer):
-            request_queue_size = 256
-            daemon_threads = True
-
-        self.server = Server(('127.0.0.1', 0), Handler)
-        self.url = f'http://127.0.0.1:{self.server.server_port}'
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Exchange)
 
     def serve(self, handler):
         body = handler.rfile.read(int(handler.headers.get('Content-Length') or 0))

@@ -2,30 +2,23 @@
 
 import contextlib
 import http.client
-import http.server
 import threading
 
+from local_server import Handler, LocalServer
 
-class StepProxy:
+
+class StepProxy(LocalServer):
     """Passes requests on, one after the other, until the one that it is to hold."""
 
     def __init__(self, port, hold=None, after=False):
         self.upstream, self.hold, self.after = port, hold, after
         self.passed, self.lock = [], threading.Lock()
         self.held, self.go = threading.Event(), threading.Event()
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), type('Bound', (Step,), {'proxy': self}))
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, kwargs={'poll_interval': 0.02}, daemon=True).start()
-
-    @property
-    def url(self):
-        return f'http://127.0.0.1:{self.port}'
+        super().__init__(type('Bound', (Step,), {'proxy': self}))
 
     def close(self):
         self.go.set()
-        self.server.shutdown()
-        self.server.server_close()
+        super().close()
 
     def stop_here(self, number, after):
         if number == self.hold and after == self.after:
@@ -42,14 +35,10 @@ class StepProxy:
             return answer.status, answer.read()
 
 
-class Step(http.server.BaseHTTPRequestHandler):
+class Step(Handler):
     """One connection of the command."""
 
-    protocol_version = 'HTTP/1.1'
     proxy = None
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         body = self.rfile.read(int(self.headers.get('Content-Length') or 0))

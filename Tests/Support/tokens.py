@@ -1,14 +1,14 @@
 """Keys and tokens that the tests make themselves: ID tokens, App Check tokens, and a server of JWKS on loopback."""
 
 import base64
-import http.server
 import json
-import threading
 import time
 import uuid
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from local_server import Handler, LocalServer
 
 PROJECT = 'demo-hearth'
 PROJECT_NUMBER = '123456789'
@@ -88,16 +88,14 @@ class Keys:
         return self.app.sign(app_check_claims(app_id, **claims))
 
 
-class KeyServer:
+class KeyServer(LocalServer):
     """Serves a JWKS on loopback, counts how often it is asked, and can be told to fail."""
 
     def __init__(self, *keys, cache_control='public, max-age=3600'):
         self.keys, self.cache_control, self.status, self.calls = list(keys), cache_control, 200, 0
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = 'HTTP/1.1'
-
+        class Exchange(Handler):
             def do_GET(self):
                 outer.calls += 1
                 body = json.dumps(jwks(*outer.keys)).encode() if outer.status == 200 else b'no'
@@ -109,21 +107,8 @@ class KeyServer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_):
-                return
+        super().__init__(Exchange)
 
-        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f'http://127.0.0.1:{self.server.server_address[1]}/jwks'
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+    @property
+    def url(self):
+        return f'{super().url}/jwks'
