@@ -1,9 +1,11 @@
 """What the cases of the specification leave out: the service's own API, the instance API, topic subscriptions, browsers."""
 
+import json
+
 import pytest
 
 from messaging import OWN, Messaging, Receiver
-from tokens import PROJECT
+from tokens import PROJECT, base64url
 
 P256DH = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4'
 
@@ -107,6 +109,18 @@ def test_a_browser_registers(admin, host):
     assert host.request('DELETE', registration, {**auth, 'x-goog-firebase-installations-auth': 'FIS no'}).status == 401
     assert host.request('DELETE', registration, auth).status == 200
     assert admin.refused({'token': answer.json['token']})['status'] == 'NOT_FOUND'
+
+
+@pytest.mark.parametrize('issued, expires', [(-2 ** 63, 2 ** 63 - 1), (2 ** 63 - 1, -2 ** 63), (-1, 1), (2 ** 63 - 1, 2 ** 63 - 1)])
+def test_a_grant_of_all_time(issued, expires, host):
+    """Its numbers are anybody's: they are refused, and nothing is reckoned with them that does not fit."""
+    claims = {'iss': 'nobody', 'aud': f'http://127.0.0.1:{host.port}/token', 'iat': issued, 'exp': expires}
+    parts = [base64url(json.dumps(part).encode()) for part in ({'alg': 'RS256'}, claims)]
+    form = f"grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion={'.'.join(parts)}.AAAA"
+    answer = host.request('POST', '/token', {'content-type': 'application/x-www-form-urlencoded'}, form)
+    assert (answer.status, answer.json['error']) == (400, 'invalid_grant')
+    assert 'reasonable timeframe' in answer.json['error_description']
+    assert host.request('GET', '/_/ready').status == 200
 
 
 def test_a_send_that_is_repeated(admin, host):

@@ -56,7 +56,10 @@ struct TokenGrant: Sendable {
             "https://www.googleapis.com/oauth2/v4/token",
         ]
         guard audiences.contains(audience) else { throw .invalidGrant("Invalid JWT: the audience must be the token endpoint.") }
-        guard expires - issued <= Self.lifeSecondsMax, expires > issued, issued <= now + Self.skewSeconds, expires > now - Self.skewSeconds else {
+        // Whoever asks chooses both numbers: neither is subtracted before it is known to lie in between.
+        guard issued >= 0, issued <= now + Self.skewSeconds, expires > max(issued, now - Self.skewSeconds),
+            expires <= issued + Self.lifeSecondsMax
+        else {
             throw .invalidGrant(
                 "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
                     + "Check your iat and exp values in the JWT claim.")

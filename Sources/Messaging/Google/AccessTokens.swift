@@ -105,7 +105,7 @@ actor AccessTokens {
         if response.status == 200, let text = json?["access_token"]?.string, !text.isEmpty {
             // Some servers write it as a string.
             let life = json?["expires_in"].flatMap { $0.int ?? $0.string.flatMap { Int($0) } }
-            return Token(text: text, expires: seconds + Int64(life ?? 3600))
+            return Token(text: text, expires: seconds + Int64(max(0, min(life ?? 3600, 86_400))))
         }
         throw Self.problem(response, json, seconds)
     }
