@@ -1,3 +1,5 @@
+import Bytes
+
 extension Configuration {
     /// Reads and checks `functions.json`.
     ///

@@ -1,3 +1,5 @@
+import Bytes
+
 /// Walks a schema and a document together and collects everything in which the document departs from the schema.
 struct SchemaValidator {
     /// A document with more mistakes than this is not one that a person corrects line by line.

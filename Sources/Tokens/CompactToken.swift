@@ -1,3 +1,4 @@
+import Bytes
 import JSON
 
 /// A token taken apart: three parts of base64url with dots between them (RFC 7519), nothing believed yet.
@@ -20,8 +21,8 @@ struct CompactToken {
 
     init(_ token: [UInt8]) throws(TokenRefusal) {
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, let head = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
-            let signature = Base64URL.decode(parts[2])
+        guard parts.count == 3, let head = Base64URL.bytes(parts[0]), let payload = Base64URL.bytes(parts[1]),
+            let signature = Base64URL.bytes(parts[2])
         else { throw .malformed }
         let header = try Self.object(head, JSONLimits(depthMax: 8))
         algorithm = header["alg"]?.string

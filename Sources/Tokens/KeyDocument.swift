@@ -1,3 +1,4 @@
+import Bytes
 import JSON
 import JWTKit
 
@@ -49,8 +50,8 @@ private struct Collected {
             problems.append("Key \(index) has no \"kid\".")
             return
         }
-        guard let modulus = jwk["n"]?.string, let exponent = jwk["e"]?.string, Base64URL.decode(ArraySlice(modulus.utf8)) != nil,
-            Base64URL.decode(ArraySlice(exponent.utf8)) != nil
+        guard let modulus = jwk["n"]?.string, let exponent = jwk["e"]?.string, Base64URL.bytes(modulus) != nil,
+            Base64URL.bytes(exponent) != nil
         else {
             problems.append("Key \(index) (\"\(id)\") has no \"n\" and \"e\" in base64url.")
             return

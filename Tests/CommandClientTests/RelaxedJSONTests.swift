@@ -99,17 +99,6 @@ import Testing
     }
 }
 
-/// What may have been meant.
-@Suite struct SuggestionTests {
-    @Test(arguments: [
-        ("serv", "serve"), ("srever", "serve"), ("zzzzzz", nil), ("databse:get", "database:get"),
-        ("fucntions:list", "functions:list"), ("", nil), ("x", nil), ("exce", "exec"),
-    ])
-    func nearest(_ word: String, _ name: String?) {
-        #expect(Suggestion.nearest(to: word, among: ["serve", "exec", "database:get", "database:set", "functions:list"]) == name)
-    }
-}
-
 /// Streams of answers.
 @Suite struct ServerSentEventsTests {
     @Test func piecesMakeEvents() {

@@ -91,7 +91,8 @@ import Testing
                 + "storage, projectNumber, projects, ownerToken, reservedKeys, collapseNotifications, "
                 + "uninstall, inactiveAfterDays, tokenExpiryDays, historySeconds, limits, quotas"),
         Row(#"{"project": "demo-hearth", "logging": {"level": "warn"}}"#,
-            #"1:49: logging.level: expected "trace", "debug", "info", "notice", "warning", "error" or "critical", found "warn""#),
+            #"1:49: logging.level: expected "trace", "debug", "info", "notice", "warning", "error" or "critical", found "warn"; "#
+                + #"did you mean "warning"?"#),
         Row(#"{"project": "demo-hearth", "logging": {"level": "eror"}}"#,
             #"1:49: logging.level: expected "trace", "debug", "info", "notice", "warning", "error" or "critical", found "eror"; "#
                 + #"did you mean "error"?"#),

@@ -77,14 +77,4 @@ import Testing
         let problems = SchemaValidator.validate(try #require(document), against: schema, text: text)
         #expect(problems.map(\.description) == row.lines.map { "f:\($0)" })
     }
-
-    @Test func aNearWordIsSuggestedAndAFarOneIsNot() {
-        let known = ["timeoutSeconds", "memory", "cpu", "cors"]
-        #expect(Spelling.nearest(to: "timeoutseconds", among: known) == "timeoutSeconds")
-        #expect(Spelling.nearest(to: "timeout_seconds", among: known) == "timeoutSeconds")
-        #expect(Spelling.nearest(to: "memroy", among: known) == "memory")
-        #expect(Spelling.nearest(to: "cup", among: known) == "cpu")
-        #expect(Spelling.nearest(to: "retries", among: known) == nil)
-        #expect(Spelling.nearest(to: "", among: known) == nil)
-    }
 }

@@ -132,7 +132,7 @@ public final class FunctionCaller {
         switch answer.status {
         case 404:
             let names = (try? functions())?.map(\.name) ?? []
-            let hint = Suggestion.sentence(for: name, among: names).map { "; \($0)" } ?? ""
+            let hint = Spelling.question(for: name, among: names).map { "; \($0)" } ?? ""
             return ClientFailure(
                 .refused(status: 404), "there is no function \(name) to be called at \(administrator.url)\(hint); hearth functions:list shows all")
         case 403 where text.hasPrefix("this function is not open"):

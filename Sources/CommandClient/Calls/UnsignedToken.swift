@@ -1,3 +1,4 @@
+import Bytes
 import Glibc
 import JSON
 
@@ -14,20 +15,5 @@ enum UnsignedToken {
         return "\(encoded(["alg": "none", "typ": "JWT"])).\(encoded(.object(all)))."
     }
 
-    /// Base64 with the alphabet for addresses, without padding (RFC 4648 section 5).
-    private static func encoded(_ json: JSONValue) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var text: [UInt8] = []
-        var (bits, count) = (0, 0)
-        for byte in json.serialized() {
-            (bits, count) = (bits << 8 | Int(byte), count + 8)
-            while count >= 6 {
-                count -= 6
-                text.append(alphabet[bits >> count & 63])
-            }
-            bits &= (1 << count) - 1
-        }
-        if count > 0 { text.append(alphabet[bits << (6 - count) & 63]) }
-        return String(decoding: text, as: UTF8.self)
-    }
+    private static func encoded(_ json: JSONValue) -> String { Base64URL.text(json.serialized()) }
 }

@@ -31,8 +31,8 @@ enum WebSocketHandshake {
     }
 
     /// The value of `Sec-WebSocket-Accept` for a key.
-    static func accept(_ key: Span<UInt8>) -> [UInt8] {
-        base64(SHA1.hash(key.array() + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
+    static func accept(_ key: Span<UInt8>) -> String {
+        Base64.text(SHA1.hash(key.array() + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -47,17 +47,6 @@ enum WebSocketHandshake {
             }
         }
         return true
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-            for place in 0..<4 { text.append(place <= group.count ? alphabet[Int(bits >> UInt32(18 - 6 * place) & 63)] : UInt8(ascii: "=")) }
-        }
-        return text
     }
 }
 

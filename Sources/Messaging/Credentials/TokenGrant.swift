@@ -1,3 +1,4 @@
+import Bytes
 import JSON
 
 /// The grant that a service account asks an access token with: a token that it has signed itself (spec messaging 5.2, RFC 7523).

@@ -1,3 +1,4 @@
+import Bytes
 public import Crypto
 import Glibc
 import JSON

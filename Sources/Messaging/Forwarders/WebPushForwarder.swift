@@ -114,7 +114,7 @@ private struct PushParts {
             throw WebPushSubscription.Problem(text: "the browser's endpoint is not an https address of a public host")
         }
         self.address = address
-        let keys = ["p256dh", "auth"].map { push.address[$0]?.string.flatMap { Base64URL.bytes($0.utf8.filter { $0 != UInt8(ascii: "=") }) } ?? [] }
+        let keys = ["p256dh", "auth"].map { push.address[$0]?.string.flatMap { WebPushSubscription.bytes($0) } ?? [] }
         subscription = try WebPushSubscription(p256dh: keys[0], auth: keys[1])
         let body = WebPayload.body(
             push.message, messageID: push.messageID, sender: push.sender, from: push.from, collapseKey: push.message.webpush.header("Topic"))

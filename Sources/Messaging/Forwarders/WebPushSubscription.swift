@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 
 /// A browser's subscription: where its push service takes messages, and the keys to encrypt them for it (RFC 8291 section 2).
@@ -25,6 +26,9 @@ struct WebPushSubscription: Sendable {
         browserKey = key
         secret = auth
     }
+
+    /// What a browser writes in base64url, with padding or without.
+    static func bytes(_ text: String) -> [UInt8]? { Base64URL.bytes(Array(text.utf8).filter { $0 != UInt8(ascii: "=") }[...]) }
 
     /// The body of a push: one record of the content coding aes128gcm (RFC 8188 section 2).
     ///

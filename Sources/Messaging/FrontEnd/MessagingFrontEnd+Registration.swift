@@ -119,10 +119,10 @@ extension MessagingFrontEnd {
         else {
             throw .field("web.endpoint", "must be the URL of the browser's push service")
         }
-        guard let key = web["p256dh"]?.string, Base64URL.bytes(Array(key.utf8).filter { $0 != UInt8(ascii: "=") })?.count == 65 else {
+        guard let key = web["p256dh"]?.string, WebPushSubscription.bytes(key)?.count == 65 else {
             throw .field("web.p256dh", "must be a public key of 65 bytes in base64url")
         }
-        guard let secret = web["auth"]?.string, Base64URL.bytes(Array(secret.utf8).filter { $0 != UInt8(ascii: "=") })?.count == 16 else {
+        guard let secret = web["auth"]?.string, WebPushSubscription.bytes(secret)?.count == 16 else {
             throw .field("web.auth", "must be a secret of 16 bytes in base64url")
         }
         guard let own = web["applicationPubKey"]?.string, !own.isEmpty else {

@@ -54,8 +54,8 @@ public struct ServiceAccountKey: Sendable {
         let claims: JSONObject = [
             "iss": .string(email), "aud": .string(tokenURL), "scope": .string(scope), "iat": .int(now - 10), "exp": .int(now + 3590),
         ]
-        let text = [header, claims].map { Base64URL.text(JSONValue.object($0).serialized()) }.joined(separator: ".")
-        let signature = try key.signature(for: SHA256.hash(data: Array(text.utf8)), padding: .insecurePKCS1v1_5)
-        return "\(text).\(Base64URL.text(Array(signature.rawRepresentation)))"
+        return try SignedToken.make(header, claims) { text in
+            try Array(key.signature(for: SHA256.hash(data: text), padding: .insecurePKCS1v1_5).rawRepresentation)
+        }
     }
 }

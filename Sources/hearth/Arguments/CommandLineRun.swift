@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bytes
 import CommandClient
 import Glibc
 
@@ -73,7 +74,7 @@ enum CommandLineRun {
         guard path.isEmpty else { return nil }
         if let meant = ForeignNames.meant(by: name) { return "there is no command \(name); \(meant)" }
         let names = HearthCommand.shown.map { $0.name }
-        if let near = Suggestion.nearest(to: name, among: names) { return "there is no command \(name); did you mean: hearth \(near)" }
+        if let near = Spelling.nearest(to: name, among: names) { return "there is no command \(name); did you mean: hearth \(near)" }
         let related = names.filter { $0.hasPrefix("\(name):") || $0.hasSuffix(":\(name)") }
         if !related.isEmpty { return "there is no command \(name); there are \(related.joined(separator: ", "))" }
         return "there is no command \(name); hearth --help lists all"

@@ -45,7 +45,7 @@ struct FunctionsCall: HostCommand {
         let known = try? caller.functions()
         let trigger = known?.first { $0.name == name }?.trigger ?? (web.isGiven ? "https" : event.isGiven ? "event" : "callable")
         if let known, !known.isEmpty, !known.contains(where: { $0.name == name }) {
-            let hint = Suggestion.sentence(for: name, among: known.map(\.name)).map { "; \($0)" } ?? "; hearth functions:list shows all"
+            let hint = Spelling.question(for: name, among: known.map(\.name)).map { "; \($0)" } ?? "; hearth functions:list shows all"
             throw ClientFailure(.invalidInput, "there is no function \(name) at \(client.url)\(hint)")
         }
         try web.require(trigger == "https", name)

@@ -1,3 +1,4 @@
+import Bytes
 import CommandClient
 import JSON
 
@@ -80,7 +81,7 @@ final class ShellSession {
         guard let functions else { return nil }
         let name = FunctionCaller.name(text)
         if let found = functions.first(where: { $0.name == name }) { return found }
-        let hint = Suggestion.sentence(for: name, among: functions.map(\.name)).map { "; \($0)" } ?? "; help shows all"
+        let hint = Spelling.question(for: name, among: functions.map(\.name)).map { "; \($0)" } ?? "; help shows all"
         throw ClientFailure(.invalidInput, "there is no function \(name)\(hint)")
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Testing
 
@@ -9,7 +10,7 @@ struct WebPushTests {
     private static let browserKey = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
     private static let secret = "BTBZMqHH6r4Tts7J_aSIgg"
 
-    private static func bytes(_ text: String) throws -> [UInt8] { try #require(Base64URL.bytes(Array(text.utf8))) }
+    private static func bytes(_ text: String) throws -> [UInt8] { try #require(Base64URL.bytes(text)) }
 
     @Test("the RFC's own message is encrypted to the RFC's own bytes")
     func vector() throws {
