@@ -3,94 +3,59 @@ public import HTTP
 import JSON
 public import Logging
 
-/// Hands messages to the push services of browsers (RFC 8030), encrypted for each browser (RFC 8291).
-///
-/// Belongs to no loop: each message is sent by a task of its own, and answered on the loop that it came from.
+/// Hands messages to the push services of browsers (RFC 8030), encrypted for each browser (RFC 8291). Belongs to no loop.
 public final class WebPushForwarder: PushForwarder {
     public let platform = DevicePlatform.web
-    private let client: HTTPClient
+    private let delivery: PushDelivery
     private let key: VapidKey
     private let allowsLocal: Bool
-    private let log: Logger
-    private let now: @Sendable () -> Int64
-    private let turnstile = Turnstile(width: PushLimits.requestsMax)
 
     /// - Parameters:
     ///   - allowsLocal: takes http addresses and private hosts too, as in tests and development.
     ///   - now: milliseconds since 1970.
     public init(client: HTTPClient, key: VapidKey, allowsLocal: Bool, log: Logger, now: @escaping @Sendable () -> Int64) {
-        self.client = client
+        delivery = PushDelivery(to: "the push service", client: client, log: log, now: now)
         self.key = key
         self.allowsLocal = allowsLocal
-        self.log = log
-        self.now = now
     }
 
     public func forward(_ push: ForwardedPush, on loop: EventLoop, _ answer: @escaping (ForwardOutcome) -> Void) {
-        let answer = LoopBound(answer, loop: loop)
-        Task {
-            let outcome = await deliver(push)
-            loop.post { answer.value(outcome) }
-        }
-    }
-
-    /// Offers the message until it is taken, refused for good, or its time is over.
-    private func deliver(_ push: ForwardedPush) async -> ForwardOutcome {
-        let parts: PushParts
-        do throws(WebPushSubscription.Problem) {
-            parts = try PushParts(push, allowsLocal: allowsLocal)
-        } catch {
-            return .failed(error.text)
-        }
-        var retries = RetryTimes()
-        while true {
-            let seconds = (push.expires - now()) / 1000
-            guard seconds > 0 || push.message.webpush.ttlSeconds == 0 else { return .expired }
-            let wait: UInt64
-            switch await turnstile.pass({ await offer(parts, push.message, ttlSeconds: max(0, seconds)) }) {
-            case .done(let outcome): return outcome
-            case .again(let asked): wait = retries.next(asked: asked)
+        delivery.run(on: loop, answer) { [self] in
+            do throws(WebPushSubscription.Problem) {
+                let parts = try PushParts(push, allowsLocal: allowsLocal)
+                return await delivery.deliver(push) { await offer(parts, push) }
+            } catch {
+                return .failed(error.text)
             }
-            guard now() + Int64(wait) < push.expires else { return .expired }
-            try? await Task.sleep(for: .milliseconds(wait))
         }
     }
 
-    private enum Verdict {
-        case done(ForwardOutcome)
-        /// Another attempt may work, after so many seconds where the service says so.
-        case again(Int?)
-    }
-
-    private func offer(_ parts: PushParts, _ message: Message, ttlSeconds: Int64) async -> Verdict {
+    private func offer(_ parts: PushParts, _ push: ForwardedPush) async -> PushVerdict {
+        let message = push.message
+        let seconds = (push.expires - delivery.now()) / 1000
+        guard seconds > 0 || message.webpush.ttlSeconds == 0 else { return .done(.expired) }
         var request = ClientRequest(method: "POST", url: parts.address.url, responseBytesMax: 16 << 10)
         do {
             request.body = try parts.subscription.sealed(parts.text)
             request.headers = [
-                ("TTL", "\(min(ttlSeconds, Int64(message.webpush.ttlSeconds)))"), ("Urgency", Self.urgency(of: message)),
+                ("TTL", "\(min(max(0, seconds), Int64(message.webpush.ttlSeconds)))"), ("Urgency", Self.urgency(of: message)),
                 ("Content-Encoding", "aes128gcm"), ("Content-Type", "application/octet-stream"),
-                ("Authorization", try key.authorization(for: parts.address.origin, now: now() / 1000)),
+                ("Authorization", try key.authorization(for: parts.address.origin, now: delivery.nowSeconds)),
             ]
         } catch {
             return .done(.failed("the message cannot be encrypted: \(error)"))
         }
         if let topic = message.webpush.header("Topic") { request.headers.append(("Topic", topic)) }
-        do throws(ClientError) {
-            return verdict(try await client.send(request))
-        } catch {
-            if error.kind == .cancelled || error.kind == .invalidRequest { return .done(.failed(error.message)) }
-            log.info("a push service cannot be reached", metadata: ["origin": "\(parts.address.origin)", "reason": "\(error)"])
-            return .again(nil)
-        }
+        return await delivery.send(request, to: parts.address.origin, Self.verdict)
     }
 
     /// What the service's status says (spec messaging 6.10).
-    private func verdict(_ response: ClientResponse) -> Verdict {
+    private static func verdict(_ response: ClientResponse) -> PushVerdict {
         switch response.status {
         case 200...202: return .done(.delivered)
         case 404, 410: return .done(.unregistered)
         case 413: return .done(.failed("the push service says that the message is too large"))
-        case 408, 429, 500...599: return .again(response.header("retry-after").flatMap { Int($0) })
+        case 408, 429, 500...599: return .again(response.retryAfterSeconds)
         default:
             let text = String(decoding: response.body.prefix(200), as: UTF8.self)
             return .done(.failed("the push service answered \(response.status): \(text)"))
@@ -114,7 +79,7 @@ private struct PushParts {
             throw WebPushSubscription.Problem(text: "the browser's endpoint is not an https address of a public host")
         }
         self.address = address
-        let keys = ["p256dh", "auth"].map { push.address[$0]?.string.flatMap { WebPushSubscription.bytes($0) } ?? [] }
+        let keys = ["p256dh", "auth"].map { push.address[$0]?.string.flatMap(WebPushSubscription.bytes) ?? [] }
         subscription = try WebPushSubscription(p256dh: keys[0], auth: keys[1])
         let body = WebPayload.body(
             push.message, messageID: push.messageID, sender: push.sender, from: push.from, collapseKey: push.message.webpush.header("Topic"))

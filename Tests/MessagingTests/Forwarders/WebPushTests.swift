@@ -73,7 +73,7 @@ struct ForwardingAnswerTests {
     @Test(
         "Apple's answers",
         arguments: [
-            (200, "", ApnsForwarder.Verdict.done(.delivered)), (400, "BadDeviceToken", .done(.unregistered)),
+            (200, "", PushVerdict.done(.delivered)), (400, "BadDeviceToken", .done(.unregistered)),
             (400, "DeviceTokenNotForTopic", .done(.unregistered)), (410, "Unregistered", .done(.unregistered)),
             (410, "ExpiredToken", .done(.unregistered)), (403, "ExpiredProviderToken", .newToken),
             (403, "InvalidProviderToken", .done(.failed("Apple answered 403 InvalidProviderToken"))), (429, "TooManyRequests", .again(nil)),
@@ -81,7 +81,7 @@ struct ForwardingAnswerTests {
             (413, "PayloadTooLarge", .done(.failed("Apple says that the message is too large"))),
             (400, "BadTopic", .done(.failed("Apple answered 400 BadTopic"))),
         ])
-    func apple(_ status: Int, _ reason: String, _ verdict: ApnsForwarder.Verdict) { #expect(ApnsForwarder.verdict(status, reason) == verdict) }
+    func apple(_ status: Int, _ reason: String, _ verdict: PushVerdict) { #expect(ApnsForwarder.verdict(status, reason) == verdict) }
 
     @Test(
         "dates of headers",
