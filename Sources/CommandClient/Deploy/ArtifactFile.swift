@@ -18,8 +18,7 @@ public final class ArtifactFile {
     public init(_ path: String) throws(ClientFailure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(path) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard FileStatus(descriptor: descriptor)?.kind == .file else {
             close(descriptor)
             throw ClientFailure(.invalidInput, "\(path) is not a file; name a shared library")
         }
@@ -70,8 +69,7 @@ public final class ArtifactFile {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var length: UInt32 = 0
         EVP_DigestFinal_ex(context, &digest, &length)
-        let digits = Array("0123456789abcdef".utf8)
-        return (String(decoding: digest.prefix(Int(length)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self), total)
+        return (Hexadecimal.text(digest.prefix(Int(length))), total)
     }
 
     private static func failure(_ path: String) -> ClientFailure {

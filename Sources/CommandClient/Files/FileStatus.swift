@@ -13,6 +13,8 @@ public struct FileStatus: Sendable {
     public let owner: UInt32
     /// When it was changed last, in seconds since 1970.
     public let modified: Int
+    /// How long a file is; nil for what is none.
+    public let sizeBytes: Int?
 
     /// nil where there is nothing.
     ///
@@ -20,6 +22,17 @@ public struct FileStatus: Sendable {
     public init?(_ path: String, followsLinks: Bool = true) {
         var status = stat()
         guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// What is open; nil, with `errno`, where nothing is.
+    public init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
         switch status.st_mode & S_IFMT {
         case S_IFREG: kind = .file
         case S_IFDIR: kind = .folder
@@ -27,5 +40,6 @@ public struct FileStatus: Sendable {
         }
         owner = status.st_uid
         modified = status.st_mtim.tv_sec
+        sizeBytes = kind == .file ? Int(status.st_size) : nil
     }
 }

@@ -19,12 +19,11 @@ final class BackupFile {
     init(_ name: String) throws(ClientFailure) {
         self.name = name == "-" ? "standard input" : name
         descriptor = name == "-" ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC)
-        var status = stat()
-        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+        guard descriptor >= 0, let status = FileStatus(descriptor: descriptor) else {
             throw ClientFailure(.invalidInput, "\(name) cannot be read: \(String(cString: strerror(errno)).lowercased())")
         }
-        guard status.st_mode & S_IFMT != S_IFDIR else { throw ClientFailure(.invalidInput, "\(name) is a folder; name a file of hearth backup") }
-        sizeBytes = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+        guard status.kind != .folder else { throw ClientFailure(.invalidInput, "\(name) is a folder; name a file of hearth backup") }
+        sizeBytes = status.sizeBytes
     }
 
     deinit { if descriptor > STDERR_FILENO { close(descriptor) } }

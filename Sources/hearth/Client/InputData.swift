@@ -35,12 +35,11 @@ final class InputData {
         } else if let file, file != "-" {
             name = file
             descriptor = open(file, O_RDONLY | O_CLOEXEC)
-            var status = stat()
-            guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+            guard descriptor >= 0, let status = FileStatus(descriptor: descriptor) else {
                 throw ClientFailure(.invalidInput, "\(file) cannot be read: \(String(cString: strerror(errno)).lowercased())")
             }
-            guard status.st_mode & S_IFMT != S_IFDIR else { throw ClientFailure(.invalidInput, "\(file) is a folder; name a file with JSON") }
-            length = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+            guard status.kind != .folder else { throw ClientFailure(.invalidInput, "\(file) is a folder; name a file with JSON") }
+            length = status.sizeBytes
             isStandardInput = false
         } else {
             name = "standard input"

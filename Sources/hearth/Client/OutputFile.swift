@@ -21,8 +21,7 @@ final class OutputFile {
             isNameless = true
             return
         }
-        var status = stat()
-        if stat(name, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+        if FileStatus(name)?.kind == .folder {
             throw ClientFailure(.invalidInput, "\(name) is a folder; name a file for the output")
         }
         temporaryName = "\(name).\(getpid()).part"
