@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import FunctionWorker
 import Glibc
@@ -84,7 +85,7 @@ struct ArtifactStore: Sendable {
 
     /// Removes what is not in `kept`, and what a host that was killed left half done.
     func removeAll(except kept: Set<String>) {
-        for name in DurableFile.names(in: directory) {
+        for name in FileTree.names(in: directory) {
             let hash = name.split(separator: ".", maxSplits: 1).first.map(String.init) ?? name
             if !kept.contains(hash) { unlink("\(directory)/\(name)") }
         }
@@ -117,8 +118,7 @@ struct ArtifactStore: Sendable {
             guard take(piece) else { throw PluginRefusal("\(name): cannot be copied: \(reason())") }
             offset += off_t(count)
         }
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: hasher.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return Hexadecimal.text(hasher.finalize())
     }
 
     static func reason() -> String { errno == ENOSPC || errno == EDQUOT ? "the disk is full" : String(cString: strerror(errno)) }

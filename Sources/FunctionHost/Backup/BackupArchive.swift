@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Glibc
 import JSON
@@ -151,13 +152,5 @@ final class BackupArchive {
         hash.update(data: bytes)
         state = .sending(member, descriptor, left: left - bytes.count, hash)
         return bytes
-    }
-}
-
-/// Bytes as two digits each.
-enum Hexadecimal {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

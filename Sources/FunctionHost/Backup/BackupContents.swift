@@ -74,14 +74,7 @@ enum BackupContents {
 
     private static func names(_ room: Room, _ data: String) -> [String] {
         if room.folder.isEmpty { return [room.suffix] }
-        guard let folder = opendir("\(data)/\(room.folder)") else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if self.room(of: "\(room.folder)/\(name)")?.suffix == room.suffix { names.append(name) }
-        }
-        return names
+        return FileTree.names(in: "\(data)/\(room.folder)").filter { self.room(of: "\(room.folder)/\($0)")?.suffix == room.suffix }
     }
 }
 

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 import Glibc
 import JSON
@@ -85,7 +86,9 @@ public final class RestoreStage {
                 throw BackupFailure("the backup is damaged: \(name) is another library")
             }
         case .document:
-            guard let text = FileTree.read("\(folder)/\(name)", limit: Self.documentBytesMax), (try? JSONValue(parsing: text)) != nil else {
+            guard let text = (try? DurableFile.read("\(folder)/\(name)", sizeMax: Self.documentBytesMax)) ?? nil,
+                (try? JSONValue(parsing: text)) != nil
+            else {
                 throw BackupFailure("the backup is damaged: \(name) cannot be read")
             }
         case .database:
@@ -132,16 +135,7 @@ public final class RestoreStage {
         guard var member = current else { return }
         bytes.withUnsafeBytes { member.hash.update(bufferPointer: $0) }
         current = member
-        let isWritten = bytes.withUnsafeBytes { bytes in
-            var done = 0
-            while done < bytes.count {
-                let count = Glibc.write(member.descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                done += count
-            }
-            return true
-        }
+        let isWritten = bytes.withUnsafeBytes { DurableFile.writeAll($0, to: member.descriptor) }
         if !isWritten { throw .system("\(member.name) cannot be written") }
     }
 
@@ -181,58 +175,5 @@ public final class RestoreStage {
         let kept = try RestoreSwitch.perform(stage: folder, data: data)
         isApplied = true
         return kept
-    }
-}
-
-/// Files and folders.
-enum FileTree {
-    static func sync(_ folder: String) {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
-    }
-
-    static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
-    }
-
-    static func names(_ folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
-
-    /// With everything in it; what cannot be removed stays.
-    static func remove(_ path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            unlink(path)
-            return
-        }
-        for name in names(path) { remove("\(path)/\(name)") }
-        rmdir(path)
-    }
-
-    /// Nil where it cannot be read or is longer than `limit`.
-    static func read(_ path: String, limit: Int) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var room = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
-            let count = Glibc.read(descriptor, &room, room.count)
-            guard count > 0 else { return count == 0 ? bytes : nil }
-            bytes += room[..<count]
-            guard bytes.count <= limit else { return nil }
-        }
     }
 }

@@ -31,23 +31,27 @@ enum RestoreSwitch {
         let replaced = places.filter { FileTree.exists("\(data)/\($0)") }
         let text = JSONValue.object(
             ["stage": .string(name), "kept": .string(kept), "replaced": .array(replaced.map { .string($0) })]).serialized()
-        let temporary = "\(data)/\(note).part"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0 else {
-            throw .system("\(temporary) cannot be written")
+        do throws(DurableFile.Failure) {
+            try DurableFile.replace("\(data)/\(note)", with: text, mode: 0o600)
+        } catch {
+            throw BackupFailure("\(data)/\(note) \(error)")
         }
-        close(descriptor)
-        guard rename(temporary, "\(data)/\(note)") == 0 else { throw .system("\(data)/\(note) cannot be written") }
-        FileTree.sync(data)
         try complete(data)
         return "\(data)/\(kept)"
     }
 
     /// Completes a switch that was begun; does nothing where none was.
     static func complete(_ data: String) throws(BackupFailure) {
-        guard let text = FileTree.read("\(data)/\(note)", limit: 4096), let said = try? JSONValue(parsing: text),
-            let stage = said["stage"]?.string, let kept = said["kept"]?.string
-        else { return }
+        let text: [UInt8]?
+        do throws(DurableFile.Failure) {
+            text = try DurableFile.read("\(data)/\(note)", sizeMax: 4096)
+        } catch {
+            throw BackupFailure("\(data)/\(note) \(error)")
+        }
+        guard let text else { return }
+        guard let said = try? JSONValue(parsing: text), let stage = said["stage"]?.string, let kept = said["kept"]?.string else {
+            throw BackupFailure("\(data)/\(note) is no note of a restore")
+        }
         let replaced = (said["replaced"]?.array ?? []).compactMap(\.string)
         mkdir("\(data)/\(kept)", 0o700)
         for place in places {
@@ -82,7 +86,7 @@ enum RestoreSwitch {
     static func addArtifacts(stage: String, data: String) throws(BackupFailure) {
         for room in BackupContents.rooms where room.kind == .artifact {
             mkdir("\(data)/\(room.folder)", 0o700)
-            for name in FileTree.names("\(stage)/\(room.folder)") {
+            for name in FileTree.names(in: "\(stage)/\(room.folder)") {
                 let target = "\(data)/\(room.folder)/\(name)"
                 guard FileTree.exists(target) || rename("\(stage)/\(room.folder)/\(name)", target) == 0 else {
                     throw .system("\(target) cannot be put into place")

@@ -299,7 +299,7 @@ final class Deployer {
             loop.offload {
                 store.removeAll(except: kept)
                 uploads.removeOld(deployed: named)
-                for name in DurableFile.names(in: workers) where !folders.contains(name) { DurableFile.removeFolder("\(workers)/\(name)") }
+                for name in FileTree.names(in: workers) where !folders.contains(name) { FileTree.remove("\(workers)/\(name)") }
             } then: {
                 done()
                 completion()

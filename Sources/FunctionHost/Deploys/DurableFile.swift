@@ -2,14 +2,18 @@ import Glibc
 
 /// Files that are either as they were or as they were to become, whenever the machine stops.
 enum DurableFile {
-    /// Why a file was not written, in words that follow its name.
+    /// Why a file was not read or written; it is described in words that follow its name.
     struct Failure: Error, CustomStringConvertible {
-        let description: String
+        private let doing: String
+        /// What the system said.
+        let reason: String
 
         init(_ doing: String) {
-            let reason = errno == ENOSPC || errno == EDQUOT ? "the disk is full" : String(cString: strerror(errno))
-            description = "cannot be \(doing): \(reason)"
+            self.doing = doing
+            reason = errno == ENOSPC || errno == EDQUOT ? "the disk is full" : String(cString: strerror(errno))
         }
+
+        var description: String { "cannot be \(doing): \(reason)" }
     }
 
     /// Puts these contents in the place of whatever is there. Blocks: for the thread pool.
@@ -36,15 +40,8 @@ enum DurableFile {
         return failure
     }
 
-    /// Makes what was renamed or linked in the file's folder outlive the machine. A folder that cannot be synchronized is left
-    /// to the kernel, which writes it within seconds.
-    static func syncFolder(of path: String) {
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
-    }
+    /// Makes what was renamed or linked in the file's folder outlive the machine.
+    static func syncFolder(of path: String) { FileTree.sync(FileTree.folder(of: path)) }
 
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var written = 0
@@ -82,27 +79,12 @@ enum DurableFile {
         }
     }
 
-    /// The names in a folder, without `.` and `..`; none where it cannot be read.
-    static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
-
-    /// Removes a folder with everything in it. What cannot be removed stays.
-    static func removeFolder(_ path: String) {
-        for name in names(in: path) {
-            let inner = "\(path)/\(name)"
-            var status = stat()
-            if lstat(inner, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { removeFolder(inner) } else { unlink(inner) }
-        }
-        rmdir(path)
+    /// The whole of a file that must be there.
+    ///
+    /// - Throws: `Failure` when it cannot be read, or has more than `sizeMax` bytes.
+    static func readExisting(_ path: String, sizeMax: Int) throws(Failure) -> [UInt8] {
+        if let bytes = try read(path, sizeMax: sizeMax) { return bytes }
+        errno = ENOENT
+        throw Failure("read")
     }
 }

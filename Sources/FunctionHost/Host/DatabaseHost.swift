@@ -72,9 +72,8 @@ final class DatabaseHost {
         guard let path = settings.rules else { return }
         // An editor saves in several steps: wait until it is quiet.
         timer = Timer(loop: loop) { [unowned self] in reloadRules(path) }
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         do throws(LoopError) {
-            watcher = try FileWatcher(loop: loop, path: folder) { [unowned self] name in
+            watcher = try FileWatcher(loop: loop, path: FileTree.folder(of: path)) { [unowned self] name in
                 guard name == nil || path.hasSuffix("/\(name ?? "")") || path == name else { return }
                 timer?.start(afterMilliseconds: 100)
             }
@@ -117,8 +116,11 @@ final class DatabaseHost {
 
     /// The rules in a file; nil, after a line in the log, where they cannot be used: then those before stay in force.
     private static func read(_ path: String, _ settings: DatabaseSettings, _ log: Logger) -> RulesFile? {
-        guard let source = contents(of: path, limit: settings.limits.rulesBytes) else {
-            log.error("the database rules cannot be read, those before stay in force", metadata: ["file": "\(path)"])
+        let source: [UInt8]
+        do throws(DurableFile.Failure) {
+            source = try DurableFile.readExisting(path, sizeMax: settings.limits.rulesBytes)
+        } catch {
+            log.error("the database rules cannot be read, those before stay in force", metadata: ["file": "\(path)", "reason": "\(error.reason)"])
             return nil
         }
         do throws(RulesError) {
@@ -127,20 +129,6 @@ final class DatabaseHost {
         } catch {
             log.error("the database rules have an error, those before stay in force", metadata: ["at": "\(path):\(error)"])
             return nil
-        }
-    }
-
-    private static func contents(of path: String, limit: Int) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var room = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
-            let count = Glibc.read(descriptor, &room, room.count)
-            guard count > 0 else { return count == 0 ? bytes : nil }
-            bytes += room[..<count]
-            guard bytes.count <= limit else { return nil }
         }
     }
 }

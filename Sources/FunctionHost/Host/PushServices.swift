@@ -71,14 +71,11 @@ struct PushServices {
     }
 
     private static func contents(of file: String) throws(HostStartError) -> [UInt8] {
-        let bytes: [UInt8]?
         do throws(DurableFile.Failure) {
-            bytes = try DurableFile.read(file, sizeMax: 1 << 20)
+            return try DurableFile.readExisting(file, sizeMax: 1 << 20)
         } catch {
             throw HostStartError("\(file) \(error)")
         }
-        guard let bytes else { throw HostStartError("\(file) is not there") }
-        return bytes
     }
 
     private static func variable(_ name: String) -> String? {

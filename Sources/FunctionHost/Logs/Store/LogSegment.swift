@@ -22,14 +22,7 @@ struct LogSegment: Sendable, Hashable {
 
     /// The segments in a folder, oldest first.
     static func all(in directory: String) -> [LogSegment] {
-        guard let entries = opendir(directory) else { return [] }
-        defer { closedir(entries) }
-        var found: [LogSegment] = []
-        while let entry = readdir(entries) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if let segment = LogSegment(directory: directory, name: name) { found.append(segment) }
-        }
-        return found.sorted { $0.firstID < $1.firstID }
+        FileTree.names(in: directory).compactMap { LogSegment(directory: directory, name: $0) }.sorted { $0.firstID < $1.firstID }
     }
 
     /// What is in it, as far as its last whole line; nil where it is gone.
