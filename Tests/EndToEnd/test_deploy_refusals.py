@@ -90,6 +90,24 @@ def test_a_library_that_is_no_plugin(name, cause, deploys):
     assert f'lib{name}.so' in sentences[0]
 
 
+@pytest.mark.parametrize('endpoint, cause', [
+    (on_write('a/{id'), 'braces must hold a whole segment'), (on_write('a/{x}/{x}'), 'the name "x" stands twice in the pattern'),
+    (on_write('a/$b'), '"$b" matches no key'), ({'eventTrigger': {**on_write('a')['eventTrigger'], 'eventFilterPathPatterns': {}}}, 'names no "ref"'),
+])
+def test_a_trigger_that_nothing_can_start(endpoint, cause, deploys):
+    sentences = refused(deploys, {'Things': plugin(2, 'one', two=endpoint)})
+    assert len(sentences) == 1
+    assert sentences[0].startswith('libdeployable.so: endpoints.two.eventTrigger: ')
+    assert cause in sentences[0]
+
+
+def test_a_trigger_of_functions_json_that_nothing_can_start(launch):
+    host = launch({'Bad': {'library': plugin(1, 'two', three=on_write('a/{id'))}, 'Good': {'library': plugin(1, 'one')}})
+    assert host.result('one')['version'] == 1
+    assert host.callable('two').status == 404
+    assert host.log.count('endpoints.three.eventTrigger: braces must hold a whole segment') == 2, 'in the log and on the banner'
+
+
 def test_good_ones_beside_a_bad_one_are_not_deployed(host, deploys):
     sentences = refused(deploys, {'Things': plugin(2, 'one'), 'Bad': library('wrong_version'), 'Worse': library('missing_entry')})
     assert [sentence.split(':')[0] for sentence in sentences] == ['libmissing_entry.so', 'libwrong_version.so']

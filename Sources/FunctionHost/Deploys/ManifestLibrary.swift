@@ -50,15 +50,27 @@ final class ManifestLibrary {
             switch result {
             case .failure(let refusal): completion(.failure(refusal))
             case .success(let bytes):
-                do throws(ConfigurationErrors) {
-                    let manifest = try PluginManifest(parsing: bytes, source: artifact.displayName)
+                do throws(PluginRefusal) {
+                    let manifest = try Self.checked(bytes, artifact.displayName)
                     let (store, hash) = (store, artifact.hash)
                     dispatcher.loop.offload { store.remember(bytes, of: hash) } then: { [self] in finish(manifest, artifact, completion) }
                 } catch {
-                    completion(.failure(PluginRefusal(error.sentence)))
+                    completion(.failure(error))
                 }
             }
         }
+    }
+
+    /// What nobody has looked at yet.
+    private static func checked(_ bytes: [UInt8], _ name: String) throws(PluginRefusal) -> PluginManifest {
+        let manifest: PluginManifest
+        do throws(ConfigurationErrors) {
+            manifest = try PluginManifest(parsing: bytes, source: name)
+        } catch {
+            throw PluginRefusal(error.sentence)
+        }
+        try manifest.checkTriggers()
+        return manifest
     }
 
     private func finish(

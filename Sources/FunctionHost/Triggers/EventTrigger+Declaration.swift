@@ -1,5 +1,22 @@
 import Configuration
+import FunctionWorker
 import RealtimeDatabase
+
+extension PluginManifest {
+    /// - Throws: one sentence, when the trigger of a function cannot be used.
+    func checkTriggers() throws(PluginRefusal) {
+        let problems = functions.compactMap { function -> String? in
+            guard case .event(let trigger) = function.trigger else { return nil }
+            do throws(PathPatternError) {
+                _ = try trigger.declaration(of: function.name)
+                return nil
+            } catch {
+                return "endpoints.\(function.name).eventTrigger: \(error)"
+            }
+        }
+        if !problems.isEmpty { throw PluginRefusal("\(source): \(problems.joined(separator: "; "))") }
+    }
+}
 
 extension EventTrigger {
     /// The trigger of the function `name`; nil for events of another service than the database.
