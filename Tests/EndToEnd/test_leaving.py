@@ -3,7 +3,7 @@
 import pytest
 
 from hearth import callable_headers
-from processes import descriptors, resident_kib, until
+from processes import cpu_ticks, descriptors, resident_kib, until
 from wire import request_bytes
 
 STREAM = ('Accept', 'text/event-stream')
@@ -44,6 +44,18 @@ def test_while_the_function_runs(leave, host):
     getattr(wire, leave)()
     host.until_logged('saw cancellation')
     settled(host, count)
+
+
+def test_while_a_function_runs_that_does_not_listen(launch):
+    """Its worker is replaced, however far away the function's deadline is."""
+    host = launch(['probe'], config={'defaults': {'timeoutSeconds': 600}, 'workers': {'prewarmed': 0}})
+    worker = host.result('pid')
+    with host.wire() as wire:
+        wire.send_request('POST', host.path('spin'), callable_headers(), '{"data":null}')
+        until(lambda: cpu_ticks(worker) > 20, 'it spins')
+    until(lambda: worker not in {process.pid for process in host.workers()}, 'its worker is gone', seconds=40)
+    host.until_logged('it did not finish what nobody waits for any more')
+    assert host.result('pid') != worker
 
 
 @pytest.mark.parametrize('leave', ['close', 'reset'])

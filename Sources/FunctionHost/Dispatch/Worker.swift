@@ -143,6 +143,7 @@ class Worker {
         tellEnd(id, slots[id.slot].invocation, isAnswered: false)
         slots[id.slot].invocation = nil
         sendCancel(id)
+        pool?.workerWasToldToStop()
     }
 
     /// The worker has answered `id`: hands the answer on where somebody waits, and gives the room to the next.

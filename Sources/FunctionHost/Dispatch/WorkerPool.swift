@@ -118,7 +118,10 @@ final class WorkerPool {
         return next
     }
 
-    /// How long a function may go on after its deadline before its worker is replaced.
+    /// A worker works on something that nobody waits for: when it should long have ended, that is looked at.
+    func workerWasToldToStop() { deadlines.note(loop.nowMilliseconds + Self.overdueMilliseconds + 1) }
+
+    /// How long a function may go on after its deadline, or after its client has gone, before its worker is replaced.
     static let overdueMilliseconds: UInt64 = 10_000
 
     private func retire(_ worker: Worker, now: UInt64) {
