@@ -14,6 +14,7 @@ final class LocalDeployment {
     private let host: OperatorOptions.File
     /// The plugins to look at; nil for all.
     private let wanted: Set<String>?
+    private let refused: (PluginRefusal) -> Void
     private let completion: (DeploymentResult) -> Void
     private var loading: Set<String> = []
     private var loaded: [LocalPlugin] = []
@@ -28,11 +29,15 @@ final class LocalDeployment {
     /// Stands for what is the fault of no single plugin.
     private static let wholeFile = "functions.json"
 
-    init(_ deployer: Deployer, _ configuration: Configuration, plugins: Set<String>?, completion: @escaping (DeploymentResult) -> Void) {
+    init(
+        _ deployer: Deployer, _ configuration: Configuration, plugins: Set<String>?, refused: @escaping (PluginRefusal) -> Void,
+        completion: @escaping (DeploymentResult) -> Void
+    ) {
         self.deployer = deployer
         self.configuration = configuration
         host = OperatorOptions.File(configuration)
         wanted = plugins
+        self.refused = refused
         self.completion = completion
     }
 
@@ -62,7 +67,7 @@ final class LocalDeployment {
     }
 
     private func leaveOut(_ plugin: String, _ refusal: PluginRefusal) {
-        deployer.log.error("\(refusal)")
+        refused(refusal)
         deployer.leftOut[plugin, default: []] = (deployer.leftOut[plugin] ?? []).filter { $0.description != refusal.description } + [refusal]
         result.refusals.append(refusal)
     }
@@ -241,9 +246,13 @@ extension Deployer {
     /// - Parameters:
     ///   - configuration: the file as it is now; its options, environment files and plugins count, the server's settings do not.
     ///   - plugins: those to look at; nil for all, and for what the file says of functions that were deployed from afar.
-    ///   - completion: gets what changed, and a sentence for everything that stays as it was.
-    func deployLocal(_ configuration: Configuration, plugins: Set<String>? = nil, completion: @escaping (DeploymentResult) -> Void) {
-        LocalDeployment(self, configuration, plugins: plugins, completion: completion).begin()
+    ///   - refused: told of everything that stays as it was, as soon as that is known.
+    ///   - completion: gets what changed, and the same sentences.
+    func deployLocal(
+        _ configuration: Configuration, plugins: Set<String>? = nil, refused: @escaping (PluginRefusal) -> Void = { _ in },
+        completion: @escaping (DeploymentResult) -> Void
+    ) {
+        LocalDeployment(self, configuration, plugins: plugins, refused: refused, completion: completion).begin()
     }
 
     /// A plan that begins with what runs now.

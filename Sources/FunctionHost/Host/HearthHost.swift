@@ -212,7 +212,9 @@ public final class HearthHost {
 
     /// Looks for what is new in the plugins that `functions.json` names.
     func deployLocal(completion: @escaping () -> Void) {
-        deployer.deployLocal(configuration) { [self] _ in
+        deployer.deployLocal(configuration) { [log] in
+            log.error("\($0)")
+        } completion: { [self] _ in
             guard !isStopping else { return }
             deployer.isLocalKnown = true
             for warning in configuration.warnings(forLoaded: functions.map(\.name)) { log.warning("\(warning)") }

@@ -7,6 +7,8 @@ import PluginBuild
 extension PluginWatch {
     func readSettings() {
         let (file, mode) = (configuration.file, configuration.mode)
+        readings += 1
+        let reading = readings
         loop.offload { () -> Result<Configuration, ConfigurationErrors> in
             do throws(ConfigurationErrors) {
                 return .success(try Configuration.load(file: file, mode: mode))
@@ -14,7 +16,8 @@ extension PluginWatch {
                 return .failure(error)
             }
         } then: { [self] result in
-            guard !isStopped else { return }
+            // Of two that are read at once, the later one counts.
+            guard !isStopped, reading == readings else { return }
             switch result {
             case .failure(let errors):
                 let name = file.split(separator: "/").last.map(String.init) ?? file

@@ -38,6 +38,8 @@ final class PluginWatch {
     var failed: Set<String> = []
     /// Libraries that are not whole, with the time at which that is said.
     var halfWritten: [String: Timer] = [:]
+    /// How often the settings were read.
+    var readings = 0
     private(set) var isStopped = false
 
     /// It is quiet when nothing happened for this long.
