@@ -149,7 +149,7 @@ def test_rollback_goes_back_and_forth(host, deploys):
 
 
 @pytest.mark.parametrize('act, status, sentence', [
-    (lambda deploys: deploys.roll_back('one'), 'INVALID_ARGUMENT', 'no other version before'),
+    (lambda deploys: deploys.roll_back('one'), 'INVALID_ARGUMENT', 'one has had no other version before; choose one with --to: there are 1'),
     (lambda deploys: deploys.roll_back('one', to=7), 'NOT_FOUND', 'no version 7; there are 1'),
     (lambda deploys: deploys.roll_back('one', to=1), 'INVALID_ARGUMENT', 'gets all calls already'),
     (lambda deploys: deploys.roll_back('other'), 'NOT_FOUND', 'no function other'),

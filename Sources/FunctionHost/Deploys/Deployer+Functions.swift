@@ -11,7 +11,7 @@ extension Deployer {
     func rollBack(_ name: String, to version: Int?, completion: @escaping FunctionAnswer) {
         change(name, as: "rollback", completion) { (plan, function) throws(DeploymentFailure) in
             guard let number = version ?? function.before else {
-                throw DeploymentFailure(.refused, "\(name) has had no other version before; name one of \(function.numbers) with \"to\"")
+                throw DeploymentFailure(.refused, "\(name) has had no other version before; choose one with --to: there are \(function.numbers)")
             }
             guard let known = function.version(number) else {
                 throw DeploymentFailure(.unknown, "\(name) has no version \(number); there are \(function.numbers)")
