@@ -35,11 +35,17 @@ public struct MetricsText: ~Copyable {
         buffer.append("\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
-    /// Writes the one number of a family.
-    public mutating func sample(_ value: Int) { sample([], value) }
+    /// Writes a family of one number.
+    public mutating func number(_ name: String, _ kind: Kind, _ value: Int, _ help: String) {
+        begin(name, kind, help)
+        sample([], value)
+    }
 
-    /// Writes the one number of a family.
-    public mutating func sample(_ value: Double) { sample([], value) }
+    /// Writes a family of one number: of seconds, or a ratio.
+    public mutating func number(_ name: String, _ kind: Kind, _ value: Double, _ help: String) {
+        begin(name, kind, help)
+        sample([], value)
+    }
 
     /// Writes a whole number.
     public mutating func sample(_ labels: [Label], _ value: Int) {

@@ -47,7 +47,8 @@ struct MetricsTests {
         var text = MetricsText()
         text.begin("a_total", .counter, "What \\ is\ncounted.")
         text.sample([("path", "C:\\DIR\nx\"y\"")], 3)
-        text.sample(-1)
+        text.sample([], -1)
+        text.number("c_seconds", .gauge, 0.5, "So long.")
         text.begin("b_seconds", .histogram, "How long.")
         var histogram = SizeHistogram()
         histogram.record(3)
@@ -59,6 +60,9 @@ struct MetricsTests {
             # TYPE a_total counter
             a_total{path="C:\\\\DIR\\nx\\"y\\""} 3
             a_total -1
+            # HELP c_seconds So long.
+            # TYPE c_seconds gauge
+            c_seconds 0.5
             # HELP b_seconds How long.
             # TYPE b_seconds histogram
             b_seconds_bucket{f="g",le="1"} 0

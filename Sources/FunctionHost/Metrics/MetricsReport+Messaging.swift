@@ -10,14 +10,14 @@ extension MetricsReport {
         for outcome in DeliveryOutcome.allCases where outcome != .pending {
             text.sample([("outcome", outcome.rawValue)], store.count(outcome))
         }
-        text.begin("hearth_messaging_connected_devices", .gauge, "Devices that are connected.")
-        text.sample(store.connectedDevices)
-        text.begin("hearth_messaging_pending_messages", .gauge, "Messages that wait for a device, counted for each of their devices.")
-        text.sample(store.pendingMessages)
-        text.begin("hearth_messaging_fan_outs", .gauge, "Messages to many of which not all receivers are known yet.")
-        text.sample(store.fanOuts)
-        text.begin("hearth_messaging_forwarding", .gauge, "Messages that the push services of browsers and of Apple have not answered yet.")
-        text.sample(store.forwarding)
+        text.number("hearth_messaging_connected_devices", .gauge, store.connectedDevices, "Devices that are connected.")
+        text.number(
+            "hearth_messaging_pending_messages", .gauge, store.pendingMessages,
+            "Messages that wait for a device, counted for each of their devices.")
+        text.number("hearth_messaging_fan_outs", .gauge, store.fanOuts, "Messages to many of which not all receivers are known yet.")
+        text.number(
+            "hearth_messaging_forwarding", .gauge, store.forwarding,
+            "Messages that the push services of browsers and of Apple have not answered yet.")
         text.begin("hearth_messaging_commit_seconds", .histogram, "How long transactions with sends took to become durable.")
         text.sample([], store.commits)
         text.begin("hearth_messaging_commit_sends", .histogram, "How many sends shared a transaction.")
@@ -31,9 +31,7 @@ extension MetricsReport {
         for (index, code) in GoogleFigures.codes.enumerated() where code != "1xx" { text.sample([("code", code)], google.count(code: index)) }
         text.begin("hearth_messaging_google_call_seconds", .histogram, "How long such calls took, without the wait for their turn.")
         text.sample([], google.durations)
-        text.begin("hearth_messaging_google_retries_total", .counter, "Such calls that were made again.")
-        text.sample(google.retries)
-        text.begin("hearth_messaging_google_waiting", .gauge, "Such calls that wait for their turn.")
-        text.sample(google.waiting)
+        text.number("hearth_messaging_google_retries_total", .counter, google.retries, "Such calls that were made again.")
+        text.number("hearth_messaging_google_waiting", .gauge, google.waiting, "Such calls that wait for their turn.")
     }
 }

@@ -76,30 +76,29 @@ struct MetricsReport {
         for digit in 1...5 {
             text.sample([("code", "\(digit)xx")], loops.reduce(0) { $0 + $1.server.answers(ofClass: digit) })
         }
-        text.begin("hearth_http_connections_total", .counter, "Connections that came, those included that were turned away.")
-        text.sample(loops.reduce(0) { $0 + $1.server.connectionsAccepted })
-        text.begin("hearth_http_connections_open", .gauge, "Connections that are open.")
-        text.sample(loops.reduce(0) { $0 + $1.connectionsOpen })
+        text.number(
+            "hearth_http_connections_total", .counter, loops.reduce(0) { $0 + $1.server.connectionsAccepted },
+            "Connections that came, those included that were turned away.")
+        text.number("hearth_http_connections_open", .gauge, loops.reduce(0) { $0 + $1.connectionsOpen }, "Connections that are open.")
         text.begin("hearth_loop_lag_seconds", .gauge, "How long a message waited for an event loop just now.")
         for (index, loop) in loops.enumerated() { text.sample([("loop", "\(index)")], Double(loop.lagNanoseconds) / 1_000_000_000) }
-        text.begin("hearth_scrape_missing_parts", .gauge, "Parts of these figures that did not come in time and are older than the others.")
-        text.sample(figures.missingCount)
+        text.number(
+            "hearth_scrape_missing_parts", .gauge, figures.missingCount,
+            "Parts of these figures that did not come in time and are older than the others.")
     }
 
     private func writeLogs(to text: inout MetricsText) {
         let logs = figures.output.figures
         let store = figures.output.store?.figures ?? LogStore.Figures()
-        text.begin("hearth_log_lines_total", .counter, "Lines that the host and its functions have logged.")
-        text.sample(logs.lines)
+        text.number("hearth_log_lines_total", .counter, logs.lines, "Lines that the host and its functions have logged.")
         text.begin("hearth_log_lines_dropped_total", .counter, "Lines that were not written, by where: nobody read them, or the disk took none.")
         text.sample([("where", "output")], logs.droppedByOutput)
         text.sample([("where", "store")], store.dropped)
-        text.begin("hearth_log_limited_bytes_total", .counter, "Bytes that functions logged beyond workers.logBytesPerSecond, and that were dropped.")
-        text.sample(logs.limitedBytes)
-        text.begin("hearth_log_stored_bytes", .gauge, "What the kept lines take on the disk.")
-        text.sample(store.bytes)
-        text.begin("hearth_log_followers", .gauge, "How many follow the log.")
-        text.sample(store.followers)
+        text.number(
+            "hearth_log_limited_bytes_total", .counter, logs.limitedBytes,
+            "Bytes that functions logged beyond workers.logBytesPerSecond, and that were dropped.")
+        text.number("hearth_log_stored_bytes", .gauge, store.bytes, "What the kept lines take on the disk.")
+        text.number("hearth_log_followers", .gauge, store.followers, "How many follow the log.")
     }
 
     // MARK: The database
@@ -121,30 +120,27 @@ struct MetricsReport {
                 text.sample([("operation", "\(kind)"), ("outcome", "\(outcome)")], reader.count(kind, outcome))
             }
         }
-        text.begin("hearth_database_read_bytes_total", .counter, "JSON that reads came to.")
-        text.sample(reader.bytes)
+        text.number("hearth_database_read_bytes_total", .counter, reader.bytes, "JSON that reads came to.")
         text.begin("hearth_database_commit_seconds", .histogram, "How long transactions took to become durable.")
         text.sample([], writer.commits)
         text.begin("hearth_database_commit_writes", .histogram, "How many writes shared a transaction; those of the host's own have none.")
         text.sample([], writer.batches)
-        text.begin("hearth_database_namespaces_open", .gauge, "Databases that are open.")
-        text.sample(figures.writers.count)
-        text.begin("hearth_database_listeners", .gauge, "Clients that are told of changes.")
-        text.sample(writer.listeners)
-        text.begin("hearth_database_stored_bytes", .gauge, "What the open databases take on the disk.")
-        text.sample(writer.storedBytes)
+        text.number("hearth_database_namespaces_open", .gauge, figures.writers.count, "Databases that are open.")
+        text.number("hearth_database_listeners", .gauge, writer.listeners, "Clients that are told of changes.")
+        text.number("hearth_database_stored_bytes", .gauge, writer.storedBytes, "What the open databases take on the disk.")
     }
 
     private func writeOutbox(to text: inout MetricsText) {
         let delivery = figures.delivery.figures
-        text.begin("hearth_outbox_events_waiting", .gauge, "Events that no function has dealt with yet.")
-        text.sample(figures.writers.values.reduce(0) { $0 + $1.waitingEvents })
-        text.begin("hearth_outbox_dead_letters_kept", .gauge, "Events that were given up, and are kept until somebody looks at them.")
-        text.sample(figures.writers.values.reduce(0) { $0 + $1.deadLetters })
+        text.number(
+            "hearth_outbox_events_waiting", .gauge, figures.writers.values.reduce(0) { $0 + $1.waitingEvents },
+            "Events that no function has dealt with yet.")
+        text.number(
+            "hearth_outbox_dead_letters_kept", .gauge, figures.writers.values.reduce(0) { $0 + $1.deadLetters },
+            "Events that were given up, and are kept until somebody looks at them.")
         text.begin("hearth_outbox_deliveries_total", .counter, "Attempts of functions at events, by what came of them.")
         for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }
-        text.begin("hearth_outbox_retries_total", .counter, "Attempts that failed and are made again.")
-        text.sample(delivery.retries)
+        text.number("hearth_outbox_retries_total", .counter, delivery.retries, "Attempts that failed and are made again.")
         text.begin("hearth_outbox_dead_letters_total", .counter, "Events that were given up, by the reason.")
         for reason in DeadLetter.Reason.allCases { text.sample([("reason", "\(reason)")], delivery.count(reason)) }
     }
@@ -153,19 +149,14 @@ struct MetricsReport {
 
     private func writeProcess(to text: inout MetricsText) {
         let process = figures.process
-        text.begin("process_cpu_seconds_total", .counter, "Time of the processor that the host has taken, without its instances.")
-        text.sample(process.cpuSeconds)
-        text.begin("process_resident_memory_bytes", .gauge, "Memory that the host has.")
-        text.sample(process.residentBytes)
-        text.begin("process_virtual_memory_bytes", .gauge, "Addresses that the host has.")
-        text.sample(process.virtualBytes)
-        text.begin("process_open_fds", .gauge, "Files and sockets that the host has open.")
-        text.sample(process.openFiles)
-        text.begin("process_max_fds", .gauge, "Files and sockets that the host may have open.")
-        text.sample(process.openFilesMax)
-        text.begin("process_threads", .gauge, "Threads of the host.")
-        text.sample(process.threads)
-        text.begin("process_start_time_seconds", .gauge, "When the host was started, in seconds since 1970.")
-        text.sample(process.startSeconds)
+        text.number(
+            "process_cpu_seconds_total", .counter, process.cpuSeconds,
+            "Time of the processor that the host has taken, without its instances.")
+        text.number("process_resident_memory_bytes", .gauge, process.residentBytes, "Memory that the host has.")
+        text.number("process_virtual_memory_bytes", .gauge, process.virtualBytes, "Addresses that the host has.")
+        text.number("process_open_fds", .gauge, process.openFiles, "Files and sockets that the host has open.")
+        text.number("process_max_fds", .gauge, process.openFilesMax, "Files and sockets that the host may have open.")
+        text.number("process_threads", .gauge, process.threads, "Threads of the host.")
+        text.number("process_start_time_seconds", .gauge, process.startSeconds, "When the host was started, in seconds since 1970.")
     }
 }
