@@ -68,7 +68,7 @@ let package = Package(
             name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL", "CLinux"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CZlib", "CCurl"],
-            exclude: ["Server/README.md", "Client/README.md"], swiftSettings: house),
+            exclude: ["README.md", "Server/README.md", "Client/README.md"], swiftSettings: house),
         .target(
             name: "Tokens",
             dependencies: [
@@ -121,6 +121,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            exclude: ["README.md"],
             resources: projectTemplates.map { .embedInCode("Init/Templates/\($0).template") }
                 + ["bash", "zsh", "fish"].map { .embedInCode("Arguments/completions.\($0)") },
             swiftSettings: house,

@@ -9,6 +9,7 @@ import pytest
 from certificates import make_certificate, trusting
 from hearth import callable_headers
 from processes import until
+from secure_host import TLS
 from upgrading import TimedLoad, Upgradable
 from wire import Wire
 
@@ -93,7 +94,7 @@ class SecureUpgradable(Upgradable):
 
 @pytest.fixture
 def secure(tmp_path):
-    host = SecureUpgradable(tmp_path / 'host-0', config={'server': {'tls': {'certificate': 'cert.pem', 'key': 'key.pem'}}})
+    host = SecureUpgradable(tmp_path / 'host-0', config=TLS)
     make_certificate(host.folder)
     host.start()
     yield host

@@ -76,3 +76,56 @@ def test_the_plugin_library_stands_apart_from_the_host():
 @pytest.mark.parametrize('plugin', ['Arithmetic', 'Messages'])
 def test_a_plugin_imports_the_plugin_library_only(plugin):
     assert set(imports(f'Plugins/{plugin}')) & set(ROOMS) == {'HearthFunctions'}
+
+
+# -- what is written about them
+
+def rows():
+    """The rooms of the table in docs/architecture.md in their order, each with what it builds on."""
+    page = (ROOT / 'docs' / 'architecture.md').read_text()
+    table = page[page.index('## Rooms'):page.index('Inside `FunctionHost`')]
+    found = {}
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        if line.startswith('| `'):
+            for room in re.findall(r'`(\w+)`', cells[0]):
+                found[room] = re.findall(r'`(\w+)`', cells[2])
+    return found
+
+
+def everything_below(rooms):
+    """These, and whatever they import."""
+    found = set(rooms)
+    for room in rooms:
+        found |= everything_below(ROOMS[room])
+    return found
+
+
+DRAWN = rows()
+
+
+def test_every_room_is_drawn():
+    assert sorted(DRAWN) == SOURCES
+
+
+@pytest.mark.parametrize('room', SOURCES)
+def test_a_room_is_drawn_with_what_it_imports(room):
+    order = list(DRAWN)
+    assert set(DRAWN[room]) <= ROOMS[room]
+    assert ROOMS[room] <= everything_below(DRAWN[room])
+    assert all(order.index(name) < order.index(room) for name in DRAWN[room])
+
+
+def folders(room):
+    return [path.name for path in sorted((ROOT / 'Sources' / room).iterdir()) if path.is_dir() and any(path.rglob('*.swift'))]
+
+
+@pytest.mark.parametrize('room', [room for room in SOURCES if any((ROOT / 'Sources' / room).rglob('*.swift'))])
+def test_a_room_says_what_its_folders_are(room):
+    page = (ROOT / 'Sources' / room / 'README.md').read_text()
+    assert [name for name in folders(room) if not re.search(rf'`{name}[`/]', page)] == []
+
+
+def test_the_folders_of_the_host_are_drawn():
+    page = (ROOT / 'docs' / 'architecture.md').read_text()
+    assert [name for name in folders('FunctionHost') if f'`{name}`' not in page[page.index('Inside `FunctionHost`'):]] == []
