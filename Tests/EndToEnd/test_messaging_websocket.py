@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from messaging import OWN, Messaging, Receiver
-from processes import until
+from processes import resident_kib, until
 from tokens import PROJECT
 from websocket import BINARY, CLOSE, PING, PONG, TEXT, WebSocket
 
@@ -117,6 +117,21 @@ def test_pings_between_fragments(host, device):
         assert socket.frame() == (PONG, b'are you there')
         socket.send(0, '"ping"}')
         assert socket.hear() == {'type': 'pong'}
+
+
+def test_who_does_not_read_is_not_listened_to(host, device):
+    """Answers to pings do not pile up in the host."""
+    with connect(host, device['token']) as socket:
+        assert socket.hear()['type'] == 'ready'
+        before = resident_kib(host.pid)
+        ping = b'\x89\xfd\0\0\0\0' + b'x' * 125
+        socket.wire.socket.settimeout(2)
+        with pytest.raises(TimeoutError):
+            for _ in range(64):
+                socket.wire.send(ping * 8000)
+        assert resident_kib(host.pid) - before < 16 * 1024
+        for _ in range(10_000):
+            assert socket.frame() == (PONG, b'x' * 125)
 
 
 @pytest.mark.parametrize('headers, status', [

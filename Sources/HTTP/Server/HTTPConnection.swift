@@ -134,7 +134,9 @@ final class HTTPConnection: StreamHandler {
                 return used
             case .upgraded:
                 guard let webSocket else { return input.count }
-                if !rest.isEmpty { webSocket.receive(rest) }
+                // Whoever sends and does not read would have answers pile up: what he says waits until he has read them.
+                guard !rest.isEmpty, !stream.isCongested else { return used }
+                webSocket.receive(rest)
                 return input.count
             case .closing:
                 phaseSince = stream.loop.nowMilliseconds

@@ -20,7 +20,8 @@ extension WebSocketHandler {
 
 /// The server's end of a WebSocket (RFC 6455). Confined to its loop's thread.
 ///
-/// Pings are answered, and the peer is pinged when it is silent. A peer that breaks a rule is told so with a close.
+/// Pings are answered, and the peer is pinged when it is silent. A peer that breaks a rule is told so with a close; one that does not
+/// take what it is sent is not listened to.
 public final class WebSocket {
     private enum State {
         case open
@@ -128,7 +129,11 @@ public final class WebSocket {
         return true
     }
 
-    func didDrain() { if isOpen { handler?.webSocketDidDrain(self) } }
+    func didDrain() {
+        // It reads: what it has said meanwhile was not listened to.
+        lastHeard = connection.stream.loop.nowMilliseconds
+        if isOpen { handler?.webSocketDidDrain(self) }
+    }
 
     /// Both sides have closed, or one cannot any more: lets go of the connection.
     private func finish(_ code: UInt16) {
