@@ -3,16 +3,23 @@ import HTTP
 
 /// A device that is connected by server-sent events (spec messaging 6.8).
 ///
-/// A device that does not read is sent no more than it may leave unacknowledged, so that nothing piles up here.
+/// A device that does not read is sent no more than it may leave unacknowledged; one that acknowledges what it has not read is let
+/// go when too much has piled up here.
 final class EventStreamDevice: DeviceClient, HTTPExchangeObserver {
     private let exchange: HTTPExchange
     private let streams: DeviceStreams
     private var connection: EmbeddedBackend.Connecting?
     private var isOver = false
+    /// What was written since the device has fallen behind.
+    private var behindBytes = 0
+
+    /// More than a device can be sent that acknowledges nothing: a message has at most 4 KiB, in a frame of less than 8.
+    private let behindBytesMax: Int
 
     init(_ exchange: HTTPExchange, _ streams: DeviceStreams) {
         self.exchange = exchange
         self.streams = streams
+        behindBytesMax = streams.backend.settings.unacknowledgedMax * (8 << 10) + 1 << 20
     }
 
     func open(token: String, state: DeviceState, last: String?) {
@@ -34,7 +41,11 @@ final class EventStreamDevice: DeviceClient, HTTPExchangeObserver {
                 text.append(frame.json)
                 text.append("\n\n")
             }
-            exchange.write(text.bytes)
+            guard exchange.write(text.bytes) == .congested else { return }
+            behindBytes += text.count
+            guard behindBytes > behindBytesMax else { return }
+            leave()
+            exchange.abort()
         case .ended(let reason): finish(reason)
         }
     }
@@ -73,6 +84,8 @@ final class EventStreamDevice: DeviceClient, HTTPExchangeObserver {
     }
 
     func stop() { finish(.stopping) }
+
+    func exchangeDidDrain(_ exchange: HTTPExchange) { behindBytes = 0 }
 
     func exchangeDidClose(_ exchange: HTTPExchange) { leave() }
 }
