@@ -87,9 +87,16 @@ def test_what_is_in_it(host, commands, tmp_path):
 def test_compressed_by_its_name(host, commands, tmp_path):
     put(host, '/a', 'x' * 100_000)
     commands.succeeds('backup', tmp_path / 'all.tar.gz')
+    assert (tmp_path / 'all.tar.gz').stat().st_mode & 0o777 == 0o600, 'keys of the push service are in it'
     with gzip.open(tmp_path / 'all.tar.gz') as file, tarfile.open(fileobj=file) as archive:
         assert archive.getnames()[-1] == 'manifest.json'
     assert (tmp_path / 'all.tar.gz').stat().st_size < 10_000_000
+
+
+def test_compressed_whatever_its_name(host, commands, tmp_path):
+    commands.succeeds('backup', tmp_path / 'all.tar', '--gzip')
+    with gzip.open(tmp_path / 'all.tar') as file, tarfile.open(fileobj=file) as archive:
+        assert archive.getnames()[-1] == 'manifest.json'
 
 
 def test_to_standard_output_and_by_default(host, commands):

@@ -29,7 +29,7 @@ struct Backup: HostCommand {
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let name: String
         if let file { name = file } else { name = try defaultName(client) }
-        let output = try OutputFile(name == "-" ? nil : name)
+        let output = try OutputFile(name == "-" ? nil : name, isPrivate: true)
         let compressor = gzip || name.hasSuffix(".gz") ? Gzip(compresses: true) : nil
         var progress: Progress?
         var count = 0

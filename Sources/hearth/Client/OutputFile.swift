@@ -12,8 +12,10 @@ final class OutputFile {
     /// How many bytes were written.
     private(set) var count = 0
 
-    /// - Parameter name: of the file, nil for standard output.
-    init(_ name: String?) throws(ClientFailure) {
+    /// - Parameters:
+    ///   - name: of the file, nil for standard output.
+    ///   - isPrivate: whether nobody but its owner may read it.
+    init(_ name: String?, isPrivate: Bool = false) throws(ClientFailure) {
         self.name = name
         guard let name else {
             temporaryName = ""
@@ -26,10 +28,11 @@ final class OutputFile {
         }
         temporaryName = "\(name).\(getpid()).part"
         let folder = name.lastIndex(of: "/").map { $0 == name.startIndex ? "/" : String(name[..<$0]) } ?? "."
-        let nameless = open(folder, Self.namelessFile | O_WRONLY | O_CLOEXEC, 0o666)
+        let mode: mode_t = isPrivate ? 0o600 : 0o666
+        let nameless = open(folder, Self.namelessFile | O_WRONLY | O_CLOEXEC, mode)
         isNameless = nameless >= 0
         // Not every file system has nameless files.
-        descriptor = isNameless ? nameless : open(temporaryName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        descriptor = isNameless ? nameless : open(temporaryName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else {
             throw ClientFailure(.invalidInput, "\(name) cannot be written: \(String(cString: strerror(errno)).lowercased())")
         }
