@@ -5,9 +5,14 @@ import JSON
 /// What the answers of the messaging service have in common.
 enum MessagingAnswer {
     /// Answers with JSON.
-    static func json(_ exchange: HTTPExchange, _ value: JSONValue, status: HTTPStatus = .ok) {
+    ///
+    /// - Parameter retryAfterSeconds: when to ask again, where another answer can be had then.
+    static func json(_ exchange: HTTPExchange, _ value: JSONValue, status: HTTPStatus = .ok, retryAfterSeconds: Int? = nil) {
         let body = value.serialized()
-        exchange.respond(status, body: body.span) { writeFields(to: $0, "application/json; charset=UTF-8") }
+        exchange.respond(status, body: body.span) { fields in
+            writeFields(to: fields, "application/json; charset=UTF-8")
+            if let retryAfterSeconds { fields.field("Retry-After", retryAfterSeconds) }
+        }
     }
 
     /// Answers with an error of the v1 API.

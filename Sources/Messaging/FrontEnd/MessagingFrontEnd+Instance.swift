@@ -43,7 +43,7 @@ extension MessagingFrontEnd {
 
     private func refuseInstance(_ exchange: HTTPExchange, _ error: MessagingError) {
         let (status, name) = ErrorEnvelope.status(error)
-        refuseInstance(exchange, status, name)
+        MessagingAnswer.json(exchange, ["error": .string(name)], status: status, retryAfterSeconds: error.retryAfterSeconds)
     }
 
     private func changeTopic(_ exchange: HTTPExchange, _ action: TopicChange.Action, _ project: MessagingProject, _ body: Span<UInt8>) {
