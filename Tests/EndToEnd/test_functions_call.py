@@ -6,6 +6,7 @@ import pytest
 
 from commands import Commands
 from hearth import Host, library
+from tokens import app_check_claims, unsigned
 
 
 @pytest.fixture(scope='module')
@@ -63,6 +64,11 @@ def test_who_calls(hearth):
     assert hearth.result('functions:call', 'addMessage', '{text: "hi"}', '--as', 'ada', '--claims', '{name: "Ada"}') == {'text': 'hi'}
     author = list(hearth.result('database:get', '/messages', '--limit-to-last', '1', '--order-by-key').values())[0]['author']
     assert author == {'uid': 'ada', 'name': 'Ada'}
+
+
+def test_which_app_calls(hearth):
+    assert hearth.result('functions:call', 'contextInfo', '--app-check', unsigned(app_check_claims('an-app')))['appId'] == 'an-app'
+    assert not hearth.result('functions:call', 'contextInfo', '--app-check', 'nonsense')['hasApp']
 
 
 def test_nobody_is_an_administrator_by_accident(hearth):

@@ -99,11 +99,11 @@ PROMPTS = (b'hearth > ', b'... >')
 class Prompt:
     """Somebody at the prompt."""
 
-    def __init__(self, hearth):
+    def __init__(self, hearth, *options):
         self.child, self.terminal = pty.fork()
         if self.child == 0:
             os.chdir(hearth.folder)
-            os.execve(BINARY, [str(BINARY), 'functions:shell'], hearth.environment({}))
+            os.execve(BINARY, [str(BINARY), 'functions:shell', *options], hearth.environment({}))
         self.shown = b''
         self.until('hearth > ')
 
@@ -167,6 +167,14 @@ def test_history_is_searched_and_kept(hearth):
     second = Prompt(hearth)
     second.type(f'{UP}{UP}\r', '"result": 33')
     assert second.end() == 0
+
+
+def test_history_that_is_not_wanted(hearth):
+    prompt = Prompt(hearth, '--no-history')
+    prompt.type('echo(44)\r', '"result": 44')
+    prompt.type(f'{UP}\r', '"result": 44')
+    assert prompt.end() == 0
+    assert not (hearth.folder / '.local').exists()
 
 
 def test_completion(prompt):

@@ -8,6 +8,7 @@ import pytest
 from hearth import BINARY, ROOT
 
 PAGE = (ROOT / 'docs/command-line.md').read_text()
+PAGES = ''.join(path.read_text() for path in sorted((ROOT / 'docs').rglob('*.md')))
 # They write something else than a result, or none.
 WITHOUT_JSON = {'serve', 'exec', 'completions'}
 
@@ -58,6 +59,13 @@ def test_a_command_speaks_json(path):
 @pytest.mark.parametrize('path', COMMANDS, ids=name_of)
 def test_a_command_is_on_the_page(path):
     assert f'`{path[0]}' in PAGE or f'hearth {name_of(path)}' in PAGE, f'docs/command-line.md does not tell of {name_of(path)}'
+
+
+@pytest.mark.parametrize('path', LEAVES, ids=name_of)
+def test_its_options_are_on_a_page(path):
+    options = set(re.findall(r'(?<![\w-])--[a-z][a-z-]*', run(*path, '--help').stdout.partition('\nOPTIONS:')[2]))
+    assert {'--help', '--version'} <= options
+    assert sorted(option for option in options if not re.search(rf'{option}(?![\w-])', PAGES)) == []
 
 
 @pytest.mark.parametrize('path', LEAVES, ids=name_of)

@@ -80,6 +80,8 @@ def test_the_command(upgradable, tmp_path):
     assert result['pid'] != host.pid and result['heldMilliseconds'] >= result['gapMilliseconds'] >= 0
     host.install('#!/bin/sh\nexit 3\n')
     assert 'ended with status 3 before it served' in commands.run('upgrade').sentence
+    host.install('#!/bin/sh\nexec sleep 60\n')
+    assert 'the new host was not ready within 1 s' in commands.run('upgrade', '--timeout', '1').sentence
     assert host.result('echo', 1) == 1
 
 

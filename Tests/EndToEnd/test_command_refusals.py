@@ -1,0 +1,49 @@
+"""Options that do not go together, or have values that cannot be: one sentence says so, before any host is asked."""
+
+import pytest
+
+from commands import Commands
+
+RULES = ('database:rules', 'test', '--path', '/a', '--operation')
+
+
+@pytest.fixture(scope='module')
+def hearth(tmp_path_factory):
+    return Commands(None, tmp_path_factory.mktemp('nowhere'), url='http://127.0.0.1:1')
+
+
+@pytest.mark.parametrize('arguments, sentence', [
+    (('database:get', '/', '--order-by-key', '--order-by-value'), 'of --order-by, --order-by-key and --order-by-value there can be only one'),
+    (('database:get', '/', '--order-by', 'a', '--order-by-key'), 'of --order-by, --order-by-key and --order-by-value there can be only one'),
+    (('database:get', '/', '--order-by-key', '--limit-to-first', '1', '--limit-to-last', '1'),
+     '--limit-to-first and --limit-to-last exclude each other'),
+    (('database:get', '/', '--order-by-key', '--limit-to-last', '0'), 'a limit is at least 1'),
+    (('database:set', '/a', 'file.json', '--data', '1'), 'name a file or give --data, not both'),
+    (('database:import', '/a', '--chunk-size', '0'), '--chunk-size is from 0.001 to 64 megabytes'),
+    (('database:import', '/a', '--chunk-size', '65'), '--chunk-size is from 0.001 to 64 megabytes'),
+    (('database:import', '/a', '--concurrency', '0'), '--concurrency is from 1 to 64'),
+    (('database:import', '/a', '--concurrency', '65'), '--concurrency is from 1 to 64'),
+    (('database:import', '/a', '--resume-at=-1'), '--resume-at is a byte of the file, from 0'),
+    ((*RULES, 'read', '--data', '1'), 'a read takes no --data'), ((*RULES, 'write'), 'a write needs --data: what is written, or null to remove'),
+    ((*RULES, 'update'), 'an update needs --data: an object with the keys to replace'),
+    (('events:list', '--limit', '0'), '--limit is at least 1'), (('events:replay',), 'name events by their ids, or say --all'),
+    (('events:delete', '1', '--function', 'f'), '--function goes with --all'),
+    (('functions:call', 'f', '--as', 'a', '--id-token', 'b'), 'of --as and --id-token there can be only one'),
+    (('functions:shell', '--claims', '{}'), '--claims belongs to --as'), (('functions:call', 'f', '--path', 'x'), '--path begins with / or ?'),
+    (('functions:call', 'f', '--method', 'a b'), '--method is a word such as PUT'),
+    (('functions:call', 'f', '--header', 'x'), "a header is a name, a colon and a value: 'Accept: text/html'"),
+    (('functions:log', '--follow', '--until', '1m'), '--follow goes on with what is logged from now on; leave --until out'),
+    (('functions:log', '--lines', '10001'), '--lines is a number from 0 to 10000'),
+    (('functions:log', '--lines=-1'), '--lines is a number from 0 to 10000'),
+    (('functions:split', 'f', '5=50', '5=50'), 'name two different versions'),
+    (('functions:split', 'f', '5=90', '6=20'), 'the percentages add up to 100'),
+    (('functions:split', 'f', '1=50', '2=25', '3=25'), 'name one version or two, such as 5=90 6=10'),
+    (('upgrade', '--timeout', '0'), '--timeout is a number of seconds from 1 to 3600'),
+    (('upgrade', '--timeout', '3601'), '--timeout is a number of seconds from 1 to 3600'),
+    (('messaging:devices', '--limit', '0'), '--limit is at least 1'),
+])
+def test_arguments_that_cannot_be(arguments, sentence, hearth):
+    said = hearth.run(*arguments)
+    assert (said.status, said.output) == (64, ''), said
+    assert said.error.startswith(f'hearth: {sentence} (see: hearth {arguments[0]}'), said.error
+    assert said.error.count('\n') == 1
