@@ -33,7 +33,7 @@ struct LogStoreTests {
             var files = LogFiles(directory: folder, limits: LogFiles.Limits(bytesMax: 128 << 10))
             for number in 0..<2000 {
                 let line = Self.line(Self.first + Int64(number), "message \(number) \(String(repeating: "x", count: 200))")
-                let kept = files.append(line.span, firstID: Self.first + Int64(number))
+                let kept = files.append(line.span)
                 #expect(kept == line.count)
             }
             let segments = LogSegment.all(in: folder)
@@ -46,6 +46,24 @@ struct LogStoreTests {
         }
     }
 
+    @Test("many lines at once take no more room than one after the other", arguments: [(10, 2000), (200, 2000), (40_000, 20)])
+    func bursts(length: Int, count: Int64) throws {
+        try Self.withFolder { folder in
+            var files = LogFiles(directory: folder, limits: LogFiles.Limits(bytesMax: 128 << 10))
+            for burst in 0..<3 as Range<Int64> {
+                let lines = (0..<count).map { Self.line(Self.first + burst * count + $0, String(repeating: "x", count: length)) }
+                let bytes = Array(lines.joined())
+                let kept = files.append(bytes.span)
+                #expect(kept == bytes.count)
+            }
+            let segments = LogSegment.all(in: folder)
+            // A line that is longer than a segment has one of its own.
+            #expect(segments.reduce(0) { $0 + $1.sizeBytes } <= max(128 << 10, length * 6))
+            #expect(LogFiles.lastID(in: folder) == Self.first + 3 * count - 1)
+            #expect(LogPage.newest(in: segments, LogFilter(), limit: 1).through == Self.first + 3 * count - 1)
+        }
+    }
+
     @Test("pages lead through everything, whatever their size")
     func pages() throws {
         try Self.withFolder { folder in
@@ -53,7 +71,7 @@ struct LogStoreTests {
             for number in 0..<700 {
                 let id = Self.first + Int64(number)
                 let line = Self.line(id, "\(number)", function: number % 3 == 0 ? "g" : "f")
-                _ = files.append(line.span, firstID: id)
+                _ = files.append(line.span)
             }
             let segments = LogSegment.all(in: folder)
             for limit in [1, 7, 100, 10_000] {
@@ -80,12 +98,12 @@ struct LogStoreTests {
             do {
                 var files = LogFiles(directory: folder, limits: LogFiles.Limits())
                 let lines = Self.line(Self.first, "whole") + Self.line(Self.first + 1, "torn").prefix(60)
-                _ = files.append(lines.span, firstID: Self.first)
+                _ = files.append(lines.span)
             }
             #expect(LogFiles.lastID(in: folder) == Self.first)
             var files = LogFiles(directory: folder, limits: LogFiles.Limits())
             let after = Self.line(Self.first + 2, "after")
-            _ = files.append(after.span, firstID: Self.first + 2)
+            _ = files.append(after.span)
             let page = LogPage.newest(in: LogSegment.all(in: folder), LogFilter(), limit: 100)
             #expect(Self.messages(page) == ["whole", "after"])
         }
@@ -99,7 +117,7 @@ struct LogStoreTests {
             for number in 0..<10 {
                 let id = Self.first + Int64(number) * day
                 let lines = Array((0..<700).map { Self.line(id + $0, "day \(number) \(String(repeating: "x", count: 100))") }.joined())
-                _ = files.append(lines.span, firstID: id)
+                _ = files.append(lines.span)
             }
             let page = LogPage.newest(in: LogSegment.all(in: folder), LogFilter(), limit: 10_000)
             let days = Set(Self.messages(page).map { $0.prefix(5) })

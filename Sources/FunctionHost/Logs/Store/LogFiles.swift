@@ -57,10 +57,33 @@ struct LogFiles: ~Copyable {
         }
     }
 
-    /// Appends whole lines, of which the first one has this id.
+    /// Appends whole lines.
     ///
     /// - Returns: how many bytes of them were kept: all, or as many lines as the disk took.
-    mutating func append(_ lines: Span<UInt8>, firstID: Int64) -> Int {
+    mutating func append(_ lines: Span<UInt8>) -> Int {
+        var kept = 0
+        while kept < lines.count {
+            // Many lines at once take several segments: they are what bounds the store.
+            let most = lines.extracting(kept..<min(lines.count, kept + segmentBytesMax))
+            let fitting = most.count == lines.count - kept ? most.count : Self.wholeLines(most)
+            let piece = lines.extracting(kept..<kept + (fitting > 0 ? fitting : Self.lineLength(lines.extracting(kept..<lines.count))))
+            guard let firstID = LogScan.firstID(piece) else { return kept }
+            let taken = append(piece, firstID: firstID)
+            kept += taken
+            if taken < piece.count { break }
+        }
+        return kept
+    }
+
+    /// The length of the first line with its end.
+    private static func lineLength(_ bytes: Span<UInt8>) -> Int {
+        var end = 0
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+        return min(end + 1, bytes.count)
+    }
+
+    /// - Parameter firstID: of the first line.
+    private mutating func append(_ lines: Span<UInt8>, firstID: Int64) -> Int {
         if current == nil || currentSize > 0 && currentSize + lines.count > segmentBytesMax { begin(firstID) }
         guard descriptor >= 0 else { return 0 }
         var written = 0

@@ -112,11 +112,11 @@ final class LogStore: @unchecked Sendable {
         while true {
             if sem_wait(wake) != 0 { continue }
             let lines = takeLines()
-            guard let firstID = LogScan.firstID(lines.bytes) else {
+            guard !lines.isEmpty else {
                 state.withLock { $0.isWriting = false }
                 continue
             }
-            let kept = files.append(lines.bytes, firstID: firstID)
+            let kept = files.append(lines.bytes)
             let dropped = kept == lines.count ? 0 : Self.countLines(lines.bytes.extracting(kept..<lines.count))
             lost += dropped
             let size = files.sizeBytes
