@@ -124,9 +124,10 @@ def test_admin_token_is_for_its_owner_only(launch):
     assert token not in host.log
 
 
-def with_pipe(host):
+def with_pipe(host, waits=True):
     """Starts a host whose output goes into a pipe; returns the end to read from."""
     reader, writer = os.pipe()
+    os.set_blocking(writer, waits)
     host.process = subprocess.Popen(host.command(), stdin=subprocess.DEVNULL, stdout=writer, stderr=writer, cwd=host.folder,
                                     start_new_session=True, env={'PATH': '/usr/bin:/bin'})
     os.close(writer)
@@ -141,6 +142,22 @@ def test_output_that_goes_nowhere_does_not_end_it(prepare):
     for number in range(20):
         assert host.result('echo', number) == number
         host.callable('throwsPlain')
+    dropped = re.search(r'^hearth_log_lines_dropped_total\{where="output"\} (\d+)', host.request('GET', '/_/metrics').text, re.MULTILINE)
+    assert int(dropped[1]) >= 20
+
+
+def test_output_that_does_not_wait_loses_nothing(prepare):
+    """Whoever has started the host has made its pipe so, and reads late."""
+    host = prepare()
+    reader = with_pipe(host, waits=False)
+    for _ in range(600):
+        host.callable('throwsPlain')
+    said = b''
+    while said.count(b'PlainError') < 600:
+        said += os.read(reader, 65536)
+    assert len(said) > 65536 and b'were dropped' not in said
+    host.stop()
+    os.close(reader)
 
 
 def test_output_that_nobody_reads_does_not_hold_it_up(prepare):

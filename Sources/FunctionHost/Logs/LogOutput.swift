@@ -122,10 +122,26 @@ final class LogOutput: @unchecked Sendable {
             var lines = takeLines()
             while !lines.isEmpty {
                 let count = lines.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count > 0 { lines.consume(count) } else if errno != EINTR { lines.clear() }
+                if count > 0 {
+                    lines.consume(count)
+                } else if errno == EAGAIN {
+                    // Somebody else has made it so that it does not wait by itself.
+                    var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&ready, 1, -1)
+                } else if errno != EINTR {
+                    drop(&lines)
+                }
             }
             state.withLock { $0.isWriting = false }
         }
+    }
+
+    /// Nobody takes them any more.
+    private func drop(_ lines: inout ByteBuffer) {
+        var count = 0
+        for index in 0..<lines.count where lines.bytes[index] == UInt8(ascii: "\n") { count += 1 }
+        lines.clear()
+        state.withLock { $0.figures.droppedByOutput += count }
     }
 
     private func takeLines() -> ByteBuffer {
