@@ -14,6 +14,9 @@ final class MessagingStore {
     var figures: StoreFigures
     /// What `figures` said of waiting messages when the transaction began.
     private var pendingBefore = 0
+    /// So many pages are in the log before they are moved.
+    private var checkpointPages = 1024
+    private var checkpointAfter: UInt64 = 0
 
     /// - Parameter figures: what was counted when the store was open before.
     init(path: String, figures: StoreFigures) throws(StoreOpenError) {
@@ -52,10 +55,28 @@ final class MessagingStore {
         figures.didFail()
     }
 
-    /// Keeps the write-ahead log short. Pages are moved while nobody reads: there is one connection only.
-    func checkpoint(pagesMin: Int) throws(SQLiteError) {
-        if connection.logPages >= pagesMin { _ = try connection.checkpoint() }
+    /// Keeps the write-ahead log short. Nobody reads meanwhile, and sends wait: each time is measured, and the next comes sooner or later.
+    ///
+    /// Messages for many devices change the same pages again and again: the more commits share a checkpoint, the less is written.
+    ///
+    /// - Parameter isDue: whether it is time for it however short the log is.
+    func checkpoint(isDue: Bool = false) throws(SQLiteError) {
+        let start = EventLoop.monotonicNanoseconds()
+        guard isDue || connection.logPages >= checkpointPages, start >= checkpointAfter else { return }
+        // A disk that is full is not asked again at once.
+        checkpointAfter = start + 1_000_000_000
+        _ = try connection.checkpoint()
+        checkpointAfter = 0
+        let milliseconds = (EventLoop.monotonicNanoseconds() - start) / 1_000_000
+        if milliseconds > Self.goodMilliseconds.upperBound {
+            checkpointPages = max(checkpointPages * 2 / 3, Self.checkpointPagesMin)
+        } else if milliseconds < Self.goodMilliseconds.lowerBound {
+            checkpointPages = min(checkpointPages * 5 / 4, StoreSchema.logPagesMax)
+        }
     }
+
+    private static let goodMilliseconds: ClosedRange<UInt64> = 4...8
+    private static let checkpointPagesMin = 512
 
     // MARK: Devices
 

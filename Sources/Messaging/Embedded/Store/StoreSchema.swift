@@ -12,7 +12,7 @@ enum StoreSchema {
     /// `Hmsg`, in the header of the file.
     static let applicationID: Int64 = 0x486D_7367
     static let version: Int64 = 1
-    /// The pages of 4 KiB that the write-ahead log has before they are moved, and that it keeps.
+    /// The pages of 4 KiB that the write-ahead log has at most before they are moved, and that it keeps.
     static let logPagesMax = 4096
 
     static let tables = """

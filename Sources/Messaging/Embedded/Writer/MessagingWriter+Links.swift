@@ -25,6 +25,7 @@ extension MessagingWriter {
             lastLink += 1
             let link = DeviceLink(id: lastLink, device: device, loop: loop, handler: handler, state: state)
             links[device.id] = link
+            connecting.append(link)
             if let last = last.flatMap({ MessageID.number($0) }) { link.unacknowledged.insert(last) }
             let ready: JSONValue = ["type": "ready", "fid": .string(device.fid), "pending": JSONValue(try store.pendingCount(device.id))]
             link.frames.append(DeviceFrame(kind: .ready, json: ready.serialized()))

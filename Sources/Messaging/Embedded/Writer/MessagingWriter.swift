@@ -32,6 +32,7 @@ final class MessagingWriter {
     private(set) var isInTransaction = false
     private var isStopped = false
     private(set) var hasTrouble = false
+    private var hasLogTrouble = false
     private var lastAttempt: UInt64 = 0
 
     /// The number that the newest message has.
@@ -39,6 +40,8 @@ final class MessagingWriter {
     /// Connected devices, by their rows.
     var links: [Int64: DeviceLink] = [:]
     var lastLink: UInt64 = 0
+    /// Those of them that connected in this transaction.
+    var connecting: [DeviceLink] = []
     /// Devices that something was added for in this transaction.
     var touched: Set<Int64> = []
     var fanOuts: [FanOut] = []
@@ -59,9 +62,6 @@ final class MessagingWriter {
     lazy var upkeepTimer = Timer(loop: loop) { [unowned self] in keepUp() }
 
     private static let retryMilliseconds: UInt64 = 250
-    /// What the log keeps on the disk anyway. Messages for many devices change the same pages again and again: the more commits share
-    /// a checkpoint, the less is written.
-    private static let checkpointPages = StoreSchema.logPagesMax
 
     init(
         loop: EventLoop, path: String, settings: EmbeddedSettings, projects: [MessagingProject], parser: MessageParser, clock: MessagingClock,
@@ -140,7 +140,7 @@ final class MessagingWriter {
             try body(store)
         } catch {
             abandon(error)
-            refuse(.unavailable(retryAfterSeconds: 1))
+            refuse(.notStored(error))
         }
     }
 
@@ -156,10 +156,15 @@ final class MessagingWriter {
             return abandon(error)
         }
         didSucceed()
+        connecting = []
         deliver(failure: nil)
         pumpTouched(store)
-        do throws(SQLiteError) { try store.checkpoint(pagesMin: Self.checkpointPages) } catch {
-            didFail("the log of the store of messages cannot be shortened", error)
+        do throws(SQLiteError) {
+            try store.checkpoint()
+            hasLogTrouble = false
+        } catch {
+            if !hasLogTrouble { log.error("the log of the store of messages cannot be shortened", metadata: ["reason": "\(error)"]) }
+            hasLogTrouble = true
         }
     }
 
@@ -170,10 +175,23 @@ final class MessagingWriter {
         store?.rollback()
         touched = []
         fresh = [:]
-        deliver(failure: .unavailable(retryAfterSeconds: 1))
+        deliver(failure: .notStored(error))
         for link in links.values { link.frames = [] }
+        // Nothing was read for them that is certain.
+        for link in connecting where links[link.device.id] === link {
+            links.removeValue(forKey: link.device.id)
+            link.tell(.ended(.failed))
+        }
+        connecting = []
         recent = nil
-        if error.kind == .corrupt || error.kind == .io { store = nil }
+        switch error.kind {
+        // A file that could only be read when it was opened stays so.
+        case .corrupt, .readOnly, .cannotOpen: store = nil
+        // What is in the log already may be moved within the room that there is, and then the log begins anew.
+        case .full: try? store?.checkpoint(isDue: true)
+        // The log still has what was taken back when the disk did not sync: this connection writes over it, another would read it.
+        default: break
+        }
         // What fan-outs had done in this transaction is to be done again.
         do throws(SQLiteError) { if let store { try resumeFanOuts(store) } } catch { store = nil }
     }
@@ -215,4 +233,17 @@ final class MessagingWriter {
     }
 
     func number(of project: String) -> String { projects[project]?.number ?? MessagingProject.number(for: project) }
+}
+
+extension MessagingError {
+    /// The store took nothing, and says why where that helps.
+    static func notStored(_ error: SQLiteError) -> MessagingError {
+        var refusal = unavailable(retryAfterSeconds: 1)
+        switch error.kind {
+        case .full: refusal.message = "The disk is full: nothing was stored. Try again when there is room."
+        case .readOnly: refusal.message = "The disk cannot be written to: nothing was stored."
+        default: break
+        }
+        return refusal
+    }
 }
