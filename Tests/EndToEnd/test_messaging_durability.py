@@ -23,17 +23,17 @@ def host(tmp_path):
 
 
 class Sender(threading.Thread):
-    """Sends numbers to a target until the host is gone, and knows which were accepted."""
+    """Sends numbers to a target until the host is gone, or it is told to stop, and knows which were accepted."""
 
     def __init__(self, host, name, target, first):
         super().__init__(daemon=True)
         self.host, self.name, self.target, self.number = host, name, target, first
-        self.accepted = set()
+        self.accepted, self.is_over = set(), False
 
     def run(self):
         try:
             messaging = Messaging(self.host, PROJECT)
-            while True:
+            while not self.is_over:
                 self.number += 1
                 message = {**self.target, 'data': {'from_sender': self.name, 'n': str(self.number)}}
                 answer = messaging.ask('POST', f'/v1/projects/{PROJECT}/messages:send', {'message': message})
