@@ -60,7 +60,7 @@ def prepare(configuration):
 
 def greeting():
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=10)
-    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException, ValueError):
         body = json.dumps({"data": {"name": "you"}})
         connection.request("POST", "/demo-hearth/us-central1/greet", body, {"Content-Type": "application/json"})
         return json.loads(connection.getresponse().read()).get("result")

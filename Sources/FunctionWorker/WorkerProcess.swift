@@ -11,6 +11,8 @@ public final class WorkerProcess {
     private let loop: EventLoop
     private let channel: Stream
     private let log: WorkerLog
+    /// What limits its memory; nil where it limits itself.
+    private let memoryGroup: MemoryGroup?
     private var reader = FrameReader()
     private var plugin: Plugin?
     private var open = OpenInvocations()
@@ -20,11 +22,13 @@ public final class WorkerProcess {
     /// What the log was told of each slot, so that it is told only what is new.
     private var functionOfSlot: [UInt32] = []
 
-    /// Runs the process until the host ends it. Reads `HEARTH_HOST_PID` and `HEARTH_OPEN_FILES` from the environment.
+    /// Runs the process until the host ends it. Reads `HEARTH_HOST_PID`, `HEARTH_OPEN_FILES` and
+    /// `HEARTH_MEMORY_GROUP` from the environment.
     public static func main() -> Never {
-        WorkerConfinement.enter(host: number("HEARTH_HOST_PID") ?? 0, openFiles: number("HEARTH_OPEN_FILES") ?? 1024)
+        let host: Int32 = number("HEARTH_HOST_PID") ?? 0
+        WorkerConfinement.enter(host: host, openFiles: number("HEARTH_OPEN_FILES") ?? 1024)
         do throws(LoopError) {
-            let worker = try WorkerProcess()
+            let worker = try WorkerProcess(joinGroup(host))
             worker.loop.run()
         } catch {
             linux_write_error("hearth worker: \(error)\n")
@@ -35,7 +39,14 @@ public final class WorkerProcess {
 
     private static func number<T: FixedWidthInteger>(_ name: String) -> T? { getenv(name).flatMap { T(String(cString: $0)) } }
 
-    private init() throws(LoopError) {
+    private static func joinGroup(_ host: Int32) -> MemoryGroup? {
+        let mechanism = getenv(MemoryGroup.variable).flatMap { MemoryGroup.Mechanism(rawValue: String(cString: $0)) } ?? .dataLimit
+        guard let group = MemoryGroup(mechanism, pid: getpid(), hostPID: host), group.join() else { return nil }
+        return group
+    }
+
+    private init(_ memoryGroup: MemoryGroup?) throws(LoopError) {
+        self.memoryGroup = memoryGroup
         loop = try EventLoop()
         log = WorkerLog(descriptor: WorkerDescriptor.log, loop: loop)
         channel = try Stream.adopting(descriptor: WorkerDescriptor.channel, loop: loop)
@@ -73,10 +84,9 @@ public final class WorkerProcess {
             guard let mark = entry.firstIndex(of: "=") else { continue }
             setenv(String(entry[..<mark]), String(entry[entry.index(after: mark)...]), 1)
         }
-        unsetenv("HEARTH_HOST_PID")
-        unsetenv("HEARTH_OPEN_FILES")
+        for name in ["HEARTH_HOST_PID", "HEARTH_OPEN_FILES", MemoryGroup.variable] { unsetenv(name) }
         if chdir(words[1]) != 0 { refuse("\(words[2]): its directory \(words[1]) cannot be entered: \(String(cString: strerror(errno)))") }
-        if header.value > 0 { WorkerConfinement.limitMemory(header.value) }
+        if memoryGroup?.limit(bytes: header.value) != true { WorkerConfinement.limitMemory(header.value) }
         // Tells the plugin's entry that Swift's runtime, should it share ours, serves nobody else.
         setenv("HEARTH_WORKER", "1", 1)
         defer { unsetenv("HEARTH_WORKER") }

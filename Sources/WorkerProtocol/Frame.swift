@@ -3,7 +3,7 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     // From the host.
 
     /// Load a plugin. head: path, working directory and display name, each ended by a zero byte; body: environment
-    /// entries `NAME=value`, each ended by a zero byte; value: the limit of data memory in bytes, 0 for none; detail: 1 to close
+    /// entries `NAME=value`, each ended by a zero byte; value: the limit of memory in bytes; detail: 1 to close
     /// the sandbox once it is loaded.
     case load = 1
     /// Call function number `function`. head: context; body: payload; value: the deadline in monotonic nanoseconds.

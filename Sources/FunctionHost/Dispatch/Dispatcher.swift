@@ -1,4 +1,5 @@
 import EventLoop
+import FunctionWorker
 import Glibc
 import HTTP
 import Logging

@@ -30,7 +30,6 @@ final class ProcessWorker: Worker {
         budget = LogBudget(bytesPerSecond: dispatcher.limits.logBytesPerSecond)
         super.init(artifact: artifact, dispatcher: dispatcher, seed: child.seed)
         child.owner = self
-        let isGroupLimited = child.memoryGroup?.limit(bytes: settings.memoryBytes) ?? false
         var head = ByteBuffer()
         for word in [artifact.path, dispatcher.directory(for: artifact), artifact.displayName] {
             head.append(word)
@@ -42,7 +41,7 @@ final class ProcessWorker: Worker {
             body.append(0)
         }
         child.outbox.append(
-            frame: FrameHeader(.load, value: isGroupLimited ? 0 : settings.memoryBytes, detail: dispatcher.limits.isSandboxed ? 1 : 0),
+            frame: FrameHeader(.load, value: settings.memoryBytes, detail: dispatcher.limits.isSandboxed ? 1 : 0),
             head: head.bytes, body: body.bytes)
         child.flush()
         startWatch(Self.loadMilliseconds, reason: "it did not load within \(Self.loadMilliseconds / 1000) s")

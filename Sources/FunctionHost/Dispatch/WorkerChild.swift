@@ -21,7 +21,7 @@ final class WorkerChild {
     let seed = UInt64.random(in: .min ... .max)
     /// How it ended, once it is reaped and read to the end.
     private(set) var ending: ChildProcess.Ending?
-    /// Its control group, where there is one.
+    /// Its control group, where there are any; it joins by itself.
     let memoryGroup: MemoryGroup?
 
     private let process: ChildProcess
@@ -42,7 +42,10 @@ final class WorkerChild {
         self.onEnd = onEnd
         let process = try ChildProcess(
             loop: loop, program: launch.executable, arguments: ["hearth", "worker"],
-            environment: ["HEARTH_HOST_PID=\(launch.hostPID)", "HEARTH_OPEN_FILES=\(launch.openFiles)", "PATH=/usr/bin:/bin"],
+            environment: [
+                "HEARTH_HOST_PID=\(launch.hostPID)", "HEARTH_OPEN_FILES=\(launch.openFiles)",
+                "\(MemoryGroup.variable)=\(launch.mechanism.rawValue)", "PATH=/usr/bin:/bin",
+            ],
             directory: launch.directory, descriptors: [.null, .socket, .socket, .socket, .socket])
         self.process = process
         channel = process.sockets[2]

@@ -3,20 +3,24 @@ import Glibc
 /// A control group that limits the memory of one worker: version 2 where it is writable, else version 1.
 ///
 /// The kernel ends the worker when it takes more. Where neither version is writable a worker limits its own data segment,
-/// which refuses memory instead.
-struct MemoryGroup {
+/// which refuses memory instead. The worker joins by itself, because the kernel takes many milliseconds for that, which no loop has;
+/// the host removes the group when its worker has ended.
+public struct MemoryGroup {
     /// Which way memory is limited on this machine, for the log.
-    enum Mechanism: String, Sendable {
+    public enum Mechanism: String, Sendable {
         case controlGroup2 = "cgroup v2"
         case controlGroup1 = "cgroup v1"
         case dataLimit = "RLIMIT_DATA"
     }
 
+    /// Where a worker finds its ``Mechanism``.
+    public static let variable = "HEARTH_MEMORY_GROUP"
+
     private let mechanism: Mechanism
     private let directory: String
 
     /// What can be used here, found by making a group of the host's own.
-    static func detectMechanism(hostPID: Int32) -> Mechanism {
+    public static func detectMechanism(hostPID: Int32) -> Mechanism {
         for mechanism in [Mechanism.controlGroup2, .controlGroup1] {
             guard let root = root(mechanism) else { continue }
             let probe = "\(root)/hearth-\(hostPID)-probe"
@@ -29,7 +33,7 @@ struct MemoryGroup {
     }
 
     /// Removes the groups that hosts left behind which were killed before they could.
-    static func removeAbandoned(_ mechanism: Mechanism) {
+    public static func removeAbandoned(_ mechanism: Mechanism) {
         guard let root = root(mechanism), let directory = opendir(root) else { return }
         defer { closedir(directory) }
         while let entry = readdir(directory) {
@@ -51,18 +55,21 @@ struct MemoryGroup {
         }
     }
 
-    /// Makes a group with process `pid` in it, without a limit yet.
-    ///
-    /// - Returns: nil where the kernel refuses; the worker then limits itself.
-    init?(_ mechanism: Mechanism, pid: Int32, hostPID: Int32) {
+    /// The group of the worker `pid`, whether it is there yet or not; nil where there are no groups.
+    public init?(_ mechanism: Mechanism, pid: Int32, hostPID: Int32) {
         guard let root = Self.root(mechanism) else { return nil }
         self.mechanism = mechanism
         directory = "\(root)/hearth-\(hostPID)-\(pid)"
-        guard mkdir(directory, 0o755) == 0 else { return nil }
-        guard Self.write("\(pid)", to: "\(directory)/cgroup.procs") else {
-            rmdir(directory)
-            return nil
-        }
+    }
+
+    /// Makes the group and puts the calling process into it, without a limit yet. Blocks.
+    ///
+    /// - Returns: whether the kernel allowed it.
+    func join() -> Bool {
+        guard mkdir(directory, 0o755) == 0 else { return false }
+        if Self.write("0", to: "\(directory)/cgroup.procs") { return true }
+        rmdir(directory)
+        return false
     }
 
     /// Sets the limit.
@@ -76,10 +83,10 @@ struct MemoryGroup {
     }
 
     /// Removes the group once its process is gone.
-    func remove() { rmdir(directory) }
+    public func remove() { rmdir(directory) }
 
     /// Whether the kernel has ended something in the group for want of memory.
-    var hasKilled: Bool {
+    public var hasKilled: Bool {
         for file in ["memory.events", "memory.oom_control"] {
             guard let text = Self.read("\(directory)/\(file)") else { continue }
             for line in text.split(separator: "\n") where line.hasPrefix("oom_kill ") { return line != "oom_kill 0" }
