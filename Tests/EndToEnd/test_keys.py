@@ -41,6 +41,17 @@ def test_keys_are_fetched_once(launch):
         assert result['hasApp'] is True
 
 
+def test_certificates_by_their_ids(launch):
+    """As the hosted service publishes its keys."""
+    key, renewed = SigningKey('a'), SigningKey('b')
+    with KeyServer(key, document=lambda *keys: {key.kid: certificate(key) for key in keys}) as server:
+        host = launch(config={'auth': {'keys': {'certificatesUrl': server.url}}})
+        assert status(host, key) == 200
+        server.keys = [renewed]
+        until(lambda: status(host, renewed) == 200, 'the new key is trusted', 40)
+        assert status(host, key) == 401
+
+
 def test_many_at_once_cause_one_fetch(launch):
     key = SigningKey('a')
     with KeyServer(key) as server:

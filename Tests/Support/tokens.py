@@ -89,16 +89,16 @@ class Keys:
 
 
 class KeyServer(LocalServer):
-    """Serves a JWKS on loopback, counts how often it is asked, and can be told to fail."""
+    """Serves keys on loopback, as a JWKS or whatever `document` makes of them, counts how often it is asked, and can be told to fail."""
 
-    def __init__(self, *keys, cache_control='public, max-age=3600'):
+    def __init__(self, *keys, cache_control='public, max-age=3600', document=jwks):
         self.keys, self.cache_control, self.status, self.calls = list(keys), cache_control, 200, 0
         outer = self
 
         class Exchange(Handler):
             def do_GET(self):
                 outer.calls += 1
-                body = json.dumps(jwks(*outer.keys)).encode() if outer.status == 200 else b'no'
+                body = json.dumps(document(*outer.keys)).encode() if outer.status == 200 else b'no'
                 self.send_response(outer.status)
                 self.send_header('Content-Type', 'application/json')
                 self.send_header('Content-Length', str(len(body)))
