@@ -27,7 +27,10 @@ struct WatchScopeTests {
         let snapshot = scope.snapshot()
         #expect(Set(snapshot.stamps.keys) == ["\(folder)/Sources/A/a.swift", "\(folder)/Sources/A/deep/b.swift"])
         #expect(Set(snapshot.folders.keys) == [folder, "\(folder)/Sources", "\(folder)/Sources/A", "\(folder)/Sources/A/deep"])
-        #expect(snapshot.isIncomplete)
+        #expect(snapshot.isIncomplete && !snapshot.isFull)
+        let (few, narrow) = (scope.snapshot(filesMax: 1), scope.snapshot(foldersMax: 2))
+        #expect(few.isFull && few.stamps.count == 1)
+        #expect(narrow.isFull && narrow.folders.count == 2)
         #expect(plugin.owns("\(folder)/Sources/A/new.swift") && !plugin.owns("\(folder)/Sources/AB/new.swift"))
     }
 }

@@ -30,6 +30,8 @@ final class PluginWatch {
     private var firstHeard: UInt64?
     private var isLooking = false
     private var mustLookAgain = false
+    /// Whether it was said that not everything is watched.
+    private var isFull = false
     /// When the scope was last made anew: what is new in it and changed since counts as changed.
     private var scopeStart: timespec?
     /// Plugins whose first build has not ended: that nothing changes is no news.
@@ -159,6 +161,11 @@ final class PluginWatch {
             mustLookAgain = false
             look()
         }
+        if snapshot.isFull, !isFull {
+            let most = "\(WatchScope.filesMax) files in \(WatchScope.foldersMax) folders"
+            report(WatchReport(.notice, "There is more to watch than \(most), or folders in each other without end; the rest is not watched."))
+        }
+        isFull = snapshot.isFull
         // A folder that is away for a moment, as while branches change, comes back unheard.
         if snapshot.isIncomplete { retry?.start(afterMilliseconds: 1000) } else { retry?.stop() }
         if !changed.isEmpty { didChange(changed) }

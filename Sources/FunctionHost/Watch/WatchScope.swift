@@ -20,8 +20,8 @@ struct WatchScope: Sendable, Equatable {
     static let foldersMax = 8_000
 
     /// Looks at everything. Blocks: for the thread pool.
-    func snapshot() -> WatchSnapshot {
-        var snapshot = WatchSnapshot()
+    func snapshot(filesMax: Int = WatchScope.filesMax, foldersMax: Int = WatchScope.foldersMax) -> WatchSnapshot {
+        var snapshot = WatchSnapshot(filesMax: filesMax, foldersMax: foldersMax)
         for file in settings { snapshot.look(at: file) }
         for plugin in plugins.values {
             for file in plugin.files { snapshot.look(at: file) }
@@ -52,16 +52,29 @@ struct WatchSnapshot: Sendable {
     private(set) var folders: [String: FileStamp] = [:]
     /// Whether a folder that should be watched is not there.
     private(set) var isIncomplete = false
+    /// Whether there is more than is looked at.
+    private(set) var isFull = false
+    private let filesMax: Int
+    private let foldersMax: Int
+
+    fileprivate init(filesMax: Int, foldersMax: Int) {
+        self.filesMax = filesMax
+        self.foldersMax = foldersMax
+    }
 
     fileprivate mutating func look(at file: String) {
         watch(Folder.parent(of: file))
-        guard stamps.count < WatchScope.filesMax, let stamp = FileStamp(file), !stamp.isFolder else { return }
-        stamps[file] = stamp
+        if let stamp = FileStamp(file), !stamp.isFolder { add(file, stamp) }
+    }
+
+    private mutating func add(_ file: String, _ stamp: FileStamp?) {
+        if stamps.count < filesMax || stamps[file] != nil { stamps[file] = stamp } else { isFull = true }
     }
 
     /// Watches a folder, or where it is missing the nearest one above it.
     fileprivate mutating func watch(_ folder: String) {
-        guard folders[folder] == nil, folders.count < WatchScope.foldersMax else { return }
+        guard folders[folder] == nil else { return }
+        guard folders.count < foldersMax else { return isFull = true }
         if let stamp = FileStamp(folder), stamp.isFolder {
             folders[folder] = stamp
         } else {
@@ -72,10 +85,10 @@ struct WatchSnapshot: Sendable {
 
     fileprivate mutating func walk(_ folder: String, depth: Int) {
         watch(folder)
-        guard depth < 64, stamps.count < WatchScope.filesMax, folders.count < WatchScope.foldersMax else { return }
+        guard depth < 64, !isFull else { return isFull = true }
         for (name, isFolder) in Folder.entries(folder) where !WatchScope.isPassing(name) {
             let path = "\(folder)/\(name)"
-            if isFolder { walk(path, depth: depth + 1) } else { stamps[path] = FileStamp(path) }
+            if isFolder { walk(path, depth: depth + 1) } else { add(path, FileStamp(path)) }
         }
     }
 }
