@@ -86,7 +86,7 @@ public final class RestoreStage {
                 throw BackupFailure("the backup is damaged: \(name) is another library")
             }
         case .document:
-            guard let text = (try? DurableFile.read("\(folder)/\(name)", sizeMax: Self.documentBytesMax)) ?? nil,
+            guard let text = (try? DurableFile.read("\(folder)/\(name)", sizeMax: DeployedFile.sizeMax)) ?? nil,
                 (try? JSONValue(parsing: text)) != nil
             else {
                 throw BackupFailure("the backup is damaged: \(name) cannot be read")

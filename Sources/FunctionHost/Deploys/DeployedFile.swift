@@ -4,10 +4,12 @@ import JSON
 /// `deployed.json` in the data directory: the truth of what runs.
 struct DeployedFile: Sendable {
     let path: String
+    private let sizeMax: Int
 
     static let format = "hearth.deployed"
     static let formatVersion = 1
-    private static let sizeMax = 256 << 20
+    /// A longer one is neither read nor written.
+    static let sizeMax = 256 << 20
 
     private struct Head: Decodable {
         var format: String
@@ -20,6 +22,11 @@ struct DeployedFile: Sendable {
         var state: DeployedState
     }
 
+    init(path: String, sizeMax: Int = DeployedFile.sizeMax) {
+        self.path = path
+        self.sizeMax = sizeMax
+    }
+
     /// What is deployed; nothing where there is no file. Blocks.
     ///
     /// - Throws: `HostStartError` for a file that this host does not understand.
@@ -28,7 +35,7 @@ struct DeployedFile: Sendable {
         unlink(DurableFile.freshPath(of: path))
         let bytes: [UInt8]?
         do throws(DurableFile.Failure) {
-            bytes = try DurableFile.read(path, sizeMax: Self.sizeMax)
+            bytes = try DurableFile.read(path, sizeMax: sizeMax)
         } catch {
             throw HostStartError("\(path) \(error)")
         }
@@ -67,6 +74,10 @@ struct DeployedFile: Sendable {
         let document = Document(format: Self.format, formatVersion: Self.formatVersion, state: state)
         // A state is made of texts and numbers, which all can be written.
         guard let bytes = try? JSONEncoder().encode(document) else { throw DurableFile.Failure("made") }
+        guard bytes.count <= sizeMax else {
+            errno = EFBIG
+            throw DurableFile.Failure("written")
+        }
         try DurableFile.replace(path, with: bytes, mode: 0o600)
     }
 
