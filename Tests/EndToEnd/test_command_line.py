@@ -124,6 +124,34 @@ def test_admin_token_is_for_its_owner_only(launch):
     assert token not in host.log
 
 
+@pytest.mark.parametrize('contents', [b'', b'\n'])
+def test_an_empty_admin_token_is_replaced(contents, prepare):
+    """What a machine that stopped while the first host started may leave."""
+    host = prepare()
+    host.data.mkdir(mode=0o700)
+    path = host.data / 'admin-token'
+    path.write_bytes(contents)
+    path.chmod(0o644)
+    (host.data / 'admin-token.new').write_text('half')
+    host.start()
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    token = path.read_text()
+    assert len(token) == 43 and not (host.data / 'admin-token.new').exists()
+    assert host.request('GET', '/_/api/functions', [('Authorization', f'Bearer {token}')]).status == 200
+
+
+def test_an_admin_token_that_leads_nowhere_stays(prepare):
+    """What it leads to may be there another time."""
+    host = prepare()
+    host.data.mkdir(mode=0o700)
+    (host.data / 'admin-token').symlink_to('secrets/token')
+    host.spawn()
+    assert host.process.wait(20) != 0
+    host.process = None
+    assert 'admin-token leads to no token; remove it' in host.log
+    assert (host.data / 'admin-token').is_symlink()
+
+
 def with_pipe(host, waits=True):
     """Starts a host whose output goes into a pipe; returns the end to read from."""
     reader, writer = os.pipe()

@@ -98,6 +98,31 @@ def test_a_deployment_that_is_killed_at_every_step(prepare, tmp_path):
 
 
 @pytest.mark.timeout(300)
+def test_a_first_start_that_is_killed_at_every_step(prepare, tmp_path):
+    """The next one starts, with a token that is whole; one that was there is the one that counts."""
+    for step in itertools.count():
+        host, stops = with_stops(prepare, {}, tmp_path)
+        stops.at(step)
+        host.spawn()
+        with contextlib.suppress(AssertionError):
+            until(host.is_ready, 'the host is ready', 30)
+        stops.never()
+        if host.process.poll() is None:
+            break
+        assert host.process.wait(10) == -9
+        host.process = None
+        token = host.data / 'admin-token'
+        before = token.read_text() if token.exists() else None
+        host.start()
+        assert before in (None, token.read_text()), step
+        assert len(token.read_text()) == 43 and token.stat().st_mode & 0o777 == 0o600, step
+        assert Deploys(host).functions == {}, step
+        host.stop()
+        assert not list(host.data.glob('*.new')), step
+    assert step > 10, step
+
+
+@pytest.mark.timeout(300)
 def test_a_local_deployment_that_is_killed_at_every_step(prepare, tmp_path):
     host, stops = with_stops(prepare, {'Things': {'library': plugin(1, 'one', 'two')}}, tmp_path)
     host.start()

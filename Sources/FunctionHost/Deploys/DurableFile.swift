@@ -21,14 +21,37 @@ enum DurableFile {
     /// - Throws: `Failure`; then the file is as it was.
     static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(Failure) {
         let fresh = freshPath(of: path)
-        let descriptor = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw Failure("written") }
-        var isOpen = true
-        defer { if isOpen { close(descriptor) } }
-        guard bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }), fsync(descriptor) == 0 else { throw removing(fresh) }
-        isOpen = false
-        guard close(descriptor) == 0, rename(fresh, path) == 0 else { throw removing(fresh) }
+        try writeWhole(fresh, bytes, mode: mode)
+        guard rename(fresh, path) == 0 else { throw removing(fresh) }
         syncFolder(of: path)
+    }
+
+    /// Makes a file with these contents where there is none. Blocks.
+    ///
+    /// - Returns: whether it was made; one that is there stays as it is.
+    /// - Throws: `Failure`; then no file was made.
+    static func create(_ path: String, with bytes: [UInt8], mode: mode_t) throws(Failure) -> Bool {
+        let fresh = freshPath(of: path)
+        // What an interrupted writer has left may have another mode.
+        unlink(fresh)
+        try writeWhole(fresh, bytes, mode: mode)
+        // Not every file system has links.
+        let isMade = link(fresh, path) == 0 || errno == EPERM && rename(fresh, path) == 0
+        guard isMade || errno == EEXIST else { throw removing(fresh) }
+        unlink(fresh)
+        syncFolder(of: path)
+        return isMade
+    }
+
+    private static func writeWhole(_ path: String, _ bytes: [UInt8], mode: mode_t) throws(Failure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Failure("written") }
+        guard bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }), fsync(descriptor) == 0 else {
+            let failure = removing(path)
+            close(descriptor)
+            throw failure
+        }
+        guard close(descriptor) == 0 else { throw removing(path) }
     }
 
     /// Where new contents are written before they take their place.

@@ -49,27 +49,32 @@ struct DataDirectory: Sendable {
     /// Reads the token, or makes one of 256 random bits on first start.
     private static func adminToken(in path: String) throws(HostStartError) -> [UInt8] {
         let file = "\(path)/admin-token"
-        if let token = read(file) { return token }
-        var generator = SystemRandomNumberGenerator()
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        let token = (0..<43).map { _ in letters[Int.random(in: 0..<64, using: &generator)] }
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw HostStartError("\(file) cannot be written: \(reason())") }
-        defer { close(descriptor) }
-        guard write(descriptor, token, token.count) == token.count else {
-            throw HostStartError("\(file) cannot be written: \(reason())")
+        // Hosts that start at once make one token. Where a file system has no locks, the second finds the first's file below.
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if folder >= 0 { close(folder) } }
+        // What an interrupted writer has left.
+        if folder >= 0, flock(folder, LOCK_EX) == 0 { unlink(DurableFile.freshPath(of: file)) }
+        do throws(DurableFile.Failure) {
+            if let token = try read(file) { return token }
+            var generator = SystemRandomNumberGenerator()
+            let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+            let token = (0..<43).map { _ in letters[Int.random(in: 0..<64, using: &generator)] }
+            // An empty one was never used: its writer was interrupted. A link that leads nowhere is somebody's plan.
+            var status = stat()
+            if lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG { unlink(file) }
+            if try DurableFile.create(file, with: token, mode: 0o600) { return token }
+            if let token = try read(file) { return token }
+        } catch {
+            throw HostStartError("\(file) \(error)")
         }
-        return token
+        throw HostStartError("\(file) leads to no token; remove it, and a new one is made")
     }
 
-    private static func read(_ file: String) -> [UInt8]? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var room = [UInt8](repeating: 0, count: 1024)
-        let count = Glibc.read(descriptor, &room, room.count)
-        let token = room.prefix(max(0, count)).filter { $0 > 32 }
-        return token.isEmpty ? nil : token
+    /// Nil where there is none, or an empty one.
+    private static func read(_ file: String) throws(DurableFile.Failure) -> [UInt8]? {
+        guard let token = try DurableFile.read(file, sizeMax: 1024) else { return nil }
+        let visible = token.filter { $0 > 32 }
+        return visible.isEmpty ? nil : visible
     }
 
     private static func reason() -> String { String(cString: strerror(errno)) }
