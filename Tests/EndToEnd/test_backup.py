@@ -1,9 +1,11 @@
 """All data in one file, made while the host runs; and back."""
 
+import concurrent.futures
 import gzip
 import hashlib
 import io
 import json
+import pathlib
 import signal
 import sqlite3
 import subprocess
@@ -13,11 +15,12 @@ import threading
 import pytest
 
 from commands import Commands
-from hearth import BINARY, Host
+from hearth import BINARY, Host, compiled
 from processes import resident_kib, until
 from upgrading import Upgradable, Writers
 
 pytestmark = pytest.mark.timeout(180)
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / 'Support'
 
 
 @pytest.fixture
@@ -221,6 +224,31 @@ def test_a_new_host_that_cannot_serve_what_is_restored(tmp_path):
         host.install()
         commands.succeeds('restore', tmp_path / 'all.tar', '--force')
         assert get(host, '/a') == 1
+    finally:
+        host.stop()
+
+
+def test_a_stop_during_a_restore(tmp_path):
+    """The old data comes back, and not before the new process, which dies slowly, has let go of it."""
+    host = Upgradable(tmp_path / 'host', mode='development')
+    host.variables.update(LD_PRELOAD=compiled(SUPPORT / 'late_kill.c', ()), LATE_KILL=str(host.folder / 'witness'))
+    host.start()
+    try:
+        commands = Commands(host, tmp_path / 'commands')
+        put(host, '/a', 1)
+        commands.succeeds('backup', tmp_path / 'all.tar')
+        put(host, '/a', 2)
+        host.install_pretender(after='witness')
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            outcome = pool.submit(commands.run, 'restore', tmp_path / 'all.tar', '--force')
+            until((host.folder / 'witness').exists, 'the new process has the databases')
+            host.stop()
+            assert 'the host stops' in outcome.result().sentence
+        assert not (host.folder / 'taken-away').exists()
+        assert not list(host.data.glob('before-restore*')) and not list(host.data.glob('restore*'))
+        host.install()
+        host.start()
+        assert get(host, '/a') == 2
     finally:
         host.stop()
 

@@ -11,19 +11,26 @@ from hearth import BINARY, Host
 from load import Load
 from wire import Wire
 
-# A new version that says what it is told to say and then does what it is told to do: die, hang, or refuse.
+# A new version that says what it is told to say and then does what it is told to do: die, hang, or refuse. A witness hangs, and notes
+# when the data that it was given are taken away while it lives.
 PRETENDER = '''#!{python}
-import os, signal, socket, sys, time
+import glob, os, signal, socket, sys, time
 channel = socket.socket(fileno=int(os.environ['HEARTH_TAKEOVER']))
 channel.setblocking(True)
 first, descriptors, _, _ = socket.recv_fds(channel, 65536, 64)
 assert first[:1] == b'S' and descriptors
+def witness():
+    open('witness', 'w').write(str(os.getpid()))
+    while glob.glob('data/before-restore-*'): time.sleep(0.001)
+    open('taken-away', 'w').close()
+    time.sleep(600)
 def act(how):
     if how == 'die': os.kill(os.getpid(), signal.SIGKILL)
     if how == 'abort': os.abort()
     if how == 'leave': sys.exit(7)
     if how == 'hang': time.sleep(600)
     if how == 'refuse': channel.send(b'Fthe new one does not want to'); sys.exit(1)
+    if how == 'witness': witness()
     if how == 'close': channel.close(); time.sleep(600)
 act({before!r})
 channel.send(b'P{{"functions":1,"refusals":{refusals}}}')

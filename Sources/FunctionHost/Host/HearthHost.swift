@@ -286,7 +286,11 @@ public final class HearthHost {
             _exit(1)
         }
         isStopping = true
-        upgrade?.cancel("the host stops")
+        guard let upgrade else { return drain() }
+        upgrade.cancel("the host stops") { [self] in drain() }
+    }
+
+    private func drain() {
         if standsIn, let upgrade, successorEnding == nil { kill(upgrade.pid, SIGTERM) }
         if standsIn, isEnding { return }
         stopWatching()

@@ -34,7 +34,12 @@ public struct UpgradeFailure: Error, Sendable, CustomStringConvertible {
 /// then goes on here; its service calls are answered over there. Whatever fails before the new process serves leaves this host as it was.
 /// docs/decisions/host-upgrade.md has the reasons. Belongs to the home loop.
 final class HostUpgrade {
-    enum Phase { case preparing, holding, switching, serving, over }
+    enum Phase {
+        case preparing, holding, switching
+        /// Given up while the new process may have the databases: its end is waited for.
+        case ending
+        case serving, over
+    }
 
     private(set) var phase = Phase.preparing
     let host: HearthHost
@@ -45,6 +50,7 @@ final class HostUpgrade {
     private let relay = ServiceRelay()
     private var timer: Timer?
     private var refusal: String?
+    private var cancelled: (() -> Void)?
     private let begin = EventLoop.monotonicNanoseconds()
     private var holdBegin: UInt64 = 0
     private var gapBegin: UInt64 = 0
@@ -137,7 +143,7 @@ final class HostUpgrade {
         MessageChannel.closeAll(message.descriptors)
         switch UpgradeMessage(rawValue: first) {
         case .prepared?: if phase == .preparing { didPrepare(message.bytes.dropFirst()) }
-        case .failed?: refusal = String(decoding: message.bytes.dropFirst(), as: UTF8.self)
+        case .failed?: refusal = refusal ?? String(decoding: message.bytes.dropFirst(), as: UTF8.self)
         case .serving?: if phase == .switching { didServe() }
         case .answer?: if let part = RelayPart(message.bytes.dropFirst()) { relay.receive(part) }
         default: break
@@ -255,11 +261,24 @@ final class HostUpgrade {
     // MARK: Failing
 
     /// Gives up, while that is still possible.
-    func cancel(_ reason: String) { fail(reason) }
+    ///
+    /// - Parameter completion: called once this host is as it was, or at once where the new process serves.
+    func cancel(_ reason: String, completion: @escaping () -> Void) {
+        guard phase == .switching, let process else {
+            fail(reason)
+            return completion()
+        }
+        phase = .ending
+        timer = nil
+        refusal = reason
+        cancelled = completion
+        process.kill(SIGKILL)
+    }
 
+    /// The new process has ended, or was never given the databases.
     private func fail(_ reason: String) {
         guard phase != .over, phase != .serving else { return }
-        let reached = phase
+        let reached = phase == .ending ? .switching : phase
         phase = .over
         timer = nil
         channel?.close()
@@ -279,6 +298,8 @@ final class HostUpgrade {
         host.log.error("the host was not upgraded and goes on as before", metadata: ["reason": "\(reason)"])
         host.options.serviceManager?.notify("READY=1", "STATUS=Serving; the last upgrade failed: \(reason)")
         finish(.failure(UpgradeFailure(description: reason)))
+        cancelled?()
+        cancelled = nil
     }
 
     private func finish(_ result: Result<UpgradeReport, UpgradeFailure>) {
