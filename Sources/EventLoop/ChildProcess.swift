@@ -1,4 +1,4 @@
-import CLibuv
+import CLinux
 import Glibc
 
 /// A process that this one started, reaped by the loop when it ends.
@@ -21,7 +21,9 @@ public final class ChildProcess {
         public var signal: Int
     }
 
-    private let handle: UnsafeMutablePointer<uv_process_t>
+    private let loop: EventLoop
+    private var poll: Poll?
+    private var descriptor: Int32 = -1
     /// Called on the loop once the process was reaped, which is never before the loop's next turn.
     public var exited: ((Ending) -> Void)?
 
@@ -37,85 +39,83 @@ public final class ChildProcess {
     /// - Parameters:
     ///   - program: its file; `arguments[0]` where nil, which else is only what it is called.
     ///   - environment: the child's whole environment, `NAME=value`.
+    ///   - directory: where it begins; where this process stands, if nil.
     /// - Throws: `LoopError`, for example `ENOENT` for a missing program or `EAGAIN` at the process limit.
     public init(
         loop: EventLoop, program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]
     ) throws(LoopError) {
-        handle = .allocate(capacity: 1)
-        var pipes: [UnsafeMutablePointer<uv_pipe_t>] = []
-        var containers = descriptors.map { Self.container($0, loop: loop, pipes: &pipes) }
-        var argumentPointers = arguments.map { strdup($0) } + [nil]
-        var environmentPointers = environment.map { strdup($0) } + [nil]
-        let file = strdup(program ?? arguments.first ?? "")
-        defer { for pointer in argumentPointers + environmentPointers + [file] { free(pointer) } }
-        var options = uv_process_options_t()
-        options.exit_cb = { handle, status, signal in
-            guard let data = handle?.pointee.data else { return }
-            Unmanaged<ChildProcess>.fromOpaque(data).takeRetainedValue().didExit(Ending(status: Int(status), signal: Int(signal)))
-        }
-        let code = argumentPointers.withUnsafeMutableBufferPointer { arguments in
-            environmentPointers.withUnsafeMutableBufferPointer { environment in
-                containers.withUnsafeMutableBufferPointer { stdio in
-                    options.file = UnsafePointer(file)
-                    options.args = arguments.baseAddress
-                    options.env = environment.baseAddress
-                    options.stdio = stdio.baseAddress
-                    options.stdio_count = Int32(stdio.count)
-                    return Self.spawn(loop, handle, &options, directory)
-                }
+        self.loop = loop
+        let program = program ?? arguments.first ?? ""
+        var own: [Int32] = []
+        var theirs: [Int32] = []
+        // Until they are streams, the ends here are nobody's.
+        defer { for end in own + theirs { close(end) } }
+        var numbers: [Int32] = []
+        for descriptor in descriptors {
+            switch descriptor {
+            case .null: numbers.append(-1)
+            case .inherit(let number): numbers.append(number)
+            case .socket:
+                var ends: [Int32] = [-1, -1]
+                let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+                guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw LoopError(code: -errno, operation: "spawn", subject: program) }
+                own.append(ends[0])
+                theirs.append(ends[1])
+                numbers.append(ends[1])
             }
         }
-        guard code == 0 else {
-            closeAndFree(handle)
-            for pipe in pipes { closeAndFree(pipe) }
-            throw LoopError(code: code, operation: "spawn", subject: program ?? arguments.first ?? "")
+        pid = Self.spawn(program, arguments, environment, directory, numbers, &descriptor)
+        try check(pid, "spawn", program)
+        do throws(LoopError) {
+            while let end = own.first {
+                sockets.append(try Stream.adopting(descriptor: end, loop: loop))
+                own.removeFirst()
+            }
+            // Held until the exit is reported.
+            let poll = try Poll(loop: loop, descriptor: descriptor) { [self] _ in reap() }
+            self.poll = poll
+            try poll.watch(.readable)
+        } catch {
+            Glibc.kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+            for stream in sockets { stream.close() }
+            letGo()
+            throw error
         }
-        // Held until the exit is reported.
-        handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
-        pid = handle.pointee.pid
-        sockets = pipes.map { Stream(loop: loop, handle: $0) }
     }
 
     /// Sends a signal; does nothing once the process has ended.
     public func kill(_ signal: Int32) {
-        if ending == nil { uv_process_kill(handle, signal) }
+        if ending == nil { Glibc.kill(pid, signal) }
     }
 
-    private func didExit(_ ending: Ending) {
+    private func reap() {
+        var status: Int32 = 0
+        guard ending == nil, waitpid(pid, &status, WNOHANG) == pid else { return }
+        let signal = Int(status & 0x7F)
+        let ending = Ending(status: signal == 0 ? Int(status >> 8 & 0xFF) : 0, signal: signal)
         self.ending = ending
-        closeAndFree(handle)
+        letGo()
         let exited = self.exited
         self.exited = nil
         exited?(ending)
     }
 
-    private static func spawn(
-        _ loop: EventLoop, _ handle: UnsafeMutablePointer<uv_process_t>, _ options: inout uv_process_options_t, _ directory: String?
-    ) -> Int32 {
-        guard let directory else { return uv_spawn(loop.handle, handle, &options) }
-        return directory.withCString { path in
-            options.cwd = path
-            return uv_spawn(loop.handle, handle, &options)
-        }
+    private func letGo() {
+        poll?.close()
+        poll = nil
+        close(descriptor)
     }
 
-    private static func container(
-        _ descriptor: Descriptor, loop: EventLoop, pipes: inout [UnsafeMutablePointer<uv_pipe_t>]
-    ) -> uv_stdio_container_t {
-        var container = uv_stdio_container_t()
-        switch descriptor {
-        case .null:
-            container.flags = UV_IGNORE
-        case .inherit(let number):
-            container.flags = UV_INHERIT_FD
-            container.data.fd = number
-        case .socket:
-            let pipe = UnsafeMutablePointer<uv_pipe_t>.allocate(capacity: 1)
-            uv_pipe_init(loop.handle, pipe, 0)
-            pipes.append(pipe)
-            container.flags = uv_stdio_flags(UV_CREATE_PIPE.rawValue | UV_READABLE_PIPE.rawValue | UV_WRITABLE_PIPE.rawValue)
-            container.data.stream = UnsafeMutableRawPointer(pipe).assumingMemoryBound(to: uv_stream_t.self)
-        }
-        return container
+    /// - Returns: the process id, or a negated errno.
+    private static func spawn(
+        _ program: String, _ arguments: [String], _ environment: [String], _ directory: String?, _ descriptors: [Int32], _ watch: inout Int32
+    ) -> Int32 {
+        let words = arguments.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup($0) } + [nil]
+        let folder = directory.map { strdup($0) } ?? nil
+        defer { for pointer in words + variables + [folder] { free(pointer) } }
+        return linux_spawn(
+            program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, folder, descriptors, UInt32(descriptors.count), &watch)
     }
 }

@@ -1,4 +1,5 @@
 import CLibuv
+import Glibc
 
 /// What libuv answered when something failed: its number, its name for it and its text.
 public struct LoopError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -16,11 +17,17 @@ public struct LoopError: Error, Equatable, Sendable, CustomStringConvertible {
         self.subject = subject
     }
 
-    /// libuv's name, for example `EADDRINUSE`.
-    public var name: String { String(cString: uv_err_name(code)) }
+    /// libuv's name, for example `EADDRINUSE`; the number of an error that libuv does not know.
+    public var name: String { isKnown ? String(cString: uv_err_name(code)) : "errno \(-code)" }
 
-    /// libuv's text, for example `address already in use`.
-    public var message: String { String(cString: uv_strerror(code)) }
+    /// libuv's text, for example `address already in use`, else the system's.
+    public var message: String { isKnown ? String(cString: uv_strerror(code)) : String(cString: strerror(-code)) }
+
+    private var isKnown: Bool {
+        var text = [CChar](repeating: 0, count: 64)
+        uv_err_name_r(code, &text, text.count)
+        return strncmp(text, "Unknown", 7) != 0
+    }
 
     public var description: String {
         subject.isEmpty ? "\(operation): \(message) (\(name))" : "\(operation) \(subject): \(message) (\(name))"

@@ -32,7 +32,7 @@ public struct MemoryGroup {
         return .dataLimit
     }
 
-    /// Removes the groups that hosts left behind which were killed before they could.
+    /// Removes the groups that hosts left behind which were killed before they could. Called before the first worker is started.
     public static func removeAbandoned(_ mechanism: Mechanism) {
         guard let root = root(mechanism), let directory = opendir(root) else { return }
         defer { closedir(directory) }
@@ -41,11 +41,14 @@ public struct MemoryGroup {
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             let words = name.split(separator: "-")
-            guard words.count == 3, words[0] == "hearth", let host = Int32(words[1]), kill(host, 0) != 0, errno == ESRCH else { continue }
+            guard words.count == 3, words[0] == "hearth", let host = Int32(words[1]), isGone(host) else { continue }
             // A group that still has a process in it cannot be removed, and stays.
             rmdir("\(root)/\(name)")
         }
     }
+
+    /// Whether there is no such host any more; one of this number was another process, before this one has made any group.
+    private static func isGone(_ host: Int32) -> Bool { host == getpid() || (kill(host, 0) != 0 && errno == ESRCH) }
 
     private static func root(_ mechanism: Mechanism) -> String? {
         switch mechanism {
@@ -83,7 +86,9 @@ public struct MemoryGroup {
     }
 
     /// Removes the group once its process is gone.
-    public func remove() { rmdir(directory) }
+    ///
+    /// - Returns: false where the kernel still has something in it, which may be so for a moment after the end.
+    public func remove() -> Bool { rmdir(directory) == 0 || errno != EBUSY }
 
     /// Whether the kernel has ended something in the group for want of memory.
     public var hasKilled: Bool {

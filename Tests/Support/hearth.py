@@ -133,7 +133,8 @@ class Host:
             raise AssertionError(f'still running {seconds} s after {sig.name}: {self.log[-2000:]}') from None
         self.process, pid = None, self.process.pid
         until(lambda: not self.survivors(family, pid), f'no process outlives the host: {self.survivors(family, pid)}')
-        assert processes.memory_groups(pid) == []
+        groups = processes.memory_groups(pid)
+        assert groups == [], f'control groups outlive the host: {groups}'
         assert status == 0, f'exit status {status} after {sig.name}: {self.log[-2000:]}'
 
     def kill(self):

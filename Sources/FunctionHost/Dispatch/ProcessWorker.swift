@@ -207,7 +207,6 @@ extension ProcessWorker: WorkerChildOwner {
         state = .ended
         watch = nil
         let reason = describe(ending)
-        child.memoryGroup?.remove()
         let dropped = budget.takeDropped()
         if dropped > 0 {
             let origin = self.origin(of: InvocationID(rawValue: 0), function: .max)

@@ -24,6 +24,7 @@ final class WorkerChild {
     /// Its control group, where there are any; it joins by itself.
     let memoryGroup: MemoryGroup?
 
+    private let loop: EventLoop
     private let process: ChildProcess
     private let channel: Stream
     private var reader = FrameReader()
@@ -31,14 +32,16 @@ final class WorkerChild {
     private var printed: [LineSplitter] = [LineSplitter(), LineSplitter()]
     private var exit: ChildProcess.Ending?
     private var hasChannelEnded = false
+    private var groupTimer: Timer?
     private let onEnd: (WorkerChild) -> Void
 
     var pid: Int32 { process.pid }
 
     /// Starts `hearth worker` without a plugin.
     ///
-    /// - Parameter onEnd: called after the owner was told.
+    /// - Parameter onEnd: called after the owner was told, when nothing is left of it.
     init(loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) throws(LoopError) {
+        self.loop = loop
         self.onEnd = onEnd
         let process = try ChildProcess(
             loop: loop, program: launch.executable, arguments: ["hearth", "worker"],
@@ -86,7 +89,15 @@ final class WorkerChild {
         ending = exit
         owner?.child(self, ended: exit)
         owner = nil
-        onEnd(self)
+        leaveGroup(attemptsLeft: 100)
+    }
+
+    /// What has ended, and what it had started, may stay in the group for a moment more.
+    private func leaveGroup(attemptsLeft: Int) {
+        groupTimer = nil
+        guard attemptsLeft > 0, memoryGroup?.remove() == false else { return onEnd(self) }
+        groupTimer = Timer(loop: loop) { [self] in leaveGroup(attemptsLeft: attemptsLeft - 1) }
+        groupTimer?.start(afterMilliseconds: 2)
     }
 }
 

@@ -67,7 +67,6 @@ final class WorkerLauncher {
         children[ObjectIdentifier(child)] = nil
         if spare === child {
             spare = nil
-            child.memoryGroup?.remove()
             refillLater()
         }
         dispatcher.poolDidShrink()
