@@ -27,10 +27,11 @@ extension WallClock {
         time.tm_mday = Int32(day)
         time.tm_hour = Int32(hour)
         time.tm_min = Int32(minute)
-        time.tm_sec = Int32(second)
-        let seconds = Int64(timegm(&time)) - Int64(offset)
+        // A leap second is the one after its minute.
+        time.tm_sec = Int32(min(second, 59))
+        let seconds = Int64(timegm(&time)) - Int64(offset) + (second == 60 ? 1 : 0)
         // The calendar turns the 31st of February into another day.
-        guard Int(time.tm_mday) == day || second == 60 else { return nil }
+        guard Int(time.tm_mday) == day else { return nil }
         return seconds * 1_000_000 + Int64(fraction)
     }
 
