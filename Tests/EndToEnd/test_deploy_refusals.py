@@ -108,6 +108,23 @@ def test_a_trigger_of_functions_json_that_nothing_can_start(launch):
     assert host.log.count('endpoints.three.eventTrigger: braces must hold a whole segment') == 2, 'in the log and on the banner'
 
 
+def test_events_of_another_service_are_told_once(host, deploys):
+    """It is deployed and never runs; that is said when it comes, not whenever something else does."""
+    news = {'eventTrigger': {'eventType': 'google.cloud.pubsub.topic.v1.messagePublished', 'eventFilters': {'topic': 'news'}}}
+
+    def told():
+        return host.log.count('news: this host has no events of type')
+    deploys.deploy({'Others': plugin(1, 'two', news=news)})
+    until(lambda: told() == 1, 'it is told')
+    for version in (2, 3):
+        deploys.deploy({'Others': plugin(version, 'two', news=news)})
+        deploys.deploy({'Things': plugin(version, 'one')})
+    assert told() == 1
+    deploys.delete('news')
+    deploys.deploy({'Others': plugin(4, 'two', news=news)})
+    until(lambda: told() == 2, 'it is new again')
+
+
 def test_good_ones_beside_a_bad_one_are_not_deployed(host, deploys):
     sentences = refused(deploys, {'Things': plugin(2, 'one'), 'Bad': library('wrong_version'), 'Worse': library('missing_entry')})
     assert [sentence.split(':')[0] for sentence in sentences] == ['libmissing_entry.so', 'libwrong_version.so']

@@ -28,6 +28,8 @@ public final class HearthHost {
     var certificates: CertificateWatcher?
     private(set) var isStopping = false
     private var shardsLeft = 0
+    /// Why functions that are there get no events.
+    private var eventProblems: [String] = []
     var drainTimer: Timer?
     private(set) var isServing = false
     private var isEnding = false
@@ -245,7 +247,11 @@ public final class HearthHost {
     /// Lets the triggers and every loop know these functions, and nobody any others.
     private func publish(_ functions: [RegisteredFunction], isComplete: Bool, completion: @escaping () -> Void) {
         let events = EventFunctions(functions)
-        for problem in events.problems { log.error("a function is left out", metadata: ["reason": "\(problem)"]) }
+        // Functions are published again and again; a reason is told when it is new.
+        for problem in events.problems where !eventProblems.contains(problem) {
+            log.error("a function is left out", metadata: ["reason": "\(problem)"])
+        }
+        eventProblems = events.problems
         database.database.useTriggers(events.table)
         delivery.publish(events.targets, isComplete: isComplete)
         let countdown = LoopBound(Countdown(shards.count, completion: completion), loop: home)
