@@ -22,7 +22,8 @@ static void say(const hearth_invocation *i) {
              (int)i->name.size, (const char *)i->name.data, (int)getpid(), setting ? setting : "", secret ? secret : "");
     if (memmem(i->context.data, i->context.size, "\"event\":", 8) != NULL) {
         char line[768];
-        snprintf(line, sizeof line, "handled %s with version %d", told(i, "\"after\":") ? (const char *)i->payload.data : "", VERSION);
+        int size = told(i, "\"after\":") ? (int)i->payload.size : 0;
+        snprintf(line, sizeof line, "handled %.*s with version %d", size, (const char *)i->payload.data, VERSION);
         line[strcspn(line, "\n")] = 0;
         host->log(host, i->id, HEARTH_INFO, (hearth_bytes){line, strlen(line)}, (hearth_bytes){NULL, 0});
     }
