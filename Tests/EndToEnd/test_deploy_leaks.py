@@ -6,7 +6,7 @@ import pytest
 
 from deploys import Deploys, Refused, plugin
 from hearth import library
-from processes import descriptors, until
+from processes import descriptors, steady, until
 
 COUNT = 100
 
@@ -32,7 +32,7 @@ def test_a_hundred_deployments(loops, launch):
     for number in range(1, 13):
         turn(number)
     until(settled, 'old workers have ended')
-    before = len(descriptors(host.pid)), len(host.workers())
+    before = steady(lambda: (len(descriptors(host.pid)), len(host.workers())), 'descriptors and workers')
     for number in range(13, COUNT + 1):
         turn(number)
     until(settled, 'old workers have ended')
@@ -49,7 +49,7 @@ def test_refused_deployments_leave_nothing(launch):
     deploys.deploy({'Things': plugin(1, 'one')})
     host.result('one')
     until(lambda: len(host.workers()) == 2, 'a spare worker is there')
-    before = folders(host), len(descriptors(host.pid)), len(host.workers())
+    before = steady(lambda: (folders(host), len(descriptors(host.pid)), len(host.workers())), 'folders, descriptors and workers')
     for name in ('wrong_version', 'missing_entry', 'entry_crashes', 'duplicate_names', 'null_entry') * 2:
         with pytest.raises(Refused):
             deploys.deploy({'Things': library(name)})

@@ -7,7 +7,7 @@ import pytest
 
 from hearth import INTERNAL
 from load import Load
-from processes import children, descriptors, memory_groups, until
+from processes import children, descriptors, memory_groups, steady, until
 
 # What a caller may be told when the worker that had its call is killed, or when no worker can be started for a moment.
 DEFINED = {(200, None), (500, 'INTERNAL'), (503, 'UNAVAILABLE'), (429, 'RESOURCE_EXHAUSTED')}
@@ -64,7 +64,7 @@ def test_two_hundred_crashes_leave_nothing(fault, launch):
     for _ in range(5):
         crash()
     host.result('pid')
-    before = len(descriptors(host.pid))
+    before = steady(lambda: len(descriptors(host.pid)), 'descriptors')
     for _ in range(200):
         crash()
     host.result('pid')

@@ -194,7 +194,7 @@ def test_a_hundred_saves_leak_nothing(host, library_file):
         put(plugin(number % 5 + 1, 'one'), library_file)
         serves(host, number % 5 + 1)
     until(lambda: (len(host.loaded_workers()), len(host.workers())) == (1, 2), 'old workers are gone, and one is kept without a plugin')
-    before = holdings(host)
+    before = processes.steady(lambda: holdings(host), 'what the host holds')
     for number in range(12, 112):
         put(plugin(number % 5 + 1, 'one'), library_file)
         serves(host, number % 5 + 1)

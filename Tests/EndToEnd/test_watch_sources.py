@@ -193,7 +193,7 @@ def test_many_saves_leak_nothing(host):
         write(path, TINY.format(number))
         serves(host, number)
     until(lambda: len(host.loaded_workers()) == 2, 'old workers are gone')
-    before = holdings(host)
+    before = processes.steady(lambda: holdings(host), 'what the host holds')
     for number in range(300, 320):
         for step in range(4):
             write(path, TINY.format(f'{number} + {step}'))

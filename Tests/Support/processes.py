@@ -121,6 +121,18 @@ def environment(pid):
         return {name: value for name, _, value in pairs}
 
 
+def steady(measure, what, seconds=20):
+    """What `measure()` gives once it has given the same for 0.3 s: what was begun before is over then."""
+    end, found, since = time.monotonic() + seconds, measure(), time.monotonic()
+    while time.monotonic() - since < 0.3:
+        assert time.monotonic() < end, f'did not settle within {seconds} s: {what}: {found}'
+        time.sleep(0.02)
+        now = measure()
+        if now != found:
+            found, since = now, time.monotonic()
+    return found
+
+
 def until(condition, what, seconds=20):
     """Waits for `condition()` to be true and returns what it gave."""
     end = time.monotonic() + seconds

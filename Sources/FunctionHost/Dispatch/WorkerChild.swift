@@ -31,8 +31,8 @@ final class WorkerChild {
     private var records = LogRecordReader()
     private var printed: [LineSplitter] = [LineSplitter(), LineSplitter()]
     private var exit: ChildProcess.Ending?
-    private var hasChannelEnded = false
-    private var groupTimer: Timer?
+    private var openSockets = 0
+    private var endTimer: Timer?
     private let onEnd: (WorkerChild) -> Void
 
     var pid: Int32 { process.pid }
@@ -54,6 +54,7 @@ final class WorkerChild {
         channel = process.sockets[2]
         memoryGroup = MemoryGroup(launch.mechanism, pid: process.pid, hostPID: launch.hostPID)
         process.exited = { [self] in didExit($0) }
+        openSockets = process.sockets.count
         for stream in process.sockets {
             stream.handler = self
             stream.startReading()
@@ -81,11 +82,22 @@ final class WorkerChild {
         exit = ending
         // What it has started must not live on, nor hold its sockets open.
         Glibc.kill(-process.pid, SIGKILL)
+        awaitSockets(turnsLeft: 3)
         endIfComplete()
     }
 
+    /// What it has sent is still to be read. Somebody else may have its sockets, though, and keep them.
+    private func awaitSockets(turnsLeft: Int) {
+        guard turnsLeft > 0 else {
+            for stream in process.sockets { stream.close() }
+            return
+        }
+        endTimer = Timer(loop: loop) { [self] in awaitSockets(turnsLeft: turnsLeft - 1) }
+        endTimer?.start(afterMilliseconds: 50)
+    }
+
     private func endIfComplete() {
-        guard let exit, hasChannelEnded, ending == nil else { return }
+        guard let exit, openSockets == 0, ending == nil else { return }
         ending = exit
         owner?.child(self, ended: exit)
         owner = nil
@@ -94,10 +106,10 @@ final class WorkerChild {
 
     /// What has ended, and what it had started, may stay in the group for a moment more.
     private func leaveGroup(attemptsLeft: Int) {
-        groupTimer = nil
+        endTimer = nil
         guard attemptsLeft > 0, memoryGroup?.remove() == false else { return onEnd(self) }
-        groupTimer = Timer(loop: loop) { [self] in leaveGroup(attemptsLeft: attemptsLeft - 1) }
-        groupTimer?.start(afterMilliseconds: 2)
+        endTimer = Timer(loop: loop) { [self] in leaveGroup(attemptsLeft: attemptsLeft - 1) }
+        endTimer?.start(afterMilliseconds: 2)
     }
 }
 
@@ -124,10 +136,9 @@ extension WorkerChild: StreamHandler {
     func streamDidDrain(_ stream: Stream) {}
 
     func streamDidClose(_ stream: Stream) {
-        guard stream === channel else { return }
-        hasChannelEnded = true
+        openSockets -= 1
         // A worker without its channel is of no use.
-        kill()
+        if stream === channel { kill() }
         endIfComplete()
     }
 }
