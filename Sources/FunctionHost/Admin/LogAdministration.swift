@@ -43,14 +43,17 @@ final class LogAdministration {
         stream.onEnd = { [unowned self, unowned stream] in streams[ObjectIdentifier(stream)] = nil }
     }
 
-    /// Reads a page beside the loop.
-    static func read(_ query: LogQuery, after: Int64?, _ store: LogStore, on loop: EventLoop, completion: @escaping (LogPage) -> Void) {
+    /// Reads a page beside the loop: what comes behind the line `after`, or the newest lines through the line `end`.
+    static func read(
+        _ query: LogQuery, after: Int64?, through end: Int64 = .max, _ store: LogStore, on loop: EventLoop,
+        completion: @escaping (LogPage) -> Void
+    ) {
         let answer = LoopBound(completion, loop: loop)
         Task {
             // What is offloaded throws nothing.
             let page = try? await loop.offload { () -> LogPage in
                 let segments = store.segments()
-                guard let after else { return LogPage.newest(in: segments, query.filter, limit: query.limit) }
+                guard let after else { return LogPage.newest(in: segments, query.filter, limit: query.limit, through: end) }
                 return LogPage.following(after, in: segments, query.filter, limit: LogQuery.limitMax)
             }
             loop.post { answer.value(page ?? LogPage()) }

@@ -45,6 +45,8 @@ final class LogStream: HTTPExchangeObserver {
         // Before anything is read: what is logged meanwhile waits there, and nothing is missed.
         guard store.follow(mailbox) else { return false }
         self.mailbox = mailbox
+        // What is newer comes through the mailbox, and is no page's to skip.
+        let newest = store.lastID
         exchange.observer = self
         exchange.startResponse(.ok) { fields in
             LogAdministration.writeFields(to: fields)
@@ -53,7 +55,7 @@ final class LogStream: HTTPExchangeObserver {
         let heartbeat = Timer(loop: loop) { [unowned self] in beat() }
         heartbeat.start(afterMilliseconds: Self.heartbeatMilliseconds, repeatMilliseconds: Self.heartbeatMilliseconds)
         self.heartbeat = heartbeat
-        read(after: query.after)
+        read(after: query.after, through: newest)
         return true
     }
 
@@ -76,10 +78,10 @@ final class LogStream: HTTPExchangeObserver {
 
     // MARK: What is kept
 
-    private func read(after: Int64?) {
+    private func read(after: Int64?, through end: Int64 = .max) {
         phase = .reading
         let reference = LoopBound(WeakStream(self), loop: loop)
-        LogAdministration.read(query, after: after, store, on: loop) { page in reference.value.stream?.didRead(page) }
+        LogAdministration.read(query, after: after, through: end, store, on: loop) { page in reference.value.stream?.didRead(page) }
     }
 
     private func didRead(_ page: LogPage) {

@@ -15,7 +15,9 @@ struct LogPage: Sendable {
     // MARK: Reading, which takes its time: never on a loop
 
     /// The newest lines that match, as many as are wanted and fit into a page.
-    static func newest(in segments: [LogSegment], _ filter: LogFilter, limit: Int) -> LogPage {
+    ///
+    /// - Parameter end: lines with a later id are not looked at.
+    static func newest(in segments: [LogSegment], _ filter: LogFilter, limit: Int, through end: Int64 = .max) -> LogPage {
         var page = LogPage()
         var pieces: [[UInt8]] = []
         var count = 0
@@ -25,7 +27,7 @@ struct LogPage: Sendable {
             var matches: [Range<Int>] = []
             LogScan.forEachRange(bytes.span) { range in
                 let line = bytes.span.extracting(range)
-                guard let id = LogScan.id(line) else { return }
+                guard let id = LogScan.id(line), id <= end else { return }
                 page.through = max(page.through, id)
                 if filter.matches(line, id: id) { matches.append(range) }
             }

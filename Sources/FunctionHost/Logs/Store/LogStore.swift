@@ -86,6 +86,9 @@ final class LogStore: @unchecked Sendable {
     /// The files as they are now; one of them may be gone when it is read.
     func segments() -> [LogSegment] { LogSegment.all(in: directory) }
 
+    /// The id of the last line that was taken.
+    var lastID: Int64 { state.withLock { $0.lastID } }
+
     // MARK: Following
 
     /// From now on the mailbox gets every line that it wants.
