@@ -3,10 +3,12 @@
 import json
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
 
+import processes
 from hearth import BINARY, Host
 from load import Load
 from wire import Wire
@@ -71,6 +73,15 @@ class Upgradable(Host):
         """The answer of the administration."""
         return self.request('POST', '/_/api/host:upgrade', [('Authorization', f'Bearer {self.token}'), ('Content-Type', 'application/json')],
                             json.dumps({'timeoutSeconds': seconds}), timeout=70, **options)
+
+    def kill(self):
+        """Ends the host that serves, and what stands in for it."""
+        family = processes.descendants(self.process.pid)
+        os.kill(self.serving_pid(), signal.SIGKILL)
+        self.process.kill()
+        self.process.wait(10)
+        self.process = None
+        return family
 
     def serving_pid(self):
         """The process that answers now, as the last upgrade said."""
