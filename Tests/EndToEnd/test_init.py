@@ -49,7 +49,7 @@ def works(folder, name, data, result, edit):
         called = run(folder, BINARY, 'functions:call', name, data, '--url', f'http://127.0.0.1:{port}')
         assert called.returncode == 0, called.stderr
         assert result in called.stdout
-        edited = edit(folder)
+        edited = edit()
         address = f'http://127.0.0.1:{port}'
         until(lambda: edited in run(folder, BINARY, 'functions:call', name, data, '--url', address).stdout, 'what is saved serves', 120)
     finally:
@@ -65,7 +65,7 @@ def test_a_project_in_swift(hearth):
     assert str(ROOT) in (folder / 'Package.swift').read_text()
     source = folder / 'Sources/Greetings/Greetings.swift'
 
-    def edit(_):
+    def edit():
         source.write_text(source.read_text().replace('Hello, ', 'Welcome, '))
         return 'Welcome, Grace!'
 
@@ -80,7 +80,7 @@ def test_a_project_in_c(hearth):
     folder = hearth.folder / 'counts'
     assert (folder / 'include/hearth.h').read_bytes() == (ROOT / 'Sources/CHearth/include/hearth.h').read_bytes()
 
-    def edit(_):
+    def edit():
         source = folder / 'src/Counts.c'
         source.write_text(source.read_text().replace(r'{\"count\":', r'{\"total\":'))
         assert run(folder, 'scripts/build').returncode == 0

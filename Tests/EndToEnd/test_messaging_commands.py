@@ -7,26 +7,15 @@ import threading
 import pytest
 
 from commands import Commands
-from hearth import Host
-from messaging import Messaging, Receiver
+from messaging import Receiver
+from tokens import PROJECT
 
-PROJECT = 'demo-hearth'
 NOBODY = 'cNobody000000000000001:APA91bNobodyNobodyNobodyNobody'
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('messages'), [], mode='development', config={'project': PROJECT}).start()
-    yield host
-    host.stop()
-
-
 @pytest.fixture
-def admin(host):
-    admin = Messaging(host, PROJECT)
-    admin.control('reset')
-    yield admin
-    admin.close()
+def host(messaging_host):
+    return messaging_host
 
 
 @pytest.fixture

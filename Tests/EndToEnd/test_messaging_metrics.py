@@ -15,7 +15,7 @@ TOKEN = 'cTokenOne0000000000001:' + 'A' * 40
 
 
 @pytest.fixture(scope='module')
-def host(tmp_path_factory):
+def messaging_host(tmp_path_factory):
     settings = {'limits': {'pendingMessages': 3}, 'quotas': {'devicePerMinute': 8}}
     host = Host(tmp_path_factory.mktemp('figures'), [], mode='development', config={'messaging': settings}).start()
     yield host
@@ -23,11 +23,8 @@ def host(tmp_path_factory):
 
 
 @pytest.fixture
-def admin(host):
-    admin = Messaging(host, PROJECT)
-    admin.control('reset')
-    yield admin
-    admin.close()
+def host(messaging_host):
+    return messaging_host
 
 
 def sends(outcome):

@@ -9,14 +9,12 @@ from hearth import callable_headers
 from wire import Ended, Wire, request_bytes
 
 
-class Load:
-    """`with Load(host, 'echo') as load:` calls until the block ends. Each outcome is one word or (status, error status)."""
+class Crowd:
+    """Threads that run until the block ends; `run` gets a number from 0 on and looks at `stopping`."""
 
-    def __init__(self, host, name, data=1, clients=8, keep_alive=True, token=None, tls=None):
-        self.request = request_bytes('POST', host.path(name), callable_headers(token), json.dumps({'data': data}))
-        self.port, self.keep_alive, self.tls = host.port, keep_alive, tls
-        self.outcomes, self.lock, self.stopping = collections.Counter(), threading.Lock(), threading.Event()
-        self.threads = [threading.Thread(target=self.run, daemon=True) for _ in range(clients)]
+    def __init__(self, clients):
+        self.stopping = threading.Event()
+        self.threads = [threading.Thread(target=self.run, args=(number,), daemon=True) for number in range(clients)]
 
     def __enter__(self):
         for thread in self.threads:
@@ -29,6 +27,19 @@ class Load:
             thread.join(60)
             assert not thread.is_alive(), 'a request was never answered'
 
+    def run(self, number):
+        raise NotImplementedError
+
+
+class Load(Crowd):
+    """`with Load(host, 'echo') as load:` calls until the block ends. Each outcome is one word or (status, error status)."""
+
+    def __init__(self, host, name, data=1, clients=8, keep_alive=True, token=None, tls=None):
+        super().__init__(clients)
+        self.request = request_bytes('POST', host.path(name), callable_headers(token), json.dumps({'data': data}))
+        self.port, self.keep_alive, self.tls = host.port, keep_alive, tls
+        self.outcomes, self.lock = collections.Counter(), threading.Lock()
+
     def count(self):
         with self.lock:
             return sum(self.outcomes.values())
@@ -37,7 +48,7 @@ class Load:
         with self.lock:
             self.outcomes[outcome] += 1
 
-    def run(self):
+    def run(self, number):
         wire = None
         while not self.stopping.is_set():
             try:

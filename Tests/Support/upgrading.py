@@ -5,12 +5,11 @@ import os
 import shutil
 import signal
 import sys
-import threading
 import time
 
 import processes
 from hearth import BINARY, Host
-from load import Load
+from load import Crowd, Load
 from wire import Wire
 
 # A new version that says what it is told to say and then does what it is told to do: die, hang, or refuse. A witness hangs, and notes
@@ -104,24 +103,12 @@ class TimedLoad(Load):
         return outcome
 
 
-class Writers:
+class Writers(Crowd):
     """Threads that each write 1, 2, 3, ... below a key of their own, and remember what was acknowledged."""
 
     def __init__(self, host, clients=4):
+        super().__init__(clients)
         self.host, self.acknowledged, self.problems, self.slowest = host, [0] * clients, [], 0.0
-        self.stopping = threading.Event()
-        self.threads = [threading.Thread(target=self.run, args=(number,), daemon=True) for number in range(clients)]
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopping.set()
-        for thread in self.threads:
-            thread.join(60)
-            assert not thread.is_alive(), 'a write was never answered'
 
     def run(self, number):
         wire, count = None, 0
