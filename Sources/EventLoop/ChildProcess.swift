@@ -21,7 +21,6 @@ public final class ChildProcess {
         public var signal: Int
     }
 
-    private let loop: EventLoop
     private var poll: Poll?
     private var descriptor: Int32 = -1
     /// Called on the loop once the process was reaped, which is never before the loop's next turn.
@@ -44,7 +43,6 @@ public final class ChildProcess {
     public init(
         loop: EventLoop, program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]
     ) throws(LoopError) {
-        self.loop = loop
         let program = program ?? arguments.first ?? ""
         var own: [Int32] = []
         var theirs: [Int32] = []
