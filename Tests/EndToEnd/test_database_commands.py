@@ -253,6 +253,15 @@ def test_tokens(host, hearth):
     assert hearth.run('database:get', '/', **nowhere).status == 0
 
 
+def test_a_token_that_looks_like_an_option(prepare, tmp_path):
+    host = prepare()
+    host.data.mkdir(mode=0o700)
+    (host.data / 'admin-token').write_text('--force-of-habit')
+    host.start()
+    hearth = Commands(host, tmp_path)
+    assert hearth.run('database:get', '/', '--token', '--force-of-habit', HEARTH_DATA=None).status == 0
+
+
 def test_development_needs_no_token(launch, tmp_path):
     host = launch([], mode='development')
     hearth = Commands(None, tmp_path / 'here', url=f'http://127.0.0.1:{host.port}')

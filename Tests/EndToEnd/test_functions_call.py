@@ -74,7 +74,7 @@ def test_which_app_calls(hearth):
 def test_nobody_is_an_administrator_by_accident(hearth):
     """The administrator's token is for the host, not for functions."""
     assert not hearth.result('functions:call', 'contextInfo', '--token', 'owner')['hasAuth']
-    assert hearth.result('functions:call', 'contextInfo', '--as', 'ada')['uid'] == 'ada'
+    assert hearth.result('functions:call', 'contextInfo', '--as', '-ada')['uid'] == '-ada'
 
 
 def test_a_stream(hearth):

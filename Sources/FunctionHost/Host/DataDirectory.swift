@@ -57,8 +57,9 @@ struct DataDirectory: Sendable {
         do throws(DurableFile.Failure) {
             if let token = try read(file) { return token }
             var generator = SystemRandomNumberGenerator()
-            let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-            let token = (0..<43).map { _ in letters[Int.random(in: 0..<64, using: &generator)] }
+            // No "-": people paste it into shells, where one in front makes an option of it.
+            let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+            let token = (0..<43).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
             // An empty one was never used: its writer was interrupted. A link that leads nowhere is somebody's plan.
             var status = stat()
             if lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG { unlink(file) }

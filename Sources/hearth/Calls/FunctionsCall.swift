@@ -86,16 +86,16 @@ struct FunctionsCall: HostCommand {
 
 /// Who calls a function.
 struct CallerOptions: ParsableArguments {
-    @Option(name: .customLong("as"), help: ArgumentHelp("Call as this user; only in development mode.", valueName: "uid"))
+    @Option(name: .customLong("as"), parsing: .unconditional, help: ArgumentHelp("Call as this user; only in development mode.", valueName: "uid"))
     var uid: String?
 
     @Option(help: ArgumentHelp("More claims of that user's token, as JSON.", valueName: "json"))
     var claims: String?
 
-    @Option(help: ArgumentHelp("Call with this ID token.", valueName: "token"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Call with this ID token.", valueName: "token"))
     var idToken: String?
 
-    @Option(help: ArgumentHelp("Call with this App Check token.", valueName: "token"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Call with this App Check token.", valueName: "token"))
     var appCheck: String?
 
     func validate() throws {

@@ -7,7 +7,10 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where the host is. (default: HEARTH_URL, else http://127.0.0.1:5001)", valueName: "url"))
     var url: String?
 
-    @Option(help: ArgumentHelp("The administrator's token. (default: HEARTH_TOKEN, else admin-token of the data directory)", valueName: "token"))
+    // A token may begin with "-", as those of earlier versions could.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The administrator's token. (default: HEARTH_TOKEN, else admin-token of the data directory)", valueName: "token"))
     var token: String?
 
     @Option(

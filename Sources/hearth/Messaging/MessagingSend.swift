@@ -48,7 +48,7 @@ struct MessagingSend: HostCommand {
 
 /// Who gets a message.
 struct ReceiverOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The device with this registration token.", valueName: "token"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The device with this registration token.", valueName: "token"))
     var device: String?
 
     @Option(help: ArgumentHelp("The device with this installation id.", valueName: "fid"))
@@ -88,10 +88,10 @@ struct ReceiverOptions: ParsableArguments {
 
 /// What a message says.
 struct MessageOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The title of what is shown.", valueName: "text"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The title of what is shown.", valueName: "text"))
     var title: String?
 
-    @Option(help: ArgumentHelp("Its text.", valueName: "text"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Its text.", valueName: "text"))
     var body: String?
 
     @Option(help: ArgumentHelp("The address of its image, http or https.", valueName: "url"))
@@ -102,7 +102,7 @@ struct MessageOptions: ParsableArguments {
         help: ArgumentHelp("What the application gets; may be repeated.", valueName: "key=value"))
     var data: [String] = []
 
-    @Option(help: ArgumentHelp("A whole message: a file, - for standard input, or JSON.", valueName: "message"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("A whole message: a file, - for standard input, or JSON.", valueName: "message"))
     var message: String?
 
     func validate() throws {
