@@ -26,8 +26,8 @@ def hearth(host, tmp_path):
 def test_a_device_gets_it(host, admin, hearth):
     device = admin.register()
     with Receiver(host, device['token'], acknowledges=True) as receiver:
-        name = hearth.succeeds('messaging:send', '--device', device['token'], '--title', 'Goal', '--body', '-1 : 0', '--image', 'http://a.example/g.png',
-                               '--data', 'score=3', '--data', 'sum=1+1=2', '--data', 'none=')
+        name = hearth.succeeds('messaging:send', '--device', device['token'], '--title', 'Goal', '--body', '-1 : 0',
+                               '--image', 'http://a.example/g.png', '--data', 'score=3', '--data', 'sum=1+1=2', '--data', 'none=')
         got = receiver.next()
         assert f"projects/{PROJECT}/messages/{got['message_id']}\n" == name
         assert got['notification'] == {'title': 'Goal', 'body': '-1 : 0', 'image': 'http://a.example/g.png'}
