@@ -67,6 +67,8 @@ pid_t linux_spawn(
     *watch = (int)syscall(SYS_pidfd_open, pid, 0);
     if (*watch >= 0) return pid;
     reason = errno;
+    *watch = -1;
+    if (reason == ENOSYS || reason == EPERM) return pid;
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     return -reason;

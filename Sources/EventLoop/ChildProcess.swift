@@ -21,7 +21,11 @@ public final class ChildProcess {
         public var signal: Int
     }
 
+    /// How often a system that does not tell of the end is asked for it: kernels before 5.3, sandboxes, valgrind.
+    private static let lookMilliseconds: UInt64 = 20
+
     private var poll: Poll?
+    private var timer: Timer?
     private var descriptor: Int32 = -1
     /// Called on the loop once the process was reaped, which is never before the loop's next turn.
     public var exited: ((Ending) -> Void)?
@@ -70,9 +74,15 @@ public final class ChildProcess {
                 own.removeFirst()
             }
             // Held until the exit is reported.
-            let poll = try Poll(loop: loop, descriptor: descriptor) { [self] _ in reap() }
-            self.poll = poll
-            try poll.watch(.readable)
+            if descriptor < 0 {
+                let timer = Timer(loop: loop) { [self] in reap() }
+                self.timer = timer
+                timer.start(afterMilliseconds: Self.lookMilliseconds, repeatMilliseconds: Self.lookMilliseconds)
+            } else {
+                let poll = try Poll(loop: loop, descriptor: descriptor) { [self] _ in reap() }
+                self.poll = poll
+                try poll.watch(.readable)
+            }
         } catch {
             Glibc.kill(pid, SIGKILL)
             waitpid(pid, nil, 0)
@@ -102,7 +112,9 @@ public final class ChildProcess {
     private func letGo() {
         poll?.close()
         poll = nil
-        close(descriptor)
+        timer?.close()
+        timer = nil
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// - Returns: the process id, or a negated errno.

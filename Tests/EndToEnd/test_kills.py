@@ -51,6 +51,21 @@ def test_stopped_worker_is_replaced(launch):
     assert host.result('pid') != pid
 
 
+def test_where_no_descriptor_tells_of_an_end(prepare):
+    """As in sandboxes and on old kernels: workers start, and their end is seen all the same."""
+    host = prepare()
+    calls = host.folder / 'calls'
+    command = ['strace', '-D', '-f', '-qq', '-e', 'trace=pidfd_open', '-e', 'inject=pidfd_open:error=ENOSYS', '-o', str(calls), *host.command()]
+    host.command = lambda: command
+    host.start()
+    for number in range(3):
+        until(lambda: host.callable('echo', number).status == 200, 'another worker answers')
+        for process in host.workers():
+            os.kill(process.pid, signal.SIGKILL)
+    host.stop()
+    assert 'ENOSYS' in calls.read_text()
+
+
 @pytest.mark.parametrize('fault', ['abort', 'exit'])
 def test_two_hundred_crashes_leave_nothing(fault, launch):
     """The restart policy forgives a crash once a call has been answered, so each crash follows an answer."""
