@@ -62,6 +62,7 @@ let package = Package(
 
         // Rooms, each importing only what stands above it.
         .target(name: "Bytes", exclude: ["README.md"], swiftSettings: house),
+        .target(name: "Files", exclude: ["README.md"], swiftSettings: house),
         .target(name: "Metrics", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(name: "JSON", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
         .target(
@@ -72,11 +73,11 @@ let package = Package(
         .target(
             name: "Tokens",
             dependencies: [
-                "Bytes", "JSON", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
+                "Bytes", "Files", "JSON", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["README.md"], swiftSettings: house),
         .target(
-            name: "Configuration", dependencies: ["Bytes"], exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")],
+            name: "Configuration", dependencies: ["Bytes", "Files"], exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")],
             swiftSettings: house),
         .target(
             name: "Tree", dependencies: ["Bytes", "JSON", .product(name: "Crypto", package: "swift-crypto")], exclude: ["README.md"],
@@ -92,8 +93,9 @@ let package = Package(
         .target(
             name: "Messaging",
             dependencies: [
-                "Bytes", "Metrics", "JSON", "EventLoop", "HTTP", "Tree", "SQLite", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
+                "Bytes", "Files", "Metrics", "JSON", "EventLoop", "HTTP", "Tree", "SQLite",
+                .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
         .target(name: "CommandClient", dependencies: ["Bytes", "JSON", "COpenSSL", "CZlib"], exclude: ["README.md"], swiftSettings: house),
@@ -101,12 +103,12 @@ let package = Package(
         .target(
             name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"],
             exclude: ["README.md"], swiftSettings: house),
-        .target(name: "PluginBuild", dependencies: ["JSON", "CLinux"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "PluginBuild", dependencies: ["Files", "JSON", "CLinux"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "FunctionHost",
             dependencies: [
-                "Bytes", "Metrics", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree", "Rules",
-                "SQLite", "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux",
+                "Bytes", "Files", "Metrics", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree",
+                "Rules", "SQLite", "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
@@ -117,7 +119,7 @@ let package = Package(
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "CommandClient", "Bytes", "JSON", "CLinux",
+                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "CommandClient", "Bytes", "Files", "JSON", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -148,6 +150,7 @@ let package = Package(
         // Tests mirror the rooms.
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: house),
         .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
+        .testTarget(name: "FilesTests", dependencies: ["Files"], swiftSettings: house),
         .testTarget(name: "MetricsTests", dependencies: ["Metrics", "Bytes"], swiftSettings: house),
         .testTarget(name: "JSONTests", dependencies: ["FuzzSupport", "JSON", "Bytes"], swiftSettings: house),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "Bytes"], swiftSettings: house),
@@ -159,7 +162,7 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: house),
-        .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration"], swiftSettings: house),
+        .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
         .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", "JSON", "Bytes"], swiftSettings: house),
         .testTarget(
             name: "RulesTests", dependencies: ["FuzzSupport", "Rules", "Tree", "JSON", "Bytes"], exclude: ["cases"], swiftSettings: house),
@@ -184,7 +187,7 @@ let package = Package(
         .testTarget(
             name: "FunctionHostTests",
             dependencies: [
-                "FuzzSupport", "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", "JSON", "Bytes",
+                "FuzzSupport", "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", "JSON", "Files", "Bytes",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),

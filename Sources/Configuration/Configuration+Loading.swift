@@ -1,4 +1,5 @@
 import Bytes
+import Files
 
 extension Configuration {
     /// Reads and checks `functions.json`.
@@ -6,11 +7,11 @@ extension Configuration {
     /// - Throws: everything that is wrong with the file, in the order of its lines.
     public static func load(file: String, mode: Mode) throws(ConfigurationErrors) -> Configuration {
         let bytes: [UInt8]
-        do {
-            bytes = try FileSystem.read(file)
+        do throws(FileFailure) {
+            bytes = try WholeFile.read(file, sizeBytesMax: LocatedParser.sizeBytesMax)
         } catch {
             let advice = error.isMissing ? "; `hearth init` makes one, --config names another" : ""
-            throw ConfigurationErrors([Problem(file: file, message: error.message + advice)])
+            throw ConfigurationErrors([Problem(file: file, message: "\(error)\(advice)")])
         }
         return try Configuration(parsing: bytes, file: file, mode: mode)
     }

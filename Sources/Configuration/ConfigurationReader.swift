@@ -1,3 +1,4 @@
+import Files
 /// Turns a validated `functions.json` into a `Configuration`, and checks what a schema cannot say: files that must exist, options
 /// that must fit each other.
 struct ConfigurationReader {
@@ -11,7 +12,7 @@ struct ConfigurationReader {
     init(text: SourceText, root: Field, violations: [Problem]) {
         self.text = text
         self.root = root
-        directory = FileSystem.directory(of: text.file)
+        directory = Folder.parent(of: text.file)
         problems = violations
     }
 

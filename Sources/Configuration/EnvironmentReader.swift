@@ -1,3 +1,4 @@
+import Files
 /// Reads the environment files of one plugin and compares them with what its manifest asks for.
 struct EnvironmentReader {
     let directory: String
@@ -46,13 +47,13 @@ struct EnvironmentReader {
     }
 
     private mutating func read(_ file: String, kind: EnvironmentFile.Kind) -> [EnvironmentFile.Entry] {
-        do {
-            let contents = EnvironmentFile(try FileSystem.read(file, sizeBytesMax: 1024 * 1024), file: file, kind: kind)
+        do throws(FileFailure) {
+            let contents = EnvironmentFile(try WholeFile.read(file, sizeBytesMax: 1024 * 1024), file: file, kind: kind)
             problems += contents.problems
             warnings += contents.warnings
             return contents.entries
         } catch {
-            if !error.isMissing { problems.append(Problem(file: file, message: error.message)) }
+            if !error.isMissing { problems.append(Problem(file: file, message: "\(error)")) }
             return []
         }
     }

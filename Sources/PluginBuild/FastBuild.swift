@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Builds products of a package again and again, as fast as the compiler can: after a change of nothing but the contents of known
@@ -48,7 +49,7 @@ public final class FastBuild {
     private var descriptionFile: String { "\(package.directory)/.build/\(package.configuration.rawValue).yaml" }
 
     private func plan(of product: String) -> ProductPlan? {
-        guard let bytes = WholeFile.read(descriptionFile, sizeBytesMax: BuildDescription.sizeBytesMax),
+        guard let bytes = try? WholeFile.read(descriptionFile, sizeBytesMax: BuildDescription.sizeBytesMax),
             let description = try? BuildDescription(parsing: bytes)
         else { return nil }
         return ProductPlan(description, library: "/\(package.configuration.rawValue)/lib\(product).so", directory: package.directory)

@@ -1,3 +1,4 @@
+public import Files
 import Glibc
 
 /// What tells one state of a file from another without reading it.
@@ -55,8 +56,7 @@ public struct FileStamp: Hashable, Sendable {
     }
 }
 
-/// What folders hold.
-public enum Folder {
+extension Folder {
     /// The names of what is in a folder, those that begin with a dot left out, and whether each is a folder; empty where it cannot be read.
     public static func entries(_ path: String) -> [(name: String, isFolder: Bool)] {
         guard let folder = opendir(path) else { return [] }
@@ -85,11 +85,5 @@ public enum Folder {
             if isFolder, depth < 64 { text += structure("\(path)/\(name)", depth: depth + 1) }
         }
         return text
-    }
-
-    /// The folder that a path is in.
-    public static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// How one product is made: the commands that lead to its library, in an order in which they can run, and the files that they start from.
@@ -147,7 +148,7 @@ private struct Walk {
 enum DependencyFile {
     /// Nil when it cannot be read.
     static func read(_ path: String) -> [String]? {
-        guard let bytes = WholeFile.read(path, sizeBytesMax: 16 << 20) else { return nil }
+        guard let bytes = try? WholeFile.read(path, sizeBytesMax: 16 << 20) else { return nil }
         return parse(bytes)
     }
 
@@ -182,23 +183,5 @@ enum DependencyFile {
         }
         end()
         return names
-    }
-}
-
-enum WholeFile {
-    /// All of a file; nil when it cannot be read or is larger.
-    static func read(_ path: String, sizeBytesMax: Int) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var room = [UInt8](repeating: 0, count: 256 * 1024)
-        while true {
-            let count = Glibc.read(descriptor, &room, room.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return count == 0 ? bytes : nil }
-            bytes += room[..<count]
-            guard bytes.count <= sizeBytesMax else { return nil }
-        }
     }
 }

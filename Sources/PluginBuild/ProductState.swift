@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// The files of a product as they were when its library was made.
@@ -71,7 +72,7 @@ struct ProductState: Sendable {
         return true
     }
 
-    private static func hash(_ file: String) -> Int? { WholeFile.read(file, sizeBytesMax: BuildDescription.sizeBytesMax)?.hashValue }
+    private static func hash(_ file: String) -> Int? { (try? WholeFile.read(file, sizeBytesMax: BuildDescription.sizeBytesMax))?.hashValue }
 
     /// The steps for these sources have run.
     mutating func didBuild(_ changed: [String: FileStamp], _ steps: [ProductPlan.Step]) {

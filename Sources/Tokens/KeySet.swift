@@ -1,3 +1,4 @@
+import Files
 import Synchronization
 
 /// The public keys of one issuer, kept current.
@@ -13,6 +14,9 @@ public final class KeySet: Sendable {
         /// No newer keys; `keyCount` old ones go on.
         case failed(KeyFetchError, keyCount: Int)
     }
+
+    /// A larger file holds no keys.
+    private static let fileBytesMax = 1 << 20
 
     private let source: KeySource
     private let fetcher: (any KeyFetching)?
@@ -123,10 +127,18 @@ public final class KeySet: Sendable {
     private func fetch() async throws(KeyFetchError) -> FetchedKeys {
         switch source {
         case .text(let text): return FetchedKeys(bytes: Array(text.utf8), maxAgeSeconds: nil)
-        case .file(let path): return FetchedKeys(bytes: try KeyFile.read(path), maxAgeSeconds: nil)
+        case .file(let path): return FetchedKeys(bytes: try Self.contents(of: path), maxAgeSeconds: nil)
         case .url(let url):
             guard let fetcher else { throw KeyFetchError("Nothing can fetch keys from an address here.") }
             return try await fetcher.fetch(url)
+        }
+    }
+
+    private static func contents(of file: String) throws(KeyFetchError) -> [UInt8] {
+        do throws(FileFailure) {
+            return try WholeFile.read(file, sizeBytesMax: Self.fileBytesMax)
+        } catch {
+            throw KeyFetchError("The file \(error).")
         }
     }
 

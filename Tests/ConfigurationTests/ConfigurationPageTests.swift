@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
         let file = FilePaths.root + "/docs/configuration.md"
         let page = ConfigurationPage.markdown()
         if getenv("HEARTH_WRITE_PAGES") != nil { try FilePaths.write(page, to: file) }
-        let written = String(decoding: try FileSystem.read(file), as: UTF8.self)
+        let written = String(decoding: try WholeFile.read(file, sizeBytesMax: 1 << 24), as: UTF8.self)
         #expect(written == page, "run scripts/make-configuration-page")
     }
 

@@ -80,6 +80,20 @@ def test_the_key_is_kept_and_secret(launch, browser):
     assert public_key(Messaging(messaging.host, PROJECT)) == key
 
 
+def test_a_key_whose_writer_was_interrupted_is_made_again(prepare):
+    """What a machine that stopped while the first host started may leave."""
+    host = prepare([], config={'messaging': {'webPush': {'subject': 'mailto:ops@example.com'}}}, mode='development')
+    folder = host.data / 'messaging'
+    folder.mkdir(mode=0o700, parents=True)
+    (folder / 'web-push-key.pem').write_bytes(b'')
+    (folder / 'web-push-key.pem.new').write_text('-----BEGIN PRI')
+    host.start()
+    assert public_key(Messaging(host, PROJECT))
+    assert stat.S_IMODE((folder / 'web-push-key.pem').stat().st_mode) == 0o600
+    assert not (folder / 'web-push-key.pem.new').exists()
+
+
+
 @pytest.mark.parametrize('status', [404, 410])
 def test_a_dead_subscription_ends_the_registration(launch, browser, status):
     messaging = pushing(launch)

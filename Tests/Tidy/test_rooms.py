@@ -9,9 +9,9 @@ from swift_source import blanked
 
 PACKAGE = (ROOT / 'Package.swift').read_text()
 # The rooms from the ground up; a room imports only from what stands before it.
-ORDER = ['CHearth', 'CLinux', 'CLibuv', 'COpenSSL', 'CZlib', 'CLLHTTP', 'CCurl', 'CSQLite', 'CRE2', 'Bytes', 'Metrics', 'JSON', 'CommandClient',
-         'EventLoop', 'HTTP', 'Tokens', 'Configuration', 'SQLite', 'Tree', 'Rules', 'RealtimeDatabase', 'Messaging', 'WorkerProtocol',
-         'FunctionWorker', 'PluginBuild', 'FunctionHost', 'hearth']
+ORDER = ['CHearth', 'CLinux', 'CLibuv', 'COpenSSL', 'CZlib', 'CLLHTTP', 'CCurl', 'CSQLite', 'CRE2', 'Bytes', 'Files', 'Metrics', 'JSON',
+         'CommandClient', 'EventLoop', 'HTTP', 'Tokens', 'Configuration', 'SQLite', 'Tree', 'Rules', 'RealtimeDatabase', 'Messaging',
+         'WorkerProtocol', 'FunctionWorker', 'PluginBuild', 'FunctionHost', 'hearth']
 # What a plugin author imports stands apart from the host: it travels into other processes.
 SDK_MAY_IMPORT = {'CHearth', 'Bytes', 'JSON'}
 

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Files
 import FunctionWorker
 import Glibc
 
@@ -46,7 +47,7 @@ struct ArtifactStore: Sendable {
         guard fsync(copy) == 0, rename(temporary, path(of: hash)) == 0 else {
             throw PluginRefusal("\(file): cannot be copied to \(directory): \(Self.reason())")
         }
-        DurableFile.syncFolder(of: path(of: hash))
+        Folder.sync(directory)
         return entry(hash)
     }
 
@@ -60,7 +61,7 @@ struct ArtifactStore: Sendable {
         guard link(file, path(of: hash)) == 0 || errno == EEXIST else {
             throw PluginRefusal("\(name): cannot be put into \(directory): \(Self.reason())")
         }
-        DurableFile.syncFolder(of: path(of: hash))
+        Folder.sync(directory)
         return entry(hash)
     }
 
@@ -74,7 +75,7 @@ struct ArtifactStore: Sendable {
 
     /// A library that is there.
     func entry(_ hash: String) -> Entry {
-        let bytes = (try? DurableFile.read(manifestPath(of: hash), sizeMax: Self.manifestSizeMax)) ?? nil
+        let bytes = try? WholeFile.read(manifestPath(of: hash), sizeBytesMax: Self.manifestSizeMax)
         return Entry(hash: hash, path: path(of: hash), manifest: bytes)
     }
 
@@ -85,7 +86,7 @@ struct ArtifactStore: Sendable {
 
     /// Removes what is not in `kept`, and what a host that was killed left half done.
     func removeAll(except kept: Set<String>) {
-        for name in FileTree.names(in: directory) {
+        for name in Folder.names(in: directory) {
             let hash = name.split(separator: ".", maxSplits: 1).first.map(String.init) ?? name
             if !kept.contains(hash) { unlink("\(directory)/\(name)") }
         }

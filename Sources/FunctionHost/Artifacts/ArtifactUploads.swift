@@ -1,3 +1,4 @@
+import Files
 import FunctionWorker
 import Glibc
 
@@ -58,7 +59,7 @@ struct ArtifactUploads: Sendable {
         if status.state == .complete { return status }
         guard offset == status.receivedBytes else { throw .wrongOffset(receivedBytes: status.receivedBytes) }
         guard offset + piece.count <= LibraryFile.sizeMax else { throw .invalid("a library has at most \(LibraryFile.sizeMax) bytes") }
-        if status.state == .absent, FileTree.names(in: directory).count >= Self.countMax {
+        if status.state == .absent, Folder.names(in: directory).count >= Self.countMax {
             throw .invalid("\(Self.countMax) uploads are unfinished or not deployed already; deploy them, or wait a day")
         }
         let descriptor = open(partialPath(of: hash), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -94,13 +95,13 @@ struct ArtifactUploads: Sendable {
         guard fchmod(descriptor, 0o500) == 0, fsync(descriptor) == 0, rename(path, completePath(of: hash)) == 0 else {
             throw .storage("the upload cannot be kept: \(ArtifactStore.reason())")
         }
-        DurableFile.syncFolder(of: path)
+        Folder.sync(Folder.parent(of: path))
         return self.status(of: hash)
     }
 
     /// Removes what was deployed, and what nobody has come back for.
     func removeOld(deployed: Set<String>) {
-        for name in FileTree.names(in: directory) {
+        for name in Folder.names(in: directory) {
             var status = stat()
             let path = "\(directory)/\(name)"
             guard stat(path, &status) == 0 else { continue }

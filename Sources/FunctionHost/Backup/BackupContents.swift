@@ -1,3 +1,4 @@
+import Files
 import FunctionWorker
 import Glibc
 
@@ -74,7 +75,7 @@ enum BackupContents {
 
     private static func names(_ room: Room, _ data: String) -> [String] {
         if room.folder.isEmpty { return [room.suffix] }
-        return FileTree.names(in: "\(data)/\(room.folder)").filter { self.room(of: "\(room.folder)/\($0)")?.suffix == room.suffix }
+        return Folder.names(in: "\(data)/\(room.folder)").filter { self.room(of: "\(room.folder)/\($0)")?.suffix == room.suffix }
     }
 }
 

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Files
 import Glibc
 import JSON
 import SQLite
@@ -70,9 +71,9 @@ public final class RestoreStage {
         }
         for name in found.keys.sorted() { try checkContent(name) }
         for folder in Set(found.keys.compactMap { $0.split(separator: "/").count == 2 ? String($0.split(separator: "/")[0]) : nil }) {
-            FileTree.sync("\(self.folder)/\(folder)")
+            Folder.sync("\(self.folder)/\(folder)")
         }
-        FileTree.sync(folder)
+        Folder.sync(folder)
         return found.keys.sorted()
     }
 
@@ -86,7 +87,7 @@ public final class RestoreStage {
                 throw BackupFailure("the backup is damaged: \(name) is another library")
             }
         case .document:
-            guard let text = (try? DurableFile.read("\(folder)/\(name)", sizeMax: DeployedFile.sizeMax)) ?? nil,
+            guard let text = try? WholeFile.read("\(folder)/\(name)", sizeBytesMax: DeployedFile.sizeMax),
                 (try? JSONValue(parsing: text)) != nil
             else {
                 throw BackupFailure("the backup is damaged: \(name) cannot be read")

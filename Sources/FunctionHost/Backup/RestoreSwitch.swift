@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import JSON
 
@@ -31,7 +32,7 @@ enum RestoreSwitch {
         let replaced = places.filter { FileTree.exists("\(data)/\($0)") }
         let text = JSONValue.object(
             ["stage": .string(name), "kept": .string(kept), "replaced": .array(replaced.map { .string($0) })]).serialized()
-        do throws(DurableFile.Failure) {
+        do throws(FileFailure) {
             try DurableFile.replace("\(data)/\(note)", with: text, mode: 0o600)
         } catch {
             throw BackupFailure("\(data)/\(note) \(error)")
@@ -43,8 +44,8 @@ enum RestoreSwitch {
     /// Completes a switch that was begun; does nothing where none was.
     static func complete(_ data: String) throws(BackupFailure) {
         let text: [UInt8]?
-        do throws(DurableFile.Failure) {
-            text = try DurableFile.read("\(data)/\(note)", sizeMax: 4096)
+        do throws(FileFailure) {
+            text = try WholeFile.readIfAny("\(data)/\(note)", sizeBytesMax: 4096)
         } catch {
             throw BackupFailure("\(data)/\(note) \(error)")
         }
@@ -62,10 +63,10 @@ enum RestoreSwitch {
         }
         // A host that runs expects its folders.
         for room in BackupContents.rooms where !room.folder.isEmpty { mkdir("\(data)/\(room.folder)", 0o700) }
-        FileTree.sync("\(data)/\(kept)")
-        FileTree.sync(data)
+        Folder.sync("\(data)/\(kept)")
+        Folder.sync(data)
         unlink("\(data)/\(note)")
-        FileTree.sync(data)
+        Folder.sync(data)
         FileTree.remove("\(data)/\(stage)")
     }
 
@@ -77,7 +78,7 @@ enum RestoreSwitch {
             rename("\(data)/\(place)", "\(dropped)/\(place)")
             rename("\(kept)/\(place)", "\(data)/\(place)")
         }
-        FileTree.sync(data)
+        Folder.sync(data)
         FileTree.remove(dropped)
         rmdir(kept)
     }
@@ -86,13 +87,13 @@ enum RestoreSwitch {
     static func addArtifacts(stage: String, data: String) throws(BackupFailure) {
         for room in BackupContents.rooms where room.kind == .artifact {
             mkdir("\(data)/\(room.folder)", 0o700)
-            for name in FileTree.names(in: "\(stage)/\(room.folder)") {
+            for name in Folder.names(in: "\(stage)/\(room.folder)") {
                 let target = "\(data)/\(room.folder)/\(name)"
                 guard FileTree.exists(target) || rename("\(stage)/\(room.folder)/\(name)", target) == 0 else {
                     throw .system("\(target) cannot be put into place")
                 }
             }
-            FileTree.sync("\(data)/\(room.folder)")
+            Folder.sync("\(data)/\(room.folder)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import JSON
 
@@ -32,10 +33,10 @@ struct DeployedFile: Sendable {
     /// - Throws: `HostStartError` for a file that this host does not understand.
     func read() throws(HostStartError) -> DeployedState {
         // What a host that was killed had begun to write.
-        unlink(DurableFile.freshPath(of: path))
+        DurableFile.removeUnfinished(path)
         let bytes: [UInt8]?
-        do throws(DurableFile.Failure) {
-            bytes = try DurableFile.read(path, sizeMax: sizeMax)
+        do throws(FileFailure) {
+            bytes = try WholeFile.readIfAny(path, sizeBytesMax: sizeMax)
         } catch {
             throw HostStartError("\(path) \(error)")
         }
@@ -70,20 +71,19 @@ struct DeployedFile: Sendable {
     /// The file's new contents. May be made anywhere.
     ///
     /// - Throws: a sentence when they cannot be written; then the old ones are there.
-    func write(_ state: DeployedState) throws(DurableFile.Failure) {
+    func write(_ state: DeployedState) throws(FileFailure) {
         let document = Document(format: Self.format, formatVersion: Self.formatVersion, state: state)
         // A state is made of texts and numbers, which all can be written.
-        guard let bytes = try? JSONEncoder().encode(document) else { throw DurableFile.Failure("made") }
+        guard let bytes = try? JSONEncoder().encode(document) else { throw FileFailure("made") }
         guard bytes.count <= sizeMax else {
-            errno = EFBIG
-            throw DurableFile.Failure("written")
+            throw FileFailure("written", code: EFBIG)
         }
         try DurableFile.replace(path, with: bytes, mode: 0o600)
     }
 
     /// The same, as a value that can cross threads.
-    func result(of state: DeployedState) -> DurableFile.Failure? {
-        do throws(DurableFile.Failure) {
+    func result(of state: DeployedState) -> FileFailure? {
+        do throws(FileFailure) {
             try write(state)
             return nil
         } catch {

@@ -1,5 +1,6 @@
 import Configuration
 import EventLoop
+import Files
 import FunctionWorker
 import Logging
 
@@ -299,7 +300,7 @@ final class Deployer {
             loop.offload {
                 store.removeAll(except: kept)
                 uploads.removeOld(deployed: named)
-                for name in FileTree.names(in: workers) where !folders.contains(name) { FileTree.remove("\(workers)/\(name)") }
+                for name in Folder.names(in: workers) where !folders.contains(name) { FileTree.remove("\(workers)/\(name)") }
             } then: {
                 done()
                 completion()

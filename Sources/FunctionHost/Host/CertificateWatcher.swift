@@ -1,5 +1,6 @@
 import Configuration
 import EventLoop
+import Files
 import Logging
 
 /// Reads certificate and key again when their files change. A pair that cannot be used changes nothing.
@@ -15,7 +16,7 @@ final class CertificateWatcher {
         self.log = log
         // Both files change one after the other: wait until it is quiet.
         timer = Timer(loop: loop) { [unowned self] in reload() }
-        for folder in Set([settings.certificate, settings.key].map(Self.folder)) {
+        for folder in Set([settings.certificate, settings.key].map(Folder.parent)) {
             do throws(LoopError) {
                 watchers.append(
                     try FileWatcher(loop: loop, path: folder) { [unowned self] _ in timer?.start(afterMilliseconds: 200) })
@@ -35,10 +36,5 @@ final class CertificateWatcher {
                 }
             }
         }
-    }
-
-    private static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// The folder with everything that must outlive the host; nobody but its user may look into it.
@@ -49,33 +50,18 @@ struct DataDirectory: Sendable {
     /// Reads the token, or makes one of 256 random bits on first start.
     private static func adminToken(in path: String) throws(HostStartError) -> [UInt8] {
         let file = "\(path)/admin-token"
-        // Hosts that start at once make one token. Where a file system has no locks, the second finds the first's file below.
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        defer { if folder >= 0 { close(folder) } }
-        // What an interrupted writer has left.
-        if folder >= 0, flock(folder, LOCK_EX) == 0 { unlink(DurableFile.freshPath(of: file)) }
-        do throws(DurableFile.Failure) {
-            if let token = try read(file) { return token }
-            var generator = SystemRandomNumberGenerator()
-            // No "-": people paste it into shells, where one in front makes an option of it.
-            let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
-            let token = (0..<43).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
-            // An empty one was never used: its writer was interrupted. A link that leads nowhere is somebody's plan.
-            var status = stat()
-            if lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG { unlink(file) }
-            if try DurableFile.create(file, with: token, mode: 0o600) { return token }
-            if let token = try read(file) { return token }
+        do throws(FileFailure) {
+            let token = try DurableFile.kept(file, sizeBytesMax: 1024, mode: 0o600) {
+                var generator = SystemRandomNumberGenerator()
+                // No "-": people paste it into shells, where one in front makes an option of it.
+                let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+                return (0..<43).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
+            }
+            if let token { return token.filter { $0 > 32 } }
         } catch {
             throw HostStartError("\(file) \(error)")
         }
         throw HostStartError("\(file) leads to no token; remove it, and a new one is made")
-    }
-
-    /// Nil where there is none, or an empty one.
-    private static func read(_ file: String) throws(DurableFile.Failure) -> [UInt8]? {
-        guard let token = try DurableFile.read(file, sizeMax: 1024) else { return nil }
-        let visible = token.filter { $0 > 32 }
-        return visible.isEmpty ? nil : visible
     }
 
     private static func reason() -> String { String(cString: strerror(errno)) }

@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import Crypto
 import EventLoop
+import Files
 import Glibc
 import Logging
 import RealtimeDatabase
@@ -73,7 +74,7 @@ final class DatabaseHost {
         // An editor saves in several steps: wait until it is quiet.
         timer = Timer(loop: loop) { [unowned self] in reloadRules(path) }
         do throws(LoopError) {
-            watcher = try FileWatcher(loop: loop, path: FileTree.folder(of: path)) { [unowned self] name in
+            watcher = try FileWatcher(loop: loop, path: Folder.parent(of: path)) { [unowned self] name in
                 guard name == nil || path.hasSuffix("/\(name ?? "")") || path == name else { return }
                 timer?.start(afterMilliseconds: 100)
             }
@@ -117,8 +118,8 @@ final class DatabaseHost {
     /// The rules in a file; nil, after a line in the log, where they cannot be used: then those before stay in force.
     private static func read(_ path: String, _ settings: DatabaseSettings, _ log: Logger) -> RulesFile? {
         let source: [UInt8]
-        do throws(DurableFile.Failure) {
-            source = try DurableFile.readExisting(path, sizeMax: settings.limits.rulesBytes)
+        do throws(FileFailure) {
+            source = try WholeFile.read(path, sizeBytesMax: settings.limits.rulesBytes)
         } catch {
             log.error("the database rules cannot be read, those before stay in force", metadata: ["file": "\(path)", "reason": "\(error.reason)"])
             return nil

@@ -1,4 +1,5 @@
 import Configuration
+import Files
 import Glibc
 import HTTP
 import Logging
@@ -71,8 +72,8 @@ struct PushServices {
     }
 
     private static func contents(of file: String) throws(HostStartError) -> [UInt8] {
-        do throws(DurableFile.Failure) {
-            return try DurableFile.readExisting(file, sizeMax: 1 << 20)
+        do throws(FileFailure) {
+            return try WholeFile.read(file, sizeBytesMax: 1 << 20)
         } catch {
             throw HostStartError("\(file) \(error)")
         }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// What the kernel knows of this process. Read from files, and so not on a loop.
@@ -35,18 +36,7 @@ struct ProcessFigures: Sendable {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
 
-    private static func text(_ path: String) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var room = [UInt8](repeating: 0, count: 16 * 1024)
-        while true {
-            let count = Glibc.read(descriptor, &room, room.count)
-            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
-            bytes += room[..<count]
-        }
-    }
+    private static func text(_ path: String) -> String { (try? WholeFile.readText(path, sizeBytesMax: 1 << 20)) ?? "" }
 
     /// Without `.`, `..` and the descriptor that looking takes.
     private static func countEntries(_ path: String) -> Int {

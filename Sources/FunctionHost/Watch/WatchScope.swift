@@ -1,3 +1,4 @@
+import Files
 import PluginBuild
 
 /// Which files belong to what.

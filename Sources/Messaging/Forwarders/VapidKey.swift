@@ -1,6 +1,6 @@
 import Bytes
 public import Crypto
-import Glibc
+import Files
 import JSON
 import Synchronization
 
@@ -34,16 +34,16 @@ public final class VapidKey: Sendable {
 
     /// The key in `file`, which is made with mode 0600 where there is none. Blocks.
     public convenience init(file: String, subject: String) throws(Problem) {
-        if let text = try Self.contents(of: file) {
-            guard let key = try? P256.Signing.PrivateKey(pemRepresentation: text) else {
-                throw Problem(description: "\(file) holds no private key of P-256 in PEM; move it away, and a new one is made")
-            }
-            self.init(key, subject: subject)
-        } else {
-            let key = P256.Signing.PrivateKey()
-            try Self.write(key.pemRepresentation + "\n", to: file)
-            self.init(key, subject: subject)
+        let text: [UInt8]?
+        do throws(FileFailure) {
+            text = try DurableFile.kept(file, sizeBytesMax: 8192, mode: 0o600) { Array("\(P256.Signing.PrivateKey().pemRepresentation)\n".utf8) }
+        } catch {
+            throw Problem(description: "\(file) \(error)")
         }
+        guard let text, let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: text, as: UTF8.self)) else {
+            throw Problem(description: "\(file) holds no private key of P-256 in PEM; move it away, and a new one is made")
+        }
+        self.init(key, subject: subject)
     }
 
     /// What pages pass as `vapidKey` or `applicationServerKey`.
@@ -66,31 +66,5 @@ public final class VapidKey: Sendable {
             return text
         }
         return "vapid t=\(token), k=\(publicKey)"
-    }
-
-    // MARK: The file
-
-    private static func contents(of file: String) throws(Problem) -> String? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw Problem(description: "\(file) cannot be read: \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
-        var room = [UInt8](repeating: 0, count: 8192)
-        let count = read(descriptor, &room, room.count)
-        return String(decoding: room.prefix(max(0, count)), as: UTF8.self)
-    }
-
-    private static func write(_ text: String, to file: String) throws(Problem) {
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Problem(description: "\(file) cannot be written: \(String(cString: strerror(errno)))") }
-        defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            let reason = String(cString: strerror(errno))
-            unlink(file)
-            throw Problem(description: "\(file) cannot be written: \(reason)")
-        }
     }
 }

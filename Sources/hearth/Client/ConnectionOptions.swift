@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandClient
+import Files
 import Glibc
 
 /// What every command takes that talks to a running host.
@@ -52,10 +53,14 @@ struct ConnectionOptions: ParsableArguments {
         }
         let named = dataDirectory ?? Self.variable("HEARTH_DATA")
         let file = "\(named ?? ".hearth")/admin-token"
-        if let read = Self.word(in: file) { return read }
-        if named != nil {
-            throw ClientFailure(
-                .invalidInput, "\(file) cannot be read (\(String(cString: strerror(errno)).lowercased())); name the host's data directory")
+        do throws(FileFailure) {
+            let token = try WholeFile.readText(file, sizeBytesMax: 1024).filter { $0.isASCII && !$0.isWhitespace }
+            guard !token.isEmpty else { throw FileFailure("read", code: ENODATA) }
+            return token
+        } catch {
+            if named != nil {
+                throw ClientFailure(.invalidInput, "\(file) cannot be read (\(error.reason.lowercased())); name the host's data directory")
+            }
         }
         // A host in development mode takes this one, as the Firebase emulators do.
         return url.isLoopback ? "owner" : nil
@@ -64,16 +69,6 @@ struct ConnectionOptions: ParsableArguments {
     private static func variable(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
-    }
-
-    private static func word(in file: String) -> String? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var room = [UInt8](repeating: 0, count: 1024)
-        let count = read(descriptor, &room, room.count)
-        let word = room.prefix(max(0, count)).filter { $0 > 32 && $0 < 127 }
-        return word.isEmpty ? nil : String(decoding: word, as: UTF8.self)
     }
 }
 

@@ -1,4 +1,5 @@
 import CommandClient
+import Files
 import Glibc
 
 /// Where a command's result goes: a file that is there whole or not at all, or standard output.
@@ -27,7 +28,7 @@ final class OutputFile {
             throw ClientFailure(.invalidInput, "\(name) is a folder; name a file for the output")
         }
         temporaryName = "\(name).\(getpid()).part"
-        let folder = name.lastIndex(of: "/").map { $0 == name.startIndex ? "/" : String(name[..<$0]) } ?? "."
+        let folder = Folder.parent(of: name)
         let mode: mode_t = isPrivate ? 0o600 : 0o666
         let nameless = open(folder, Self.namelessFile | O_WRONLY | O_CLOEXEC, mode)
         isNameless = nameless >= 0

@@ -1,4 +1,5 @@
 import Configuration
+import Files
 import Glibc
 
 /// The process behind `hearth exec` that starts the host and the command, and ends what is left of both.
@@ -106,7 +107,7 @@ struct ExecKeeper {
 
     /// What a host wrote that did not start: its sentences, without the program's name before the first.
     private var hostsLastWords: String? {
-        guard options.log != "-", let text = TextFile.read(options.log ?? logFile, bytesMax: 64 * 1024) else { return nil }
+        guard options.log != "-", let text = try? WholeFile.readText(options.log ?? logFile, sizeBytesMax: 1 << 20) else { return nil }
         let lines = text.split(whereSeparator: \.isNewline).suffix(20)
         guard let first = lines.first else { return nil }
         return ([first.hasPrefix("hearth: ") ? first.dropFirst("hearth: ".count) : first] + lines.dropFirst()).joined(separator: "\n")
@@ -135,7 +136,7 @@ struct ExecKeeper {
     // MARK: The command
 
     private func environment(_ announcement: HostAnnouncement) -> [String] {
-        let token = TextFile.read("\(dataDirectory)/admin-token", bytesMax: 1024)?.filter { !$0.isWhitespace } ?? ""
+        let token = (try? WholeFile.readText("\(dataDirectory)/admin-token", sizeBytesMax: 1024))?.filter { !$0.isWhitespace } ?? ""
         let own = [
             "FIREBASE_DATABASE_EMULATOR_HOST": announcement.address, "FIREBASE_AUTH_EMULATOR_HOST": announcement.address,
             "FUNCTIONS_EMULATOR_HOST": announcement.address, "HEARTH_URL": announcement.url, "HEARTH_TOKEN": token,

@@ -1,4 +1,5 @@
 import CLinux
+import Files
 import Glibc
 
 /// What descends from this process, grandchildren whose parents are gone included.
@@ -37,7 +38,7 @@ enum ProcessFamily {
 
     /// All processes that are not zombies, with their parents.
     private static func everyProcess() -> [(pid: pid_t, parent: pid_t)] {
-        Folder.entries("/proc").compactMap { name in
+        Folder.names(in: "/proc").compactMap { name in
             guard let pid = pid_t(name), let parent = parent(of: pid) else { return nil }
             return (pid, parent)
         }

@@ -1,4 +1,5 @@
 import CLinux
+import Files
 import Glibc
 
 /// A new folder for the time of one `hearth exec`, removed with all that is in it.
@@ -37,7 +38,7 @@ struct ScratchFolder {
     func remove() { Self.remove(path) }
 
     private static func remove(_ path: String) {
-        for entry in Folder.entries(path) {
+        for entry in Folder.names(in: path) {
             let child = "\(path)/\(entry)"
             if unlink(child) != 0, errno == EISDIR { remove(child) }
         }
@@ -45,7 +46,7 @@ struct ScratchFolder {
     }
 
     private static func removeAbandoned(in parent: String) {
-        for name in Folder.entries(parent) where name.hasPrefix(prefix) {
+        for name in Folder.names(in: parent) where name.hasPrefix(prefix) {
             let path = "\(parent)/\(name)"
             guard linux_is_own_folder(path, ageSecondsMin) else { continue }
             let lock = open("\(path)/lock", O_RDONLY | O_CLOEXEC)

@@ -1,4 +1,5 @@
 import CommandClient
+import Files
 import Glibc
 
 /// Where a project in Swift finds `HearthFunctions`: in Hearth's own package.
@@ -42,7 +43,7 @@ enum HearthSource {
 
     private static func isHearth(_ folder: String) -> Bool {
         access("\(folder)/Sources/HearthFunctions", F_OK) == 0
-            && TextFile.read("\(folder)/Package.swift", bytesMax: 1 << 20)?.contains("name: \"HearthFunctions\"") == true
+            && (try? WholeFile.readText("\(folder)/Package.swift", sizeBytesMax: 1 << 20))?.contains("name: \"HearthFunctions\"") == true
     }
 
     private static func path(_ folder: String) -> String { ".package(name: \"hearth\", path: \"\(escaped(folder))\")" }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandClient
+import Files
 import Glibc
 import JSON
 
@@ -68,7 +69,7 @@ struct Init: LocalCommand {
 
     /// A version control folder alone does not make a folder one that is used.
     private func requireRoom(_ folder: String, _ project: NewProject) throws(ClientFailure) {
-        guard !force, !Folder.entries(folder).filter({ $0 != ".git" }).isEmpty else { return }
+        guard !force, !Folder.names(in: folder).filter({ $0 != ".git" }).isEmpty else { return }
         let taken = project.files.map(\.path).filter { access("\(folder)/\($0)", F_OK) == 0 }
         guard Terminal.canAsk else {
             throw ClientFailure(
@@ -90,8 +91,7 @@ struct Init: LocalCommand {
             return try resolved(String(trimmed))
         }
         guard let slash = trimmed.lastIndex(of: "/") else { return "\(try resolved("."))/\(trimmed)" }
-        let parent = slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
-        return "\(try resolved(parent))/\(trimmed[trimmed.index(after: slash)...])"
+        return "\(try resolved(Folder.parent(of: String(trimmed))))/\(trimmed[trimmed.index(after: slash)...])"
     }
 
     private static func resolved(_ path: String) throws(ClientFailure) -> String {

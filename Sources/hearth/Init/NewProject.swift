@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandClient
 import Configuration
+import Files
 import Glibc
 
 /// The files of a project that does not exist yet.
@@ -151,18 +152,13 @@ struct ProjectFile {
         let temporary = "\(target).\(getpid()).part"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isProgram ? 0o777 : 0o666)
         guard descriptor >= 0 else { throw failure(target, errno) }
-        var rest = content[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            rest = rest.dropFirst(count)
-        }
+        let isWritten = content.withUnsafeBytes { DurableFile.writeAll($0, to: descriptor) }
         let code = errno
         close(descriptor)
-        guard rest.isEmpty, rename(temporary, target) == 0 else {
+        guard isWritten, rename(temporary, target) == 0 else {
+            let failure = failure(target, isWritten ? errno : code)
             unlink(temporary)
-            throw failure(target, rest.isEmpty ? errno : code)
+            throw failure
         }
     }
 

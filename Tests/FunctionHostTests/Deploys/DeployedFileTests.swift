@@ -1,3 +1,4 @@
+import Files
 import Foundation
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
         try Self.withFolder { folder in
             let file = DeployedFile(path: "\(folder)/deployed.json", sizeMax: 1000)
             try file.write(Self.state(revision: 1, names: 1))
-            let failure = #expect(throws: DurableFile.Failure.self) { try file.write(Self.state(revision: 2, names: 100)) }
+            let failure = #expect(throws: FileFailure.self) { try file.write(Self.state(revision: 2, names: 100)) }
             #expect(failure?.description == "cannot be written: File too large")
             #expect(try file.read().revision == 1)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["deployed.json"])

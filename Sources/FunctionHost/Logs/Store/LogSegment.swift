@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// One file of the store: lines of JSON, oldest first, named by the id of its first line.
@@ -22,7 +23,7 @@ struct LogSegment: Sendable, Hashable {
 
     /// The segments in a folder, oldest first.
     static func all(in directory: String) -> [LogSegment] {
-        FileTree.names(in: directory).compactMap { LogSegment(directory: directory, name: $0) }.sorted { $0.firstID < $1.firstID }
+        Folder.names(in: directory).compactMap { LogSegment(directory: directory, name: $0) }.sorted { $0.firstID < $1.firstID }
     }
 
     /// What is in it, as far as its last whole line; nil where it is gone.
