@@ -73,10 +73,8 @@ public final class HearthHost {
         } catch {
             throw HostStartError("the event loop cannot be made: \(error)")
         }
-        // Workers are of this host's own build, also when another one has been installed since.
-        let program = access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : executable
         dispatcher = Dispatcher(
-            loop: home, limits: PoolLimits(configuration.workers), executable: program, dataDirectory: data.path,
+            loop: home, limits: PoolLimits(configuration.workers), executable: WorkerProgram.path(executable: executable), dataDirectory: data.path,
             keepsSpare: configuration.workers.prewarmed > 0, functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
         gate = TokenGate(configuration, loop: home, log: log)
         // Databases announce events from their own threads, and the delivery asks databases for the rest.
