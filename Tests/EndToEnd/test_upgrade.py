@@ -168,11 +168,12 @@ def test_idle_connections_go_over(upgradable):
         assert halfway.response('POST').json == {'result': 7}
 
 
-def test_event_streams_end_and_come_again(upgradable):
+@pytest.mark.parametrize('path', ['/news.json', '/.settings/profile.json'])
+def test_event_streams_end_and_come_again(path, upgradable):
     host = upgradable()
     headers = [('Authorization', f'Bearer {host.token}'), ('Accept', 'text/event-stream')]
     with Wire(host.port) as wire:
-        wire.send_request('GET', '/news.json', headers)
+        wire.send_request('GET', path, headers)
         head = until(lambda: wire.socket.recv(65536), 'the stream begins')
         assert b'text/event-stream' in head
         upgraded(host)

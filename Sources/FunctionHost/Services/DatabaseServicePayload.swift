@@ -106,6 +106,9 @@ struct DatabaseServicePayload {
 
     // MARK: Values
 
+    /// How long what is written is.
+    var valueBytes: Int { (members.value?.count ?? 0) + (members.priority?.count ?? 0) }
+
     /// The value to write, with the priority beside it.
     func draft() throws(DatabaseServiceRefusal) -> Draft {
         guard let value = members.value else { throw .invalid("value is missing", at: path) }

@@ -52,6 +52,13 @@ struct DatabaseServiceRequest: Sendable {
             }
         var write = WriteRequest(operation, principal: payload.principal, origin: payload.origin, chain: call.chain)
         write.trace = call.trace
+        write.bytes = payload.valueBytes
+        write.profiledAs =
+            switch method {
+            case .update: .realtimeUpdate
+            case .transaction: .realtimeTransaction
+            default: .realtimeWrite
+            }
         switch method {
         case .push: action = .write(write, .key(key))
         case .transaction:
@@ -69,6 +76,7 @@ struct DatabaseServiceRequest: Sendable {
 
     private static func read(_ payload: DatabaseServicePayload) throws(DatabaseServiceRefusal) -> ReadRequest {
         var read = ReadRequest(payload.path, try payload.query().map { .query($0) } ?? .value, principal: payload.principal)
+        read.profiledAs = .realtimeRead
         read.form = try payload.form()
         read.wantsETag = try payload.wantsETag()
         return read

@@ -4,6 +4,8 @@ import EventLoop
 struct Batch {
     /// Whether there is anything to commit.
     var hasChanges = false
+    /// What the profiler is told once it is durable.
+    var operations: [Operation] = []
     private var deliveries: [Delivery] = []
 
     private struct Delivery {

@@ -9,6 +9,8 @@ public import Tree
 public final class Namespace: OutboxAccess {
     /// Its name, as in `?ns=`.
     public let name: String
+    /// Who profiles it.
+    let profile: Profile
     private let writerThread: NamespaceThread
     private let readerThread: NamespaceThread
     private let writer: LoopBound<NamespaceWriter>
@@ -16,6 +18,7 @@ public final class Namespace: OutboxAccess {
 
     init(storage: any StorageEngine, settings: NamespaceSettings, triggers: TriggerMatcher?) throws(LoopError) {
         name = settings.name
+        profile = settings.profile
         let writerThread = try NamespaceThread()
         let readerThread = try NamespaceThread()
         let reader = LoopBound(NamespaceReader(thread: readerThread, storage: storage, settings: settings), loop: readerThread.loop)
@@ -55,13 +58,15 @@ public final class Namespace: OutboxAccess {
     /// Writes; all writes that arrive together are made durable together, in the order in which they were asked for.
     public func write(_ request: WriteRequest, on loop: EventLoop, completion: @escaping (WriteOutcome) -> Void) {
         let answer = LoopBound(completion, loop: loop)
-        onWriter { $0.write(request, on: loop, answer: answer) }
+        let stopwatch = profile.stopwatch()
+        onWriter { $0.write(request, stopwatch, on: loop, answer: answer) }
     }
 
     /// Reads the newest committed state.
     public func read(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void) {
         let answer = LoopBound(completion, loop: loop)
-        onReader { $0.read(request, on: loop, answer: answer) }
+        let stopwatch = profile.stopwatch()
+        onReader { $0.read(request, stopwatch, on: loop, answer: answer) }
     }
 
     // MARK: Listening

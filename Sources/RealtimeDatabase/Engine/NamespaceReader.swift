@@ -89,18 +89,22 @@ final class NamespaceReader {
     }
 
     /// Reads; `answer` is called on `loop`.
-    func read(_ request: ReadRequest, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>) {
+    func read(_ request: ReadRequest, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>) {
         guard let rules else {
             return wait { [self] in
-                read(request, $0, on: loop, answer: answer)
+                read(request, $0, stopwatch, on: loop, answer: answer)
             } refuse: { error in
                 loop.post { answer.value(.refused(error)) }
             }
         }
-        read(request, rules, on: loop, answer: answer)
+        read(request, rules, stopwatch, on: loop, answer: answer)
     }
 
-    private func read(_ request: ReadRequest, _ rules: RuleSet, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>) {
+    private func read(
+        _ request: ReadRequest, _ rules: RuleSet, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
+    ) {
+        var stopwatch = stopwatch
+        stopwatch?.begin()
         let outcome: ReadOutcome
         do throws(ReadError) {
             outcome = try perform(request, rules, try snapshot())
@@ -108,9 +112,20 @@ final class NamespaceReader {
             outcome = .refused(refusal(error))
         }
         figures.add(request.kind, outcome)
+        if let stopwatch { profile(request, rules, outcome, stopwatch) }
         answers.answer(on: loop) { _ in answer.value(outcome) }
         endTurnLater()
     }
+
+    private func profile(_ request: ReadRequest, _ rules: RuleSet, _ outcome: ReadOutcome, _ stopwatch: Stopwatch) {
+        guard let name = request.profiledAs else { return }
+        let isUnindexed = request.query.map { !rules.hasIndex(at: request.path, order: $0.order) } ?? false
+        let operation = Operation(name, request, outcome, isUnindexed: isUnindexed, stopwatch)
+        if case .stream(let rest) = outcome { rest.profile(operation) } else { settings.profile.record(operation) }
+    }
+
+    /// Tells the profiler of a read whose answer has come to its end.
+    func didEnd(_ operation: Operation) { settings.profile.record(operation) }
 
     /// Gives back every connection that no long answer needs, until the rules are known again.
     func suspend() {

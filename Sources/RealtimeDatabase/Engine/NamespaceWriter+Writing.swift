@@ -6,13 +6,16 @@ import Tree
 
 extension NamespaceWriter {
     /// Does a write as a part of this turn's transaction; `answer` is called on `loop` when it is durable.
-    func write(_ request: WriteRequest, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>) {
+    func write(_ request: WriteRequest, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>) {
+        var stopwatch = stopwatch
+        stopwatch?.begin()
         inTransaction({ error in
             figures.addFailed(request.operation)
             loop.post { answer.value(.refused(error)) }
         }) { open throws(StoreError) in
             let outcome = try perform(request, open)
             figures.add(request.operation, outcome)
+            if let operation = Operation(request, outcome, stopwatch) { batch.operations.append(operation) }
             batch.answer(on: loop) { failure in answer.value(failure.map { .refused($0) } ?? outcome) }
         }
     }

@@ -210,6 +210,7 @@ final class NamespaceWriter {
     private func deliver(failure: DatabaseError?) {
         let finished = batch
         batch = Batch()
+        if failure == nil { for operation in finished.operations { settings.profile.record(operation) } }
         finished.deliver(failure: failure)
     }
 

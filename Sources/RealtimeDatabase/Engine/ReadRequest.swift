@@ -34,6 +34,8 @@ public struct ReadRequest: Sendable {
     public var deadline: UInt64 = 0
     /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
     public var explains = false
+    /// What the profiler calls it; nil where it is not told of it.
+    public var profiledAs: OperationName?
 
     /// The query, where this is one.
     var query: Query? {

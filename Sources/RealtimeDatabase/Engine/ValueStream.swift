@@ -31,6 +31,8 @@ public final class ValueStream: Sendable {
         var bytesLeft: Int
         let deadline: UInt64
         var buffer = ByteBuffer()
+        /// What the profiler is told at the end.
+        var operation: Operation?
 
         init(_ stream: JSONStream, _ reader: NamespaceReader, _ snapshot: NamespaceReader.Snapshot, bytesLeft: Int, deadline: UInt64) {
             self.stream = stream
@@ -44,6 +46,8 @@ public final class ValueStream: Sendable {
         func end() {
             guard let snapshot else { return }
             self.snapshot = nil
+            operation?.stopwatch?.resume()
+            if let operation { reader.didEnd(operation) }
             reader.release(snapshot)
             reader.forget(self)
         }
@@ -54,10 +58,13 @@ public final class ValueStream: Sendable {
                 end()
                 return .failed(DatabaseError(.timedOut, "The read took longer than its timeout."))
             }
+            operation?.stopwatch?.resume()
+            defer { operation?.stopwatch?.pause() }
             do throws(ReadError) {
                 buffer.clear(keepingAtMost: 2 * NamespaceReader.pieceBytes)
                 let hasMore = try stream.next(into: &buffer, atLeast: NamespaceReader.pieceBytes)
                 bytesLeft -= buffer.count
+                operation?.bytes? += buffer.count
                 reader.figures.bytes += buffer.count
                 guard bytesLeft >= 0 else { throw .tooLarge }
                 if hasMore { return .some(buffer.array()) }
@@ -83,6 +90,12 @@ public final class ValueStream: Sendable {
     }
 
     deinit { cancel() }
+
+    /// Has the profiler told of it at its end. On the reader's thread.
+    func profile(_ operation: Operation) {
+        source.value.operation = operation
+        source.value.operation?.stopwatch?.pause()
+    }
 
     /// Makes the next piece; `completion` is called on `loop`.
     public func next(on loop: EventLoop, completion: @escaping (Piece) -> Void) {

@@ -40,6 +40,10 @@ public struct WriteRequest: Sendable {
     public var trace: TraceContext?
     /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
     public var explains = false
+    /// What the profiler calls it; nil where it is not told of it.
+    public var profiledAs: OperationName?
+    /// How long the JSON is that is written, for the profiler.
+    public var bytes = 0
 
     /// A write that nothing is unusual about.
     public init(_ operation: Operation, principal: Principal, origin: EventOrigin, chain: EventChain = EventChain()) {

@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 import JSON
 import Tree
 
@@ -9,6 +10,30 @@ enum EventFrames {
     /// What comes before the JSON of a stream's own node.
     static let valueStart = Array("event: put\ndata: {\"path\":\"/\",\"data\":".utf8)
     static let valueEnd = Array("}\n\n".utf8)
+
+    /// Begins an answer of frames.
+    static func startAnswer(_ exchange: HTTPExchange) {
+        exchange.startResponse(.ok) { fields in
+            fields.field("Content-Type", "text/event-stream; charset=utf-8")
+            fields.field("Cache-Control", "no-cache")
+            fields.field("Access-Control-Allow-Origin", "*")
+            fields.field("X-Accel-Buffering", "no")
+        }
+    }
+
+    /// A frame of the profiler, of now: `members` writes what the object has besides.
+    static func log(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var frame = ByteBuffer()
+        frame.append("event: log\ndata: ")
+        JSONWriter.write(to: &frame) { json in
+            json.object { json in
+                members(&json)
+                json.member("timestamp", UnixTime.milliseconds())
+            }
+        }
+        frame.append("\n\n")
+        return frame.array()
+    }
 
     /// The last frame of a stream: `name` is `cancel` or `auth_revoked`.
     static func end(_ name: StaticString, _ text: String) -> [UInt8] {

@@ -7,7 +7,7 @@ import Tree
 /// One event stream (spec database 2.8): the value of a place, then what becomes of it.
 ///
 /// A client that reads too slowly is not sent every change: what it missed is made good with the newest value.
-final class EventStreamClient: HTTPExchangeObserver {
+final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private let call: RESTCall
     private var request: ReadRequest
     private let namespace: Namespace
@@ -31,6 +31,8 @@ final class EventStreamClient: HTTPExchangeObserver {
     private var isCongested = false
     private var isPieceAwaited = false
     private var expiry: Timer?
+    /// Measures what the newest value costs, while somebody profiles.
+    private var refreshing: Stopwatch?
 
     private enum State {
         /// For the namespace to begin telling.
@@ -62,22 +64,14 @@ final class EventStreamClient: HTTPExchangeObserver {
         self.request.isPretty = false
     }
 
-    /// Whether an Accept field asks for a stream.
-    static func wants(_ accept: Span<UInt8>) -> Bool {
-        let wanted: StaticString = "text/event-stream"
-        guard accept.count >= wanted.utf8CodeUnitCount else { return false }
-        for start in 0...accept.count - wanted.utf8CodeUnitCount {
-            if accept.extracting(start..<start + wanted.utf8CodeUnitCount).equalsIgnoringCase(lowercase: wanted) { return true }
-        }
-        return false
-    }
-
     // MARK: Life
 
     /// Lets the stream in.
     func open() throws(RESTError) {
+        try call.front.streams.admit(self)
         exchange.observer = self
-        topic = try call.front.streams.join(self, namespace, request.path)
+        namespace.profile.record(Operation(.concurrentConnect))
+        topic = call.front.streams.join(self, namespace, request.path)
     }
 
     /// From now on the namespace tells of every change: reads the value that they lead on from.
@@ -113,6 +107,9 @@ final class EventStreamClient: HTTPExchangeObserver {
         expiry = nil
         if let topic { call.front.streams.leave(self, topic) }
         topic = nil
+        call.front.streams.dismiss(self)
+        if exchange.isAnswered { namespace.profile.record(Operation(.listenerUnlisten, at: request.path)) }
+        namespace.profile.record(Operation(.concurrentDisconnect))
         return true
     }
 
@@ -138,6 +135,9 @@ final class EventStreamClient: HTTPExchangeObserver {
         isStale = false
         backlog = []
         backlogBytes = 0
+        // What a query sends of its new result is told when that is known.
+        request.profiledAs = !exchange.isAnswered ? .listenerListen : isQuery ? nil : .listenerBroadcast
+        refreshing = namespace.profile.stopwatch()
         namespace.read(request, on: call.front.loop) { [self] in didRead($0) }
     }
 
@@ -198,18 +198,16 @@ final class EventStreamClient: HTTPExchangeObserver {
         let node = (try? Draft(parsing: json.span, limits: limits))?.node ?? .empty
         let isFirst = !exchange.isAnswered
         let frames = window.move(to: node, form: form)
-        guard isFirst else { return write(frames) }
-        send(value: node.serialized(form: form))
+        guard !isFirst else { return send(value: node.serialized(form: form)) }
+        guard !frames.isEmpty else { return }
+        write(frames)
+        guard let refreshing else { return }
+        namespace.profile.record(Operation(broadcastAt: request.path, bytes: frames.count, listeners: 1, refreshing))
     }
 
     private func startAnswer() {
         guard !exchange.isAnswered else { return }
-        exchange.startResponse(.ok) { fields in
-            fields.field("Content-Type", "text/event-stream; charset=utf-8")
-            fields.field("Cache-Control", "no-cache")
-            fields.field("Access-Control-Allow-Origin", "*")
-            fields.field("X-Accel-Buffering", "no")
-        }
+        EventFrames.startAnswer(exchange)
         guard let expires = call.requester.expires else { return }
         let left = expires * 1000 - UnixTime.milliseconds()
         // In development mode tokens of tests are taken that ended in 1970: they are good for as long as anybody likes.
@@ -232,19 +230,23 @@ final class EventStreamClient: HTTPExchangeObserver {
     // MARK: What becomes of it
 
     /// A change of the place.
-    func receive(_ frame: EventFrame) {
-        guard !frame.bytes.isEmpty, !isStale else { return }
-        if case .over = state { return }
+    ///
+    /// - Returns: whether it is sent, now or later.
+    func receive(_ frame: EventFrame) -> Bool {
+        guard !frame.bytes.isEmpty, !isStale else { return false }
+        if case .over = state { return false }
         rejudgeIfDue()
         if case .live = state, !isCongested, judgementsAwaited == 0, backlog.isEmpty {
-            if frame.commit > commit { write(frame.bytes) }
-            return
+            guard frame.commit > commit else { return false }
+            write(frame.bytes)
+            return true
         }
         backlog.append(frame)
         backlogBytes += frame.bytes.count
-        guard backlogBytes > call.front.settings.streamBacklogBytesMax else { return }
+        guard backlogBytes > call.front.settings.streamBacklogBytesMax else { return true }
         backlog = []
         isStale = true
+        return false
     }
 
     /// Something changed that a query may see.
@@ -329,10 +331,18 @@ extension RESTCall {
         guard parameters.callback == nil, parameters.download == nil, parameters.timeoutMilliseconds == nil else {
             throw .badRequest("callback, download and timeout are not supported with event streams")
         }
-        let client = EventStreamClient(self, request, try namespace())
-        do throws(RESTError) { try client.open() } catch {
-            exchange.observer = nil
-            throw error
+        try EventStreamClient(self, request, try namespace()).open()
+    }
+
+    /// Whether the sender asks for a stream.
+    var wantsStream: Bool {
+        let exchange = exchange
+        guard exchange.method == .get, let accept = exchange.header("accept") else { return false }
+        let wanted: StaticString = "text/event-stream"
+        guard accept.count >= wanted.utf8CodeUnitCount else { return false }
+        for start in 0...accept.count - wanted.utf8CodeUnitCount {
+            if accept.extracting(start..<start + wanted.utf8CodeUnitCount).equalsIgnoringCase(lowercase: wanted) { return true }
         }
+        return false
     }
 }

@@ -44,24 +44,36 @@ final class EventTopic {
         case .rulesChanged:
             for client in clients { client.rejudge() }
         case .changed(let change):
-            var value: EventFrame?
-            var export: EventFrame?
-            for client in clients {
-                guard !client.isQuery else {
-                    client.refresh()
-                    continue
-                }
-                if client.form == .value {
-                    let frame = value ?? EventFrame(change, path, .value)
-                    value = frame
-                    client.receive(frame)
-                } else {
-                    let frame = export ?? EventFrame(change, path, .export)
-                    export = frame
-                    client.receive(frame)
-                }
-            }
+            let stopwatch = namespace.profile.stopwatch()
+            let told = tell(change)
+            guard let stopwatch, told.clients > 0 else { return }
+            namespace.profile.record(Operation(broadcastAt: change.path, bytes: told.bytes, listeners: told.clients, stopwatch))
         }
+    }
+
+    /// - Returns: how many clients it is sent to, and in how many bytes. Queries say so themselves.
+    private func tell(_ change: Change) -> (clients: Int, bytes: Int) {
+        var told = (clients: 0, bytes: 0)
+        var value: EventFrame?
+        var export: EventFrame?
+        for client in clients {
+            guard !client.isQuery else {
+                client.refresh()
+                continue
+            }
+            let frame: EventFrame
+            if client.form == .value {
+                frame = value ?? EventFrame(change, path, .value)
+                value = frame
+            } else {
+                frame = export ?? EventFrame(change, path, .export)
+                export = frame
+            }
+            guard client.receive(frame) else { continue }
+            told.clients += 1
+            told.bytes += frame.bytes.count
+        }
+        return told
     }
 }
 

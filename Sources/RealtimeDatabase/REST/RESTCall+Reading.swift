@@ -13,9 +13,8 @@ extension RESTCall {
         request.form = parameters.format == .export ? .export : .value
         request.isPretty = parameters.print == .pretty
         request.bytesMax = bytesMax(request)
-        if let accept = exchange.header("accept"), EventStreamClient.wants(accept), exchange.method == .get {
-            return try stream(request)
-        }
+        if wantsStream { return try stream(request) }
+        request.profiledAs = .restRead
         if let known = exchange.header("if-none-match") { request.ifNoneMatch = Self.etag(known) }
         request.wantsETag = request.ifNoneMatch != nil || wantsETag
         if request.wantsETag {

@@ -22,6 +22,7 @@ extension RESTCall {
         case ("strictTriggerValidation", .put):
             guard case .bool(let isStrict)? = try? JSONValue(parsing: body) else { throw .badRequest("true or false is expected") }
             try keepSetting(name, Array((isStrict ? "true" : "false").utf8), echo: body)
+        case ("profile", .get): try profile()
         case ("functionTriggers", .get): answer(value: front.settings.functionTriggers(namespaceName))
         case ("functionTriggers", .put), ("functionTriggers", .post):
             throw .badRequest("Triggers are not registered here: plugins declare them in their manifests, and the host reads those")

@@ -21,7 +21,7 @@ extension RESTCall {
 
     private func put(_ location: Location, _ body: Span<UInt8>) throws(RESTError) {
         let draft = try draft(body, above: location.path.count, isPriority: location.isPriority)
-        var request = makeRequest(location.isPriority ? .setPriority(location.path, draft) : .set(location.path, draft))
+        var request = makeRequest(location.isPriority ? .setPriority(location.path, draft) : .set(location.path, draft), bytes: body.count)
         try makeConditional(&request, location)
         request.wantsValue = !draft.isResolved && !location.isPriority && parameters.print != .silent
         try send(request, leaves: draft.leafCount, bytes: draft.leafBytes, echo: parameters.print == .silent ? [] : body.array())
@@ -34,7 +34,7 @@ extension RESTCall {
         guard location.path.count < Path.depthMax else { throw .badRequest(PathError(kind: .tooDeep).message) }
         let draft = try draft(body, above: location.path.count + 1)
         let name = front.settings.pushIDs.next()
-        var request = makeRequest(.set(location.path.appending(name), draft))
+        var request = makeRequest(.set(location.path.appending(name), draft), bytes: body.count)
         request.wantsETag = wantsETag
         try send(request, leaves: draft.leafCount, bytes: draft.leafBytes, echo: Array("{\"name\":\"\(name)\"}".utf8))
     }
@@ -55,7 +55,7 @@ extension RESTCall {
             throw .badRequest(error.message)
         }
         let leaves = update.members.reduce(update.priorities.count) { $0 + $1.draft.leafCount }
-        try send(makeRequest(.update(base: location.path, update)), leaves: leaves, bytes: body.count, echo: body.array())
+        try send(makeRequest(.update(base: location.path, update), bytes: body.count), leaves: leaves, bytes: body.count, echo: body.array())
     }
 
     private func delete(_ location: Location) throws(RESTError) {
@@ -66,10 +66,12 @@ extension RESTCall {
 
     // MARK: Requests
 
-    private func makeRequest(_ operation: WriteRequest.Operation) -> WriteRequest {
+    private func makeRequest(_ operation: WriteRequest.Operation, bytes: Int = 0) -> WriteRequest {
         var request = WriteRequest(operation, principal: requester.principal, origin: requester.origin)
         request.raisesTriggers = !parameters.disablesTriggers
         request.trace = front.traces.next(for: exchange)
+        request.profiledAs = verb == .patch ? .restUpdate : .restWrite
+        request.bytes = bytes
         return request
     }
 

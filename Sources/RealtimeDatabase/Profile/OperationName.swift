@@ -1,0 +1,16 @@
+/// What the profiler calls an operation (spec database 2.9): what is done over REST, what clients do that are connected, and what
+/// listeners hear.
+public enum OperationName: String, Sendable {
+    case concurrentConnect = "concurrent-connect"
+    case concurrentDisconnect = "concurrent-disconnect"
+    case realtimeRead = "realtime-read"
+    case realtimeWrite = "realtime-write"
+    case realtimeTransaction = "realtime-transaction"
+    case realtimeUpdate = "realtime-update"
+    case listenerListen = "listener-listen"
+    case listenerBroadcast = "listener-broadcast"
+    case listenerUnlisten = "listener-unlisten"
+    case restRead = "rest-read"
+    case restWrite = "rest-write"
+    case restUpdate = "rest-update"
+}

@@ -1,0 +1,45 @@
+import EventLoop
+import Synchronization
+
+/// The frames on their way from the threads where operations end to the loop of one who profiles.
+///
+/// It has a bound: what finds no room is counted, and told as lost.
+final class ProfileQueue: Sendable {
+    private let loop: EventLoop
+    private let bytesMax: Int
+    private let arrived: LoopBound<() -> Void>
+    private let state = Mutex(State())
+
+    private struct State {
+        var frames: [UInt8] = []
+        var lost = 0
+        /// Whether the loop was told since it took something.
+        var hasTold = false
+    }
+
+    /// - Parameter arrived: called on `loop` when there is something to take.
+    init(loop: EventLoop, bytesMax: Int, arrived: @escaping () -> Void) {
+        self.loop = loop
+        self.bytesMax = bytesMax
+        self.arrived = LoopBound(arrived, loop: loop)
+    }
+
+    /// Adds a frame, if there is room. Can be called from any thread.
+    func offer(_ frame: [UInt8]) {
+        let tells = state.withLock { state in
+            if state.frames.count + frame.count <= bytesMax { state.frames += frame } else { state.lost += 1 }
+            defer { state.hasTold = true }
+            return !state.hasTold
+        }
+        if tells { loop.post { [arrived] in arrived.value() } }
+    }
+
+    /// All that has arrived, and at its end how much has not.
+    func take() -> [UInt8] {
+        let taken = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        return taken.lost == 0 ? taken.frames : taken.frames + Operation.frame(ofLost: taken.lost)
+    }
+}

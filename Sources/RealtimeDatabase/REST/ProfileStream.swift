@@ -1,0 +1,65 @@
+import EventLoop
+import HTTP
+
+/// The profiler (spec database 2.8): an event stream of what is done to a namespace.
+final class ProfileStream: OpenStream, HTTPExchangeObserver {
+    private let call: RESTCall
+    private let namespace: Namespace
+    private var isCongested = false
+    private lazy var queue = ProfileQueue(loop: call.front.loop, bytesMax: call.front.settings.streamBacklogBytesMax) { [weak self] in self?.go() }
+
+    init(_ call: RESTCall, _ namespace: Namespace) {
+        self.call = call
+        self.namespace = namespace
+    }
+
+    /// Lets the stream in.
+    func open() throws(RESTError) {
+        try call.front.streams.admit(self)
+        namespace.profile.add(queue)
+        call.exchange.observer = self
+        EventFrames.startAnswer(call.exchange)
+    }
+
+    func beat() {
+        if !isCongested { write(EventFrames.keepAlive) }
+    }
+
+    func close() {
+        end()
+        write(queue.take())
+        call.exchange.end()
+    }
+
+    func exchangeDidClose(_ exchange: HTTPExchange) { end() }
+
+    func exchangeDidDrain(_ exchange: HTTPExchange) {
+        isCongested = false
+        go()
+    }
+
+    private func end() {
+        namespace.profile.remove(queue)
+        call.front.streams.dismiss(self)
+    }
+
+    /// Sends what has arrived, once the client has taken what was sent before.
+    private func go() {
+        if !isCongested { write(queue.take()) }
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        if call.exchange.write(bytes.span) == .congested { isCongested = true }
+    }
+}
+
+extension RESTCall {
+    /// `/.settings/profile.json`: tells of every operation on the namespace from now on.
+    func profile() throws(RESTError) {
+        guard wantsStream else {
+            throw .badRequest("The profiler is an event stream: ask for it with GET and \"Accept: text/event-stream\"")
+        }
+        try ProfileStream(self, try namespace()).open()
+    }
+}
