@@ -341,6 +341,16 @@ def test_a_slow_reader_is_told_how_much_it_lost(database):
         assert profiler.operation()['path'] == ['a']
 
 
+@pytest.mark.timeout(90)
+def test_it_gives_signs_of_life_as_other_streams_do(database):
+    with Profiler(database) as profiler, database.stream('/a.json') as stream:
+        assert [profiler.operation()['name'] for _ in range(2)] == ['concurrent-connect', 'listener-listen']
+        assert stream.put() == ('/', None)
+        for quiet in (profiler, stream):
+            quiet.wire.socket.settimeout(45)
+            assert next(quiet.frames) == 'event: keep-alive\ndata: null'
+
+
 def test_nothing_is_stuck_when_profilers_go_away(database):
     for _ in range(20):
         with Profiler(database) as profiler:
