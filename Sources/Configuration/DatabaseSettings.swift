@@ -46,6 +46,10 @@ public struct TriggerSettings: Sendable, Equatable {
     public var isStrict: Bool
     /// How many events may cause each other.
     public var chainDepth: Int
+    /// How many events that were given up a database keeps.
+    public var deadLetters: Int
+    /// What those take at most.
+    public var deadLetterBytes: Int
     /// The time to the second attempt.
     public var retryMinSeconds: Double
     /// The longest time between two attempts.
@@ -58,8 +62,9 @@ extension ConfigurationReader {
     func triggers(_ field: Field) -> TriggerSettings {
         TriggerSettings(
             functionsPerWrite: field["functionsPerWrite"].int, eventBytes: field["eventBytes"].int, isStrict: field["strict"].bool,
-            chainDepth: field["chainDepth"].int, retryMinSeconds: field["retryMinSeconds"].double,
-            retryMaxSeconds: field["retryMaxSeconds"].double, retryAgeSeconds: field["retryAgeSeconds"].doubleIfPresent)
+            chainDepth: field["chainDepth"].int, deadLetters: field["deadLetters"].int, deadLetterBytes: field["deadLetterBytes"].int,
+            retryMinSeconds: field["retryMinSeconds"].double, retryMaxSeconds: field["retryMaxSeconds"].double,
+            retryAgeSeconds: field["retryAgeSeconds"].doubleIfPresent)
     }
 
     func limits(_ field: Field) -> DatabaseSettings.Limits {

@@ -5,10 +5,12 @@ import contextlib
 import itertools
 import json
 import random
+import re
 import threading
 
 import pytest
 
+from commands import Commands
 from databases import OWNER, Database
 from hearth import Host
 from processes import until
@@ -162,6 +164,41 @@ def test_a_dead_letter_is_replayed_under_its_id_and_deleted(host, database):
     assert host.letter(letter['id']) is None
     assert host.request('DELETE', f'/_/api/databases/-/dead-letters/{again["id"]}', OWNER).json == {'count': 1}
     assert host.letters('noted/replayed') == []
+
+
+def test_old_dead_letters_make_room(own, tmp_path):
+    host = own(database={'triggers': {**TRIGGERS, 'deadLetters': 5}})
+
+    def dropped():
+        found = re.search(rb'^hearth_outbox_dead_letters_dropped_total (\d+)$', host.request('GET', '/_/metrics', OWNER).body, re.MULTILINE)
+        return int(found[1])
+
+    def give_up(names):
+        before = dropped()
+        for name in names:
+            database.put(f'/noted/{name}.json', 'fail')
+            until(lambda name=name: host.letters(f'noted/{name}'), f'{name} is given up')
+        return dropped() - before
+    with Database(host, DEFAULT) as database:
+        assert give_up(range(5)) == 0
+        assert give_up(range(5, 12)) == 7
+    kept = [f'/noted/{name}' for name in range(7, 12)]
+    assert [letter['path'] for letter in host.letters()] == kept
+    assert host.log.count('the oldest are dropped') == 1
+    # What is kept is as many after a crash, and what went is not forgotten.
+    host.kill()
+    host.start()
+    commands = Commands(host, tmp_path / 'commands')
+    listed = commands.result('events:list')
+    assert [letter['path'] for letter in listed['deadLetters']] == kept and listed['dropped'] == 7
+    assert '7 older ones made room' in commands.succeeds('events:list')
+    # Fewer are kept from the next one on.
+    host.stop()
+    host.write_config(['events'], {**host.config, 'database': {'triggers': {**TRIGGERS, 'deadLetters': 2}}})
+    host.start()
+    with Database(host, DEFAULT) as database:
+        assert give_up(['last']) == 4
+    assert [letter['path'] for letter in host.letters()] == ['/noted/11', '/noted/last']
 
 
 def test_retries(host, database):

@@ -64,6 +64,7 @@ struct DeadLetterAdministration {
         let letters = page.letters.filter { function == nil || $0.event.function == function }
         var object: JSONObject = ["deadLetters": .array(letters.map { .object($0.summary) })]
         if !page.damaged.isEmpty { object["damaged"] = .array(page.damaged.map { .string("\($0)") }) }
+        if page.dropped > 0 { object["dropped"] = JSONValue(page.dropped) }
         object["next"] = page.next.map { .string("\($0)") }
         return .object(object)
     }

@@ -22,6 +22,8 @@ struct DeliveryFigures: Sendable {
     private var deadLetters = InlineArray<5, Int>(repeating: 0)
     /// Attempts that were put off because an earlier one failed.
     var retries = 0
+    /// Dead letters that made room for newer ones.
+    var droppedDeadLetters = 0
 
     func count(_ outcome: Outcome) -> Int { attempts[outcome.rawValue] }
     func count(_ reason: DeadLetter.Reason) -> Int { deadLetters[Int(reason.rawValue)] }

@@ -143,6 +143,9 @@ struct MetricsReport {
         text.number("hearth_outbox_retries_total", .counter, delivery.retries, "Attempts that failed and are made again.")
         text.begin("hearth_outbox_dead_letters_total", .counter, "Events that were given up, by the reason.")
         for reason in DeadLetter.Reason.allCases { text.sample([("reason", "\(reason)")], delivery.count(reason)) }
+        text.number(
+            "hearth_outbox_dead_letters_dropped_total", .counter, delivery.droppedDeadLetters,
+            "Events that were given up and made room for newer ones.")
     }
 
     // MARK: The process

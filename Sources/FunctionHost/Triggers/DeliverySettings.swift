@@ -1,8 +1,14 @@
+import RealtimeDatabase
+
 /// How events are delivered and how patiently.
 struct DeliverySettings: Sendable {
     var retries = RetrySchedule()
     /// How many events may cause each other.
     var chainDepthMax = 16
+    /// How many events that were given up are kept.
+    var deadLetters = DeadLetterLimits()
+    /// How long no dead letter was dropped before the next one is worth a line in the log.
+    var dropReportMilliseconds: UInt64 = 60_000
     /// How often the worker may end during an event whose function does not ask for retries.
     var interruptionsMax = 5
     /// Events of a function that are in memory, at most.

@@ -38,6 +38,8 @@ extension DeliverySettings {
     init(_ settings: TriggerSettings) {
         self.init()
         chainDepthMax = settings.chainDepth
+        deadLetters.countMax = settings.deadLetters
+        deadLetters.bytesMax = settings.deadLetterBytes
         retries.firstMilliseconds = Int64(settings.retryMinSeconds * 1000)
         retries.mostMilliseconds = Int64(settings.retryMaxSeconds * 1000)
         retries.ageMilliseconds = settings.retryAgeSeconds.map { Int64($0 * 1000) }

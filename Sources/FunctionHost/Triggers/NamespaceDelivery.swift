@@ -9,11 +9,13 @@ final class NamespaceDelivery {
     let settings: DeliverySettings
     let namespace: String
     unowned let delivery: TriggerDelivery
-    let settlements: Settlements
+    private(set) lazy var settlements = Settlements(outbox, loop: loop, settings: settings, log: log) { [unowned self] in didDrop($0) }
     private let outbox: any OutboxAccess
     private var queues: [String: FunctionQueue] = [:]
     /// The newest event that was announced.
     private var last: UInt64 = 0
+    /// When dead letters were dropped last, in the loop's milliseconds.
+    private var lastDrop: UInt64?
     private var random = SystemRandomNumberGenerator()
     private var timers: [ObjectIdentifier: Timer] = [:]
 
@@ -23,7 +25,6 @@ final class NamespaceDelivery {
         loop = delivery.loop
         settings = delivery.settings
         namespace = outbox.name
-        settlements = Settlements(outbox, loop: delivery.loop, settings: delivery.settings, log: delivery.log)
     }
 
     private var log: Logger { delivery.log }
@@ -215,6 +216,19 @@ final class NamespaceDelivery {
     private func bury(_ event: OutboxEvent, _ progress: DeliveryProgress, _ reason: DeadLetter.Reason) {
         delivery.figures.add(reason)
         settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds))
+    }
+
+    /// Old dead letters made room for new ones. There is one line for many: a function that fails for every write would fill the log too.
+    private func didDrop(_ count: Int) {
+        delivery.figures.droppedDeadLetters += count
+        let now = loop.nowMilliseconds
+        defer { lastDrop = now }
+        if let lastDrop, now - lastDrop < settings.dropReportMilliseconds { return }
+        log.warning(
+            "there are more dead letters than are kept; the oldest are dropped, from now on without a word",
+            metadata: [
+                "namespace": "\(namespace)", "kept": "\(settings.deadLetters.countMax)", "keptBytes": "\(settings.deadLetters.bytesMax)",
+            ])
     }
 
     /// The lane's next event becomes a dead letter.

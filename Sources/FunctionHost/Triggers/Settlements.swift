@@ -22,17 +22,20 @@ final class Settlements {
     private let log: Logger
     private var gathered: [Settlement] = []
     private var flushing = 0
+    /// Called with how many old dead letters made room for new ones.
+    private let didDrop: (Int) -> Void
     private var isFailing = false
     private var waiters: [() -> Void] = []
     private lazy var timer = Timer(loop: loop) { [unowned self] in flush() }
 
     private static let countMax = 256
 
-    init(_ outbox: any OutboxAccess, loop: EventLoop, settings: DeliverySettings, log: Logger) {
+    init(_ outbox: any OutboxAccess, loop: EventLoop, settings: DeliverySettings, log: Logger, didDrop: @escaping (Int) -> Void) {
         self.outbox = outbox
         self.loop = loop
         self.settings = settings
         self.log = log
+        self.didDrop = didDrop
     }
 
     func add(_ settlement: Settlement) {
@@ -49,17 +52,21 @@ final class Settlements {
         gathered = []
         flushing += 1
         let reference = LoopBound(self, loop: loop)
+        let limits = settings.deadLetters
         outbox.withOutbox(on: loop) { outbox throws(StoreError) in
-            for settlement in batch { try outbox.settle(settlement) }
+            var dropped = 0
+            for settlement in batch { dropped += try outbox.settle(settlement, limits) }
+            return dropped
         } completion: { result in
             reference.value.didFlush(batch, result)
         }
     }
 
-    private func didFlush(_ batch: [Settlement], _ result: Result<Void, StoreError>) {
+    private func didFlush(_ batch: [Settlement], _ result: Result<Int, StoreError>) {
         flushing -= 1
         switch result {
-        case .success:
+        case .success(let dropped):
+            if dropped > 0 { didDrop(dropped) }
             // What came while it failed has no timer yet.
             if isFailing, !gathered.isEmpty { timer.start(afterMilliseconds: settings.settleMilliseconds) }
             isFailing = false
@@ -92,11 +99,14 @@ final class Settlements {
 }
 
 extension Outbox {
-    fileprivate func settle(_ settlement: Settlement) throws(StoreError) {
+    /// - Returns: how many dead letters made room.
+    fileprivate func settle(_ settlement: Settlement, _ limits: DeadLetterLimits) throws(StoreError) -> Int {
         switch settlement {
         case .done(let key): try acknowledge(key)
         case .postponed(let key, let progress): try postpone(key, progress)
-        case .buried(let key, let progress, let reason, let time): try bury(key, progress, reason: reason, now: time)
+        case .buried(let key, let progress, let reason, let time):
+            return try bury(key, progress, reason: reason, now: time, limits: limits)
         }
+        return 0
     }
 }

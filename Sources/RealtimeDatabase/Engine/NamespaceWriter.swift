@@ -218,8 +218,8 @@ final class NamespaceWriter {
     var currentFigures: WriterFigures {
         var figures = figures
         figures.listeners = listeners.count
-        figures.waitingEvents = open?.outbox.waitingCount ?? 0
-        figures.deadLetters = open?.outbox.deadLetterCount ?? 0
+        figures.waitingEvents = open?.outbox.counts.waiting ?? 0
+        figures.deadLetters = open?.outbox.counts.deadLetters ?? 0
         figures.storedBytes = open?.store.sizeBytes ?? 0
         return figures
     }

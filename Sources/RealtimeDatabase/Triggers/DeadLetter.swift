@@ -1,4 +1,4 @@
-/// An event that was given up: it is kept until somebody looks at it, replays it or deletes it.
+/// An event that was given up: it is kept until somebody replays or deletes it, or newer ones need its room.
 public struct DeadLetter: Sendable, Hashable {
     /// Why an event was given up.
     public enum Reason: UInt8, Sendable, Hashable, CaseIterable {
@@ -25,7 +25,7 @@ public struct DeadLetter: Sendable, Hashable {
         }
     }
 
-    /// The event as it was last tried. Its sequence names the dead letter.
+    /// The event as it was last tried. Its sequence is the dead letter's.
     public var event: OutboxEvent
     /// Why it was given up.
     public var reason: Reason

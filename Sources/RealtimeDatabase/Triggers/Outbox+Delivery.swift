@@ -71,7 +71,7 @@ extension Outbox {
     public func acknowledge(_ key: EventKey) throws(StoreError) {
         guard try store.delete(key.bytes, in: .outbox) else { return }
         hasChanges = true
-        waitingCount -= 1
+        counts.waiting -= 1
     }
 
     /// Notes how far the delivery of an event has come.
@@ -82,15 +82,23 @@ extension Outbox {
         hasChanges = true
     }
 
-    /// Gives an event up: moves it to the dead letters.
-    public func bury(_ key: EventKey, _ progress: DeliveryProgress, reason: DeadLetter.Reason, now: Int64) throws(StoreError) {
-        guard var event = try event(key) else { return }
+    /// Gives an event up: moves it to the dead letters, of which the oldest make room where there are too many.
+    ///
+    /// - Returns: how many made room.
+    @discardableResult
+    public func bury(
+        _ key: EventKey, _ progress: DeliveryProgress, reason: DeadLetter.Reason, now: Int64, limits: DeadLetterLimits = DeadLetterLimits()
+    ) throws(StoreError) -> Int {
+        guard var event = try event(key) else { return 0 }
         event.progress = progress
-        let letter = DeadLetter(event: event, reason: reason, time: now)
-        try store.put(EventKey.bytes(of: key.sequence), letter.row().span, in: .deadLetters)
+        let row = DeadLetter(event: event, reason: reason, time: now).row()
+        // A number of its own: the order is that in which events were given up. Who waited long is no older than the others.
+        try store.put(EventKey.bytes(of: try takeSequence()), row.span, in: .deadLetters)
         try store.delete(key.bytes, in: .outbox)
         hasChanges = true
-        waitingCount -= 1
-        deadLetterCount += 1
+        counts.waiting -= 1
+        counts.deadLetters += 1
+        counts.deadLetterBytes += row.count
+        return try dropOldest(limits)
     }
 }

@@ -16,15 +16,12 @@ public final class Outbox {
     /// What the ids of this outbox's events begin with.
     private let idPrefix: String
 
-    /// Events that wait for their functions.
-    public internal(set) var waitingCount: Int
-    /// Events that were given up, and are kept.
-    public internal(set) var deadLetterCount: Int
+    /// How many rows there are, without counting them.
+    public internal(set) var counts: OutboxCounts
 
     /// Whether rows were changed since the last commit.
     public internal(set) var hasChanges = false
 
-    private static let countsKey = Array("outbox.counts".utf8)
     private static let sequenceKey = Array("outbox.sequence".utf8)
     private static let reservation: UInt64 = 4096
     private static let announcedCountMax = 256
@@ -36,35 +33,14 @@ public final class Outbox {
         self.namespace = namespace
         nextSequence = try store.get(Self.sequenceKey, in: .meta) { $0.count == 8 ? EventKey.sequence($0) : 1 } ?? 1
         reserved = nextSequence
-        (waitingCount, deadLetterCount) = try Self.counts(store)
+        counts = try OutboxCounts(store)
         announcement = EventAnnouncement(namespace: namespace)
         idPrefix = String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
-    /// They are kept beside the events, since counting many takes long: it is done once, for a store that does not have them.
-    private static func counts(_ store: any OrderedStore) throws(StoreError) -> (waiting: Int, deadLetters: Int) {
-        let stored = try store.get(countsKey, in: .meta) { bytes in
-            bytes.count == 16
-                ? (Int(clamping: EventKey.sequence(bytes.extracting(0..<8))), Int(clamping: EventKey.sequence(bytes.extracting(8..<16)))) : nil
-        }
-        if let stored, let stored { return stored }
-        var counts: [Int] = []
-        for space in [Keyspace.outbox, .deadLetters] {
-            var count = 0
-            try store.scan(space, from: [], to: [], reversed: false) { _, _ in
-                count += 1
-                return .next
-            }
-            counts.append(count)
-        }
-        return (counts[0], counts[1])
-    }
-
     /// What was changed is to become durable: so is how many there are.
     func willCommit() throws(StoreError) {
-        guard hasChanges else { return }
-        let counts = EventKey.bytes(of: UInt64(max(0, waitingCount))) + EventKey.bytes(of: UInt64(max(0, deadLetterCount)))
-        try store.put(Self.countsKey, counts.span, in: .meta)
+        if hasChanges { try counts.put(in: store) }
     }
 
     // MARK: Raising
@@ -113,17 +89,22 @@ public final class Outbox {
     /// Puts an event at the end; its sequence is the next one.
     func append(_ event: OutboxEvent) throws(StoreError) {
         var event = event
-        event.sequence = nextSequence
+        event.sequence = try takeSequence()
+        let row = event.row()
+        try store.put(event.key.bytes, row.span, in: .outbox)
+        hasChanges = true
+        counts.waiting += 1
+        announce(event, size: row.count)
+    }
+
+    /// A number that no event and no dead letter had before.
+    func takeSequence() throws(StoreError) -> UInt64 {
         if nextSequence >= reserved {
             reserved = nextSequence + Self.reservation
             try store.put(Self.sequenceKey, EventKey.bytes(of: reserved).span, in: .meta)
         }
-        nextSequence += 1
-        let row = event.row()
-        try store.put(event.key.bytes, row.span, in: .outbox)
-        hasChanges = true
-        waitingCount += 1
-        announce(event, size: row.count)
+        defer { nextSequence += 1 }
+        return nextSequence
     }
 
     private func announce(_ event: OutboxEvent, size: Int) {
@@ -145,7 +126,7 @@ public final class Outbox {
         }
         while let last = announcement.events.last, last.sequence >= mark { announcement.events.removeLast() }
         announcement.count -= Int(nextSequence - mark)
-        waitingCount -= Int(nextSequence - mark)
+        counts.waiting -= Int(nextSequence - mark)
         // The transaction may end without a commit, for want of anything else in it.
         reserved = nextSequence
     }

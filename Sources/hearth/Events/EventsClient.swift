@@ -10,6 +10,8 @@ struct EventsClient {
     /// A list of them.
     struct Page {
         var letters: [JSONValue]
+        /// How many older ones the host has dropped.
+        var dropped: Int
         /// Where the next page begins; nil when there is none.
         var next: String?
     }
@@ -20,7 +22,7 @@ struct EventsClient {
         if let after { query += "&after=\(PercentCoding.encoded(after))" }
         if let function { query += "&function=\(PercentCoding.encoded(function))" }
         let answer = try ask("GET", query)
-        return Page(letters: answer["deadLetters"]?.array ?? [], next: answer["next"]?.string)
+        return Page(letters: answer["deadLetters"]?.array ?? [], dropped: answer["dropped"]?.int ?? 0, next: answer["next"]?.string)
     }
 
     /// One of them, with everything that is known of it.

@@ -28,17 +28,20 @@ struct EventsList: HostCommand {
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let events = EventsClient(client: client, database: database)
         var letters: [JSONValue] = []
+        var dropped = 0
         var next: String?
         repeat {
             let page = try events.page(limit: min(limit - letters.count, 1000), after: next, function: function)
             letters += page.letters
+            dropped = page.dropped
             next = page.next
         } while next != nil && letters.count < limit
         return Outcome(
-            text: table(letters, hasMore: next != nil), json: .object(["deadLetters": .array(letters), "hasMore": .bool(next != nil)]))
+            text: table(letters, hasMore: next != nil, dropped: dropped),
+            json: ["deadLetters": .array(letters), "hasMore": .bool(next != nil), "dropped": .int(Int64(dropped))])
     }
 
-    private func table(_ letters: [JSONValue], hasMore: Bool) -> String {
+    private func table(_ letters: [JSONValue], hasMore: Bool, dropped: Int) -> String {
         guard !letters.isEmpty else { return "No dead letters." }
         let rows = [["ID", "GIVEN UP", "FUNCTION", "PATH", "ATTEMPTS", "REASON"]] + letters.map { letter in
             [
@@ -47,6 +50,7 @@ struct EventsList: HostCommand {
             ]
         }
         var lines = TextTable.lines(rows)
+        if dropped > 0 { lines.append("\(dropped) older \(dropped == 1 ? "one" : "ones") made room for these (database.triggers.deadLetters).") }
         if hasMore { lines.append("There are more: say --limit \(limit * 10).") }
         return lines.joined(separator: "\n")
     }

@@ -183,24 +183,26 @@ struct OutboxTests {
             try bench.outbox.bury(EventKey(function: "f0", sequence: 99), progress, reason: .failed, now: 1)
         }
         #expect(try bench.rows() == 1)
+        // Their numbers follow those of the events.
         let first = try bench.outbox.deadLetters(limit: 3)
-        #expect(first.letters.map(\.event.sequence) == [1, 2, 3] && first.next == 3)
-        let second = try bench.outbox.deadLetters(after: 3, limit: 3)
-        #expect(second.letters.map(\.event.sequence) == [4] && second.next == nil)
-        let letter = try #require(try bench.outbox.deadLetter(2))
+        #expect(first.letters.map(\.event.sequence) == [6, 7, 8] && first.next == 8)
+        #expect(first.letters.map(\.event.id) == events.prefix(3).map(\.id))
+        let second = try bench.outbox.deadLetters(after: 8, limit: 3)
+        #expect(second.letters.map(\.event.sequence) == [9] && second.next == nil)
+        let letter = try #require(try bench.outbox.deadLetter(7))
         #expect(letter.reason == .expired && letter.time == 5000 && letter.event.progress == progress && letter.event.id == events[1].id)
 
         let answers = try bench.transaction {
             [
-                try bench.outbox.replay(2, now: 9000), try bench.outbox.replay(2, now: 9000), try bench.outbox.deleteDeadLetter(3),
-                try bench.outbox.deleteDeadLetter(3),
+                try bench.outbox.replay(7, now: 9000), try bench.outbox.replay(7, now: 9000), try bench.outbox.deleteDeadLetter(8),
+                try bench.outbox.deleteDeadLetter(8),
             ]
         }
         #expect(answers == [true, false, true, false])
         let replayed = try #require(bench.outbox.didCommit()?.events.first)
-        #expect(replayed.id == events[1].id && replayed.sequence > 5 && replayed.time == 1000)
+        #expect(replayed.id == events[1].id && replayed.sequence > 9 && replayed.time == 1000)
         #expect(replayed.progress == DeliveryProgress(since: 9000))
-        #expect(try bench.outbox.deadLetters(limit: 10).letters.map(\.event.sequence) == [1, 4])
+        #expect(try bench.outbox.deadLetters(limit: 10).letters.map(\.event.sequence) == [6, 9])
         #expect(try bench.rows() == 2)
     }
 
