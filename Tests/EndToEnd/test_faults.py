@@ -229,9 +229,15 @@ class TestBrokenRules:
         answer = host.request('POST', host.path('answersFromThread'), [*callable_headers(), STREAM], '{"data":null}')
         assert answer.body == b'data: {"message":"half"}\n\ndata: {"result":"from a thread"}\n\n'
 
-    def test_service_that_is_not_there(self, host):
-        result = host.result('nowhere')
+    @pytest.mark.parametrize('service, method, message', [
+        ('nowhere', 'get', 'there is no service named "nowhere"; there are database, messaging, auth'),
+        ('database', 'drop', 'database has no method "drop"; it has get, '),
+        ('messaging', 'sned', 'messaging has no method "sned"; it has send, subscribe, unsubscribe, topics'),
+    ])
+    def test_service_or_method_that_is_not_there(self, host, service, method, message):
+        result = host.result('asks', {'service': service, 'method': method})
         assert (result['ok'], result['answer']['code']) == (0, 'unimplemented')
+        assert result['answer']['message'].startswith(message)
 
     def test_service_call_that_is_too_large(self, host):
         """It is refused by itself: the worker goes on, with everybody else's calls."""

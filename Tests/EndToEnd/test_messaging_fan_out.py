@@ -57,6 +57,25 @@ def test_everybody_gets_it_once_over_a_kill(host):
     host.stop()
 
 
+def test_as_many_at_a_time_as_are_allowed(host):
+    host.write_config([], {'project': PROJECT, 'messaging': {'quotas': {'fanOuts': 2}}})
+    host.start()
+    admin = Messaging(host, PROJECT)
+    device = admin.register()
+
+    def send(**target):
+        return admin.ask('POST', f'/v1/projects/{PROJECT}/messages:send', {'message': {**target, 'data': {'k': 'v'}}})
+    first, second, refused = send(topic='many'), send(condition="'many' in topics && 'many' in topics"), send(topic='many')
+    assert (first.status, second.status, refused.status) == (200, 200, 429)
+    assert refused.header('Retry-After') == '60' and 'QUOTA_EXCEEDED' in refused.text
+    assert send(token=device['token']).status == 200
+    for answer in (first, second):
+        until(lambda answer=answer: not admin.message(answer.json['name'])['fanning_out'], 'all have it', 60)
+    assert send(topic='many').status == 200
+    admin.close()
+    host.stop()
+
+
 def test_others_do_not_wait(host):
     host.start()
     admin = Messaging(host, PROJECT)

@@ -163,6 +163,22 @@ class TestCrashes:
             assert host.callable('abort').status == 500
         assert host.result('pid') > 0
 
+    def test_crashes_far_apart_are_each_a_first_one(self, launch):
+        host = launch(['probe'], config={'workers': {'restartLimit': 2, 'restartWindowSeconds': 1}})
+
+        def crash():
+            before = host.log.count('an instance ended')
+            assert host.callable('abort').status == 500
+            until(lambda: host.log.count('an instance ended') > before, 'its end is noted')
+        crash()
+        # Longer than the window.
+        time.sleep(1.2)
+        crash()
+        assert '"givenUp":"true"' not in host.log
+        assert host.result('pid') > 0
+        crash()
+        crash()
+        assert '"givenUp":"true"' in host.log
 
     def test_calls_that_wait_go_to_the_next_worker(self, launch):
         host = launch(['probe'], config=options(concurrency=1, maxInstances=1))

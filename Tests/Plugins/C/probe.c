@@ -209,8 +209,11 @@ static void database_answered(void *context, int ok, hearth_bytes answer) {
     finish(context, "{\"ok\":%d,\"answer\":%.*s}", ok, (int)answer.size, (const char *)answer.data);
 }
 
-static void call_service(call *c, const char *service) {
-    hearth_service_call wanted = {{service, strlen(service)}, {"get", 3}, {"{\"path\":\"/\"}", 12}};
+static void call_service(call *c, const hearth_invocation *i) {
+    char service[64], method[64];
+    string(i, "service", service, sizeof service);
+    string(i, "method", method, sizeof method);
+    hearth_service_call wanted = {{service, strlen(service)}, {method, strlen(method)}, {"{\"path\":\"/\"}", 12}};
     host->call_service(host, c->id, &wanted, database_answered, c);
 }
 
@@ -280,7 +283,7 @@ static void invoke(const hearth_invocation *i) {
     else if (is(i, "saysLater")) string(i, "text", c->text, sizeof c->text), wait_then(c, say);
     else if (is(i, "saysBytes")) printf("bytes \xff\xfe\xc0 \x01 end\n"), fflush(stdout), finish(c, "null");
     else if (is(i, "shout")) shout(c, number(i, "bytes", 10), number(i, "lineLength", 100));
-    else if (is(i, "nowhere")) call_service(c, "nowhere");
+    else if (is(i, "asks")) call_service(c, i);
     else if (is(i, "callsWith")) call_with(c, number(i, "bytes", 10));
     else finish(c, "\"unknown\"");
 }
@@ -314,7 +317,7 @@ static const char manifest[] =
     CALLABLE("pid") CALLABLE("open") CALLABLE("count") CALLABLE("sleep") CALLABLE("late") CALLABLE("overlap") CALLABLE("waits")
     CALLABLE("stream") CALLABLE("big") CALLABLE("hog") CALLABLE("environment") CALLABLE("secret") CALLABLE("folder") CALLABLE("opensFiles")
     CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout")
-    CALLABLE("nowhere") CALLABLE("callsWith") CALLABLE("garbledChunk")
+    CALLABLE("asks") CALLABLE("callsWith") CALLABLE("garbledChunk")
     CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
     "\"inject\":{\"httpsTrigger\":{}}}}";
 
