@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 from harness import hearth, machine
-from harness.command import ROUNDS_MAX, SECONDS_MAX
 from harness.database.host import OWNER, PROJECT, started
 from harness.load import at_rate, median, raw_request, write_requests
 from harness.paths import BUILD, LOAD
 from harness.paths import PROJECT as SOURCES
 from harness.processes import stop_all, stop_all_at_exit
 from harness.servers import Running, Server, json_request
+from harness.session import ROUNDS_MAX, SECONDS_MAX
 from harness.tools import Missing, program, say
 
 FUNCTIONS, CONNECTIONS = 20, 16
