@@ -156,9 +156,18 @@ def started(project, script, first='', **options):
     return process
 
 
+@contextlib.contextmanager
+def not_ignored(sig):
+    """A shell cannot catch what was ignored when it began, as SIGHUP is in a run that `nohup` started."""
+    before = signal.signal(sig, signal.SIG_DFL)
+    yield
+    signal.signal(sig, before)
+
+
 @pytest.mark.parametrize('sig', [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_signals_reach_the_command(project, sig):
-    process = started(project, 'while :; do sleep 0.05; done', first=f'trap "echo caught; exit 9" {sig.value}; ')
+    with not_ignored(sig):
+        process = started(project, 'while :; do sleep 0.05; done', first=f'trap "echo caught; exit 9" {sig.value}; ')
     process.send_signal(sig)
     assert process.communicate(timeout=30)[0] == b'caught\n'
     assert process.returncode == 9
@@ -246,6 +255,8 @@ def test_control_c_reaches_the_command_once(project):
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(project.folder)
+        # As above: it is ignored in a run in the background.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         script = 'n=0; trap "n=\\$((n+1)); echo caught \\$n" INT; echo begun; read a; read b; echo got $a $b; exit 5'
         os.execve(BINARY, [str(BINARY), *shell(script)], project.environment({}))
     shown = b''

@@ -3,7 +3,6 @@
 import atexit
 import contextlib
 import functools
-import itertools
 import json
 import os
 import pathlib
@@ -24,9 +23,21 @@ PRODUCTS = pathlib.Path(os.environ.get('HEARTH_PRODUCTS', ROOT / '.build/release
 BINARY = PRODUCTS / 'hearth'
 REGION = 'us-central1'
 
-# Below the kernel's range of ephemeral ports, and a stretch of its own for each test process.
-_first_port = 18000 + 3000 * int(re.sub(r'\D', '', os.environ.get('PYTEST_XDIST_WORKER', '')) or 0)
-_ports = itertools.count(_first_port)
+
+def _unclaimed_ports():
+    """Ports that no other test process has, of this run or another: below the kernel's range of ephemeral ones, in blocks. A block is claimed
+    by a name that is seen as far as its ports are, and that ends with this process."""
+    first_ephemeral = int(pathlib.Path('/proc/sys/net/ipv4/ip_local_port_range').read_text().split()[0])
+    for block in range(20000, first_ephemeral if first_ephemeral > 21000 else 60000, 100):
+        with socket.socket(socket.AF_UNIX) as claim, contextlib.suppress(OSError):
+            claim.bind(f'\0hearth-tests-ports-{block}')
+            yield from range(block, block + 100)
+            # Its ports stay this process's.
+            claim.detach()
+    raise RuntimeError('there are no ports left for another host')
+
+
+_ports = _unclaimed_ports()
 
 
 def free_port():
