@@ -19,6 +19,8 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
         namespace.profile.add(queue)
         call.exchange.observer = self
         EventFrames.startAnswer(call.exchange)
+        // Who profiles knows from this that nothing will be missed.
+        beat()
     }
 
     func beat() {

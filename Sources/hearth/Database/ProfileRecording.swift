@@ -1,0 +1,90 @@
+import CommandClient
+import Glibc
+import JSON
+import Synchronization
+
+/// Takes in what a host tells of a database, on a thread of its own, until this one is asked to end.
+final class ProfileRecording: Sendable {
+    private struct State {
+        var report: ProfileReport
+        var hasBegun = false
+        var failure: ClientFailure?
+    }
+
+    private let state: Mutex<State>
+    private let printsEach: Bool
+
+    /// - Parameter printsEach: whether every operation is printed as it comes.
+    init(collapses: Bool, printsEach: Bool) {
+        state = Mutex(State(report: ProfileReport(collapses: collapses)))
+        self.printsEach = printsEach
+    }
+
+    /// Records for so many seconds, or until Ctrl-C, or until the host goes.
+    ///
+    /// - Throws: why the host does not tell.
+    func run(_ client: HostClient, instance: String?, seconds: Int?) throws(ClientFailure) -> ProfileReport {
+        var signals = sigset_t()
+        // The last is how the other thread says that it has ended.
+        for signal in [SIGINT, SIGTERM, SIGUSR1] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        try startThread(client, instance)
+        if let seconds {
+            var time = timespec(tv_sec: seconds, tv_nsec: 0)
+            sigtimedwait(&signals, nil, &time)
+        } else {
+            sigwaitinfo(&signals, nil)
+        }
+        let state = state.withLock { $0 }
+        if let failure = state.failure {
+            guard state.hasBegun else { throw failure }
+            Terminal.writeError("hearth: \(failure.message)")
+        }
+        return state.report
+    }
+
+    private func startThread(_ client: HostClient, _ instance: String?) throws(ClientFailure) {
+        final class Work {
+            let recording: ProfileRecording
+            let client: HostClient
+            let instance: String?
+            init(_ recording: ProfileRecording, _ client: HostClient, _ instance: String?) {
+                (self.recording, self.client, self.instance) = (recording, client, instance)
+            }
+        }
+        var thread = pthread_t()
+        let argument = Unmanaged.passRetained(Work(self, client, instance)).toOpaque()
+        let result = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+                work.recording.record(work.client, work.instance)
+                kill(getpid(), SIGUSR1)
+                return nil
+            }, argument)
+        guard result != 0 else { return }
+        Unmanaged<Work>.fromOpaque(argument).release()
+        throw ClientFailure(.invalidInput, "no thread can be started: \(String(cString: strerror(result)).lowercased())")
+    }
+
+    private func record(_ client: HostClient, _ instance: String?) {
+        var failure = ClientFailure(.interrupted, "the host at \(client.url) has gone; the profile ends there")
+        do throws(ClientFailure) {
+            try client.profile(instance: instance, began: begin) { add($0) }
+        } catch {
+            failure = error
+        }
+        state.withLock { $0.failure = failure }
+    }
+
+    private func begin() {
+        state.withLock { $0.hasBegun = true }
+        Terminal.writeError("Profiling. Ctrl-C ends it.")
+    }
+
+    private func add(_ operation: JSONValue) {
+        state.withLock { $0.report.add(operation) }
+        if printsEach { Terminal.write(operation.description) }
+    }
+}
