@@ -21,3 +21,7 @@ static inline int csqlite_bind_text_copy(sqlite3_stmt *statement, int index, con
 static inline int csqlite_ioerr_nomem(void) {
     return SQLITE_IOERR_NOMEM;
 }
+
+static inline int csqlite_ioerr_fsync(void) {
+    return SQLITE_IOERR_FSYNC;
+}

@@ -150,9 +150,19 @@ public final class Connection {
             try run("COMMIT")
             return result
         } catch {
-            if isInTransaction { try? execute("ROLLBACK") }
+            undo(error)
             throw error
         }
+    }
+
+    /// Ends the transaction that has met `error`, its `COMMIT` too, so that nothing of it is there, also after a crash.
+    public func undo(_ error: SQLiteError) {
+        // Some failures have ended it by themselves.
+        if isInTransaction { try? execute("ROLLBACK") }
+        // A log that could not be synced holds all of the transaction, and whoever opens the file next would take it for committed. A commit
+        // that changes nothing takes its place; where that cannot be synced either, it is still what the kernel has of the log.
+        guard error.extendedCode == csqlite_ioerr_fsync(), case .integer(let version) = try? value("PRAGMA user_version") else { return }
+        try? execute("PRAGMA user_version = \(version)")
     }
 
     // MARK: The write-ahead log

@@ -265,6 +265,26 @@ def test_a_disk_that_fails_under_the_host(storage, tmp_path, calls, error, statu
     host.stop()
 
 
+def test_what_was_refused_stays_away_after_a_kill(storage, tmp_path):
+    """What the disk did not sync is in the log all the same, where the next host would find it."""
+    disk = FailingDisk(storage.databases, tmp_path / 'fault')
+    host = storage.host
+    host.variables = disk.variables
+    host.start()
+    for round in range(2):
+        with Database(host, 'disk') as database:
+            database.put('/kept.json', round)
+            disk.fail('sync', errno.EIO)
+            for body in (['refused'], [TEXT] * 50):
+                assert database.ask('PUT', '/kept.json', body).json == BROKEN
+        host.kill()
+        disk.mend()
+        host.start()
+        with Database(host, 'disk') as database:
+            assert database.get('/.json') == {'kept': round}
+    host.stop()
+
+
 def test_reads_go_on_while_the_disk_is_read_only(storage, tmp_path):
     """Readers do not keep the writer from coming back, however many there are."""
     disk = FailingDisk(storage.databases, tmp_path / 'fault')

@@ -118,6 +118,27 @@ def test_a_disk_that_fails_under_the_host(host, disk, calls, error, said):
     host.stop()
 
 
+def test_what_was_refused_stays_away_after_a_kill(host, disk):
+    """What the disk did not sync is in the log all the same, where the next host would find it."""
+    host.start()
+    messaging = Messaging(host, PROJECT)
+    token = messaging.register()['token']
+    for _ in range(2):
+        assert accepts(messaging, token, 'kept')
+        disk.fail('sync', errno.EIO)
+        refuses(messaging, token, ELSE)
+        assert messaging.ask('POST', f'{OWN}/projects/{PROJECT}/devices', {'platform': 'android'}).status == 503
+        messaging.close()
+        host.kill()
+        disk.mend()
+        host.start()
+        messaging = Messaging(host, PROJECT)
+        assert received(host, token, 1) == ['kept']
+        assert len(messaging.do('GET', f'{OWN}/projects/{PROJECT}/devices')['devices']) == 1
+    messaging.close()
+    host.stop()
+
+
 def test_a_connected_device_while_the_disk_is_full(host, disk):
     """Nothing comes that is not stored, and what was acknowledged in vain comes again."""
     host.start()

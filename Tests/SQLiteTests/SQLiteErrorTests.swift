@@ -55,6 +55,20 @@ struct SQLiteErrorTests {
         try writer.execute("COMMIT")
     }
 
+    @Test("what could not be synced is written over in the log", arguments: [(csqlite_ioerr_fsync(), 1), (SQLITE_IOERR, 0)])
+    func writesOverWhatWasNotSynced(code: Int32, pages: Int) throws {
+        let path = "/tmp/hearth-sqlite-undo-\(getpid())-\(code).sqlite"
+        defer { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
+        let writer = try Connection(path)
+        try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); PRAGMA user_version = 7")
+        let before = writer.logPages
+        try writer.execute("BEGIN; INSERT INTO t VALUES(1)")
+        writer.undo(SQLiteError(extendedCode: code, message: "", operation: "COMMIT"))
+        #expect(!writer.isInTransaction && writer.logPages == before + pages)
+        #expect(try writer.value("SELECT count(*) FROM t") == 0)
+        #expect(try writer.value("PRAGMA user_version") == 7)
+    }
+
     @Test("the system's number decides where SQLite only knows that something failed", arguments: [
         (ENOSPC, SQLiteError.Kind.full), (EFBIG, .full), (EROFS, .readOnly), (EACCES, .readOnly), (EIO, .io), (0, .io),
     ])

@@ -134,7 +134,7 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
 
     /// Ends the transaction that `error` happened in, so that nothing of it can be committed.
     private func undo(_ error: SQLiteError) -> StoreError {
-        rollback()
+        connection.undo(error)
         return StoreError(error)
     }
 }

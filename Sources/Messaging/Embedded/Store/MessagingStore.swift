@@ -43,7 +43,12 @@ final class MessagingStore {
 
     func commit() throws(SQLiteError) {
         let start = figures.hasSends ? EventLoop.monotonicNanoseconds() : 0
-        try committing.run()
+        do throws(SQLiteError) {
+            try committing.run()
+        } catch {
+            connection.undo(error)
+            throw error
+        }
         figures.didCommit(nanoseconds: figures.hasSends ? EventLoop.monotonicNanoseconds() - start : 0)
     }
 

@@ -189,7 +189,6 @@ final class MessagingWriter {
         case .corrupt, .readOnly, .cannotOpen: store = nil
         // What is in the log already may be moved within the room that there is, and then the log begins anew.
         case .full: try? store?.checkpoint(isDue: true)
-        // The log still has what was taken back when the disk did not sync: this connection writes over it, another would read it.
         default: break
         }
         // What fan-outs had done in this transaction is to be done again.
