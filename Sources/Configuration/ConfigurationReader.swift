@@ -129,7 +129,8 @@ struct ConfigurationReader {
         DatabaseSettings(
             rules: file(field["rules"]), storage: field["storage"].choice(DatabaseSettings.Storage.self),
             defaultNamespace: field["defaultNamespace"].stringIfPresent ?? "\(project)-default-rtdb",
-            namespaces: field["namespaces"].stringsIfPresent ?? [], limits: limits(field["limits"]), triggers: triggers(field["triggers"]))
+            namespaces: field["namespaces"].stringsIfPresent ?? [], idleSeconds: field["idleSeconds"].double, limits: limits(field["limits"]),
+            triggers: triggers(field["triggers"]))
     }
 
     // MARK: Files

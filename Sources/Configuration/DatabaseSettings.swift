@@ -16,6 +16,8 @@ public struct DatabaseSettings: Sendable, Equatable {
     public var defaultNamespace: String
     /// The other databases that there are in production mode.
     public var namespaces: [String]
+    /// How long a database stays open that nobody uses, at least.
+    public var idleSeconds: Double
     /// What one request and all clients together may take.
     public var limits: Limits
     /// How writes run functions.
@@ -33,6 +35,8 @@ public struct DatabaseSettings: Sendable, Equatable {
         public var streams: Int
         /// Bytes of large bodies that one loop takes in at a time.
         public var uploadBytes: Int
+        /// Databases that are open at a time.
+        public var openNamespaces: Int
     }
 }
 
@@ -70,6 +74,7 @@ extension ConfigurationReader {
     func limits(_ field: Field) -> DatabaseSettings.Limits {
         DatabaseSettings.Limits(
             writeBytes: field["writeBytes"].int, readBytes: field["readBytes"].int, rulesBytes: field["rulesBytes"].int,
-            streams: field["streams"].int, uploadBytes: field["uploadBytes"].int)
+            streams: field["streams"].int, uploadBytes: field["uploadBytes"].int,
+            openNamespaces: field["openNamespaces"].int)
     }
 }

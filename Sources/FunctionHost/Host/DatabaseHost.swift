@@ -16,12 +16,18 @@ final class DatabaseHost {
     private let log: Logger
     private var watcher: FileWatcher?
     private var timer: Timer?
+    /// Databases of an earlier run that there was no room for yet.
+    private var unopened: ArraySlice<String> = []
+    private lazy var openTimer = Timer(loop: loop) { [unowned self] in openFurther() }
+    private lazy var idleTimer = Timer(loop: loop) { [unowned self] in database.closeIdle(on: loop) }
     private var isReading = false
     /// The mark of the file whose rules every database was given; nil where one of them did not take them.
     private var mark: [UInt8]?
     private var isFailing = false
     /// Rules that a database does not take, for want of room on the disk, are given to it again after so long.
     private static let retryMilliseconds: UInt64 = 2000
+    /// Those that were opened last are done with what they have to do then.
+    private static let openMilliseconds: UInt64 = 100
 
     /// - Parameter didRaiseEvents: told, on any thread, of events that wait in a namespace's outbox.
     init(
@@ -44,12 +50,42 @@ final class DatabaseHost {
             allowed: configuration.mode == .development ? nil : Set(settings.namespaces), rulesFile: file, limits: DatabaseLimits(settings),
             log: log, didRaiseEvents: didRaiseEvents)
         watchRules()
+        let idle = UInt64(settings.idleSeconds * 1000)
+        idleTimer.start(afterMilliseconds: idle, repeatMilliseconds: idle)
     }
 
-    /// The rules' file is somebody else's business from now on.
+    // MARK: Opening
+
+    /// Opens every database that there is once, for the events that wait in it: as many as there is room for now, the others as others
+    /// become idle.
+    func openStored() {
+        unopened = database.openStored()
+        openLater()
+    }
+
+    /// Opens those that are closed and have events, which somebody has forgotten.
+    func openWaiting() {
+        unopened += database.closedWithEvents
+        openFurther()
+    }
+
+    private func openFurther() {
+        unopened = database.open(unopened)
+        openLater()
+    }
+
+    private func openLater() {
+        if !unopened.isEmpty { openTimer.start(afterMilliseconds: Self.openMilliseconds) }
+    }
+
+    // MARK: The end
+
+    /// The rules' file and the databases are somebody else's business from now on.
     func stopWatching() {
         watcher = nil
         timer = nil
+        openTimer.close()
+        idleTimer.close()
     }
 
     /// Lets go of the files, once nobody asks any more.
@@ -142,6 +178,7 @@ extension DatabaseLimits {
         rules.documentBytesMax = settings.limits.rulesBytes
         streamsMax = settings.limits.streams
         bodyBytesInFlightMax = settings.limits.uploadBytes
+        namespacesMax = settings.limits.openNamespaces
         triggers = TriggerLimits(
             functionsMax: settings.triggers.functionsPerWrite, eventBytesMax: settings.triggers.eventBytes, isStrict: settings.triggers.isStrict)
     }

@@ -86,7 +86,7 @@ public final class HearthHost {
             configuration, directory: data.messages, adminToken: data.adminToken, isSuspended: options.takeover != nil, loop: home, log: log)
         delivery = TriggerDelivery(
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
-        ) { [database = database.database] name in try? database.namespace(name) }
+        ) { [database = database.database] name in database.outbox(of: name) }
         reference.value.delivery = delivery
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output)
@@ -205,7 +205,7 @@ public final class HearthHost {
             guard !isStopping else { return }
             for problem in deployer.problems.values.map(\.description).sorted() { log.error("\(problem)") }
             if let takeover { return takeover.prepare() }
-            database.database.openStored()
+            database.openStored()
             deployLocal { [self] in didLoad() }
         }
     }

@@ -25,12 +25,16 @@ final class MetricsGatherer {
 
     private(set) var loops: [LoopFigures] = []
     private(set) var process = ProcessFigures()
-    private(set) var writers: [String: WriterFigures] = [:]
-    private(set) var readers: [String: ReaderFigures] = [:]
+    /// Of the databases that are open, by the id of their opening.
+    private(set) var writers: [UInt64: WriterFigures] = [:]
+    private(set) var readers: [UInt64: ReaderFigures] = [:]
+    /// Of those that were closed.
+    private(set) var closedDatabases = TotalFigures()
     private(set) var messaging = MessagingFigures()
     /// How many parts of the last answer are older than the question.
     private(set) var missingCount = 0
 
+    private var databases: Set<UInt64> = []
     private var waiting: [([UInt8]) -> Void] = []
     private var round = 0
     private lazy var timer = Timer(loop: loop) { [unowned self] in finish() }
@@ -67,18 +71,24 @@ final class MetricsGatherer {
         waiting.append(completion)
         guard waiting.count == 1 else { return }
         round += 1
-        let names = database.askForFigures(on: loop) { [self, round] name, part in
+        let asked = database.askForFigures(on: loop) { [self, round] id, part in
+            // What comes late is kept for the next answer, unless what is closed meanwhile has it by then.
+            guard databases.contains(id) else { return }
             switch part {
-            case .writer(let figures): writers[name] = figures
-            case .reader(let figures): readers[name] = figures
+            case .writer(let figures): writers[id] = figures
+            case .reader(let figures): readers[id] = figures
             }
             didReceive(round)
         }
+        databases = asked.ids
+        closedDatabases = asked.past
+        writers = writers.filter { databases.contains($0.key) }
+        readers = readers.filter { databases.contains($0.key) }
         messagingService.askForFigures(on: loop) { [self, round] figures in
             messaging = figures
             didReceive(round)
         }
-        missingCount = names.count * 2 + shards.count + 2
+        missingCount = databases.count * 2 + shards.count + 2
         askLoops(round)
         timer.start(afterMilliseconds: Self.patienceMilliseconds)
     }

@@ -103,11 +103,16 @@ struct MetricsReport {
 
     // MARK: The database
 
+    /// Those that are open and those that were, together.
+    private var databases: TotalFigures {
+        var total = figures.closedDatabases
+        for figures in figures.writers.values { total.writer.merge(figures) }
+        for figures in figures.readers.values { total.reader.merge(figures) }
+        return total
+    }
+
     private func writeDatabase(to text: inout MetricsText) {
-        var writer = WriterFigures()
-        var reader = ReaderFigures()
-        for figures in figures.writers.values { writer.merge(figures) }
-        for figures in figures.readers.values { reader.merge(figures) }
+        let (writer, reader) = (databases.writer, databases.reader)
         text.begin("hearth_database_writes_total", .counter, "Writes by what was asked for and what came of it.")
         for operation in WriterFigures.Operation.allCases {
             for outcome in WriterFigures.Outcome.allCases {
@@ -133,10 +138,9 @@ struct MetricsReport {
     private func writeOutbox(to text: inout MetricsText) {
         let delivery = figures.delivery.figures
         text.number(
-            "hearth_outbox_events_waiting", .gauge, figures.writers.values.reduce(0) { $0 + $1.waitingEvents },
-            "Events that no function has dealt with yet.")
+            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents, "Events that no function has dealt with yet.")
         text.number(
-            "hearth_outbox_dead_letters_kept", .gauge, figures.writers.values.reduce(0) { $0 + $1.deadLetters },
+            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters,
             "Events that were given up, and are kept until somebody looks at them.")
         text.begin("hearth_outbox_deliveries_total", .counter, "Attempts of functions at events, by what came of them.")
         for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }

@@ -9,7 +9,7 @@ final class NamespaceDelivery {
     let settings: DeliverySettings
     let namespace: String
     unowned let delivery: TriggerDelivery
-    private(set) lazy var settlements = Settlements(outbox, loop: loop, settings: settings, log: log) { [unowned self] in didDrop($0) }
+    private(set) lazy var settlements = Settlements(outbox, loop: loop, settings: settings, log: log) { [weak self] in self?.didDrop($0) }
     private let outbox: any OutboxAccess
     private var queues: [String: FunctionQueue] = [:]
     /// The newest event that was announced.
@@ -25,6 +25,7 @@ final class NamespaceDelivery {
         loop = delivery.loop
         settings = delivery.settings
         namespace = outbox.name
+        settlements.didEmpty = { [weak self] in self?.leaveIfIdle() }
     }
 
     private var log: Logger { delivery.log }
@@ -51,7 +52,17 @@ final class NamespaceDelivery {
         guard queues[queue.function] === queue else { return }
         queues[queue.function] = nil
         // Not within the call that led here.
-        loop.endOfTurn { queue.stop() }
+        loop.endOfTurn { [self] in
+            queue.stop()
+            leaveIfIdle()
+        }
+    }
+
+    /// Whether there is nothing to remember: what is announced next can begin anew.
+    var isIdle: Bool { queues.isEmpty && settlements.isEmpty && lastDrop == nil }
+
+    private func leaveIfIdle() {
+        if isIdle { delivery.forget(self) }
     }
 
     /// How many attempts run.

@@ -26,6 +26,10 @@ final class Settlements {
     private let didDrop: (Int) -> Void
     private var isFailing = false
     private var waiters: [() -> Void] = []
+    /// Called when all that was known is durable.
+    var didEmpty: () -> Void = {}
+    /// Whether nothing waits to become durable.
+    var isEmpty: Bool { gathered.isEmpty && flushing == 0 }
     private lazy var timer = Timer(loop: loop) { [unowned self] in flush() }
 
     private static let countMax = 256
@@ -81,7 +85,9 @@ final class Settlements {
             // Who waits for it waits for one try only.
             return answerWaiters()
         }
-        if gathered.isEmpty, flushing == 0 { answerWaiters() }
+        guard isEmpty else { return }
+        answerWaiters()
+        didEmpty()
     }
 
     private func answerWaiters() {

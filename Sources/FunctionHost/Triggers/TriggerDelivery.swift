@@ -10,11 +10,11 @@ final class TriggerDelivery {
     let loop: EventLoop
     let settings: DeliverySettings
     let log: Logger
-    private let outbox: (String) -> (any OutboxAccess)?
+    private let outbox: (String) -> any OutboxAccess
     private var targets: [String: any EventTarget] = [:]
     /// Whether a function that is not among ``targets`` is gone for good; until then its events wait.
     private var areTargetsComplete = false
-    private var namespaces: [String: NamespaceDelivery] = [:]
+    private(set) var namespaces: [String: NamespaceDelivery] = [:]
     private(set) var isStopped = false
     var figures = DeliveryFigures()
 
@@ -26,7 +26,7 @@ final class TriggerDelivery {
     }
 
     /// - Parameter outbox: the outbox of a namespace by its name.
-    init(loop: EventLoop, settings: DeliverySettings, log: Logger, outbox: @escaping (String) -> (any OutboxAccess)?) {
+    init(loop: EventLoop, settings: DeliverySettings, log: Logger, outbox: @escaping (String) -> any OutboxAccess) {
         self.loop = loop
         self.settings = settings
         self.log = log
@@ -46,10 +46,17 @@ final class TriggerDelivery {
     func receive(_ announcement: EventAnnouncement) {
         guard !isStopped else { return }
         if let known = namespaces[announcement.namespace] { return known.receive(announcement) }
-        guard let outbox = outbox(announcement.namespace) else { return }
-        let namespace = NamespaceDelivery(outbox, delivery: self)
+        let namespace = NamespaceDelivery(outbox(announcement.namespace), delivery: self)
         namespaces[announcement.namespace] = namespace
         namespace.receive(announcement)
+    }
+
+    /// A namespace has no events left.
+    func forget(_ namespace: NamespaceDelivery) {
+        // Not within the call that led here; meanwhile there may be others.
+        loop.endOfTurn { [self] in
+            if namespaces[namespace.namespace] === namespace, namespace.isIdle { namespaces[namespace.namespace] = nil }
+        }
     }
 
     func target(_ function: String) -> Target {

@@ -11,7 +11,7 @@ extension HearthHost {
     func takeDatabases() {
         let home = home
         let reference = LoopBound(self, loop: home)
-        database.database.openStored()
+        database.openStored()
         messaging.resume()
         database.database.whenOpen(on: home) { error in
             let host = reference.value

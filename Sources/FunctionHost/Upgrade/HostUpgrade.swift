@@ -293,6 +293,7 @@ final class HostUpgrade {
             for (call, completion) in relay.takeWaiting() { host.services.handle(call, completion: completion) }
             host.delivery.resume()
             if reached == .holding { host.database.database.announcePending() }
+            host.database.openWaiting()
             host.endHold()
         }
         host.log.error("the host was not upgraded and goes on as before", metadata: ["reason": "\(reason)"])

@@ -10,7 +10,7 @@ public struct DatabaseLimits: Sendable {
     public var stringBytesMax = 10 * 1024 * 1024
     /// What a rules document and its evaluation may take.
     public var rules = RuleLimits()
-    /// The most namespaces that are open at a time.
+    /// The most namespaces that are open at a time. One more takes the place of one that nobody uses; while all are used, it is refused.
     public var namespacesMax = 256
     /// The most event streams of one loop; one more is refused.
     public var streamsMax = 10_000

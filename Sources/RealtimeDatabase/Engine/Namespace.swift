@@ -1,50 +1,76 @@
 public import EventLoop
 public import Rules
+import Synchronization
 public import Tree
 
 /// One database of the project: a tree, its rules, its outbox.
 ///
 /// It can be asked from every loop. Answers come back on the loop that is named with the question, never before the call
 /// returns.
+///
+/// It stays open for as long as somebody holds it, as everything does that is under way: a question that waits for its thread, an
+/// answer that is still read, a ``Listening``. ``RealtimeDatabase`` closes one that nobody else holds.
 public final class Namespace: OutboxAccess {
     /// Its name, as in `?ns=`.
     public let name: String
+    /// Tells it from others that the same name had or will have.
+    let id: UInt64
+    /// When it was last asked for, as the database counts.
+    let lastUse: Atomic<UInt64>
     /// Who profiles it.
     let profile: Profile
+    private let quiet: QuietMark
+    private let isStopped = Mutex(false)
+    private let lastFigures = Mutex(TotalFigures())
     private let writerThread: NamespaceThread
     private let readerThread: NamespaceThread
     private let writer: LoopBound<NamespaceWriter>
     private let reader: LoopBound<NamespaceReader>
 
-    init(storage: any StorageEngine, settings: NamespaceSettings, triggers: TriggerMatcher?) throws(LoopError) {
+    /// - Parameters:
+    ///   - id: also when it was asked for first.
+    ///   - prepare: called on the writer's thread before anything is opened; it may take its time.
+    init(
+        id: UInt64, storage: any StorageEngine, settings: NamespaceSettings, triggers: TriggerMatcher?, prepare: @escaping @Sendable () -> Void
+    ) throws(LoopError) {
         name = settings.name
         profile = settings.profile
+        self.id = id
+        lastUse = Atomic(id)
+        let quiet = QuietMark()
         let writerThread = try NamespaceThread()
-        let readerThread = try NamespaceThread()
+        let readerThread: NamespaceThread
+        do throws(LoopError) { readerThread = try NamespaceThread() } catch {
+            writerThread.end()
+            throw error
+        }
         let reader = LoopBound(NamespaceReader(thread: readerThread, storage: storage, settings: settings), loop: readerThread.loop)
         let writer = LoopBound(
-            NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings) { rules in
+            NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet) { rules in
                 readerThread.post { reader.value.use(rules) }
             }, loop: writerThread.loop)
         self.writerThread = writerThread
         self.readerThread = readerThread
         self.reader = reader
         self.writer = writer
-        onReader { reader in
+        self.quiet = quiet
+        onReader { [self] reader in
+            reader.namespace = self
             reader.askForRules = { writerThread.post { writer.value.startAgain() } }
         }
         onWriter { writer in
+            prepare()
             writer.triggers = triggers
             writer.start()
         }
     }
 
     func onWriter(_ body: @escaping @Sendable (NamespaceWriter) -> Void) {
-        writerThread.post { [writer] in body(writer.value) }
+        writerThread.post { [self] in body(writer.value) }
     }
 
     func onReader(_ body: @escaping @Sendable (NamespaceReader) -> Void) {
-        readerThread.post { [reader] in body(reader.value) }
+        readerThread.post { [self] in body(reader.value) }
     }
 
     /// What functions' events are delivered from.
@@ -161,11 +187,29 @@ public final class Namespace: OutboxAccess {
 
     // MARK: Stopping
 
-    /// Commits what has arrived, gives back files and threads. Everything that is asked afterwards is refused.
+    /// Whether nothing is left to be done for what was written.
+    var isQuiet: Bool { quiet.isSet }
+
+    /// Commits what has arrived, gives back files and threads. Everything that is asked afterwards is refused. Returns when that is
+    /// done, also where it was begun elsewhere.
     func stop() {
-        onWriter { $0.stop() }
-        writerThread.end()
-        onReader { $0.stop() }
-        readerThread.end()
+        isStopped.withLock { isStopped in
+            guard !isStopped else { return }
+            isStopped = true
+            // The last connection to close leaves nothing in the log; it has to be the one that writes.
+            onReader { [self] reader in
+                reader.stop()
+                lastFigures.withLock { $0.reader = reader.figures }
+            }
+            readerThread.end()
+            onWriter { [self] writer in
+                writer.stop()
+                lastFigures.withLock { $0.writer = writer.currentFigures }
+            }
+            writerThread.end()
+        }
     }
+
+    /// What it has counted, once it is stopped.
+    var figures: TotalFigures { lastFigures.withLock { $0 } }
 }

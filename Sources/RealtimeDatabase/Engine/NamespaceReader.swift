@@ -10,6 +10,8 @@ import Tree
 /// the snapshot with it, and the next turn has another connection.
 final class NamespaceReader {
     let thread: NamespaceThread
+    /// Whose reader this is. What is kept longer than a question takes holds it.
+    unowned var namespace: Namespace?
     private let storage: any StorageEngine
     private let settings: NamespaceSettings
     private var current: Snapshot?
@@ -34,6 +36,7 @@ final class NamespaceReader {
 
     /// A request that cannot be judged yet.
     private struct Waiting {
+        var namespace: Namespace?
         var go: (RuleSet) -> Void
         var refuse: (DatabaseError) -> Void
     }
@@ -84,7 +87,7 @@ final class NamespaceReader {
     /// Has a request wait until it is known which rules are in force.
     private func wait(_ go: @escaping (RuleSet) -> Void, refuse: @escaping (DatabaseError) -> Void) {
         guard !isStopped else { return refuse(.stopping) }
-        waiting.append(Waiting(go: go, refuse: refuse))
+        waiting.append(Waiting(namespace: namespace, go: go, refuse: refuse))
         if waiting.count == 1 { askForRules() }
     }
 

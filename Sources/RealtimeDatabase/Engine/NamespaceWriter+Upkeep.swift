@@ -1,12 +1,33 @@
 import EventLoop
 import Logging
+import Synchronization
+
+/// Whether a namespace's writer has nothing left to do but a checkpoint, for those who must not wait for its thread.
+final class QuietMark: Sendable {
+    private let mark = Atomic(true)
+
+    var isSet: Bool {
+        get { mark.load(ordering: .acquiring) }
+        set { mark.store(newValue, ordering: .releasing) }
+    }
+}
 
 extension NamespaceWriter {
+    /// Has what may wait done in small steps, until there is nothing left of it. A step that fails is not the last one: a namespace
+    /// that is in trouble does not become quiet.
+    func keepHouseSoon() {
+        quiet.isSet = false
+        housekeeping.start(afterMilliseconds: 1)
+    }
+
     /// A small step of what may wait: rows of deleted subtrees, new indexes, the checkpoint. Each step is short, so that a
     /// write that arrives meanwhile does not wait for long.
     func keepHouse() {
         guard !isInTransaction else { return housekeeping.start(afterMilliseconds: 1) }
-        guard let open, open.tree.hasUpkeep || hasUnstoredRules else { return quietTimer.start(afterMilliseconds: 200) }
+        guard let open, open.tree.hasUpkeep || hasUnstoredRules else {
+            quiet.isSet = true
+            return quietTimer.start(afterMilliseconds: 200)
+        }
         storeRulesFile()
         inTransaction({ _ in }) { open throws(StoreError) in
             let version = open.tree.state.version

@@ -12,6 +12,7 @@ final class NamespaceWriter {
     let loop: EventLoop
     let settings: NamespaceSettings
     private let storage: any StorageEngine
+    let quiet: QuietMark
     /// Tells the reader which rules are in force, or why there are none.
     private let publishRules: @Sendable (RulesNews) -> Void
 
@@ -65,12 +66,13 @@ final class NamespaceWriter {
     }
 
     init(
-        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings,
+        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark,
         publishRules: @escaping @Sendable (RulesNews) -> Void
     ) {
         self.loop = loop
         self.storage = storage
         self.settings = settings
+        self.quiet = quiet
         self.publishRules = publishRules
         rulesFile = settings.rulesFile
         trouble = TroubleReport(settings)
@@ -89,7 +91,7 @@ final class NamespaceWriter {
             triggerLimits = try readTriggerLimits(opened)
             publishRules(.inForce(rules))
             storeRulesFile()
-            housekeeping.start(afterMilliseconds: 1)
+            keepHouseSoon()
             if let pending = try opened.outbox.pending() { settings.didRaiseEvents(pending) }
         } catch {
             lose(error, "a namespace cannot be opened")
@@ -105,6 +107,7 @@ final class NamespaceWriter {
 
     private func lose(_ error: StoreError, _ what: String) {
         open = nil
+        quiet.isSet = true
         lastAttempt = loop.nowMilliseconds
         failure = DatabaseError(error)
         trouble.failed(what, error)
@@ -124,6 +127,7 @@ final class NamespaceWriter {
     /// Commits what has arrived and lets go of the store.
     func stop() {
         commit()
+        figures = currentFigures
         isStopped = true
         housekeeping.close()
         quietTimer.close()
@@ -183,7 +187,7 @@ final class NamespaceWriter {
         guard hasChanges else { return }
         trouble.succeeded("writing works again")
         checkpoint(.committed, open.store)
-        housekeeping.start(afterMilliseconds: 1)
+        keepHouseSoon()
     }
 
     /// Takes back this turn's transaction, and tells everybody who is part of it.
@@ -218,9 +222,10 @@ final class NamespaceWriter {
     var currentFigures: WriterFigures {
         var figures = figures
         figures.listeners = listeners.count
-        figures.waitingEvents = open?.outbox.counts.waiting ?? 0
-        figures.deadLetters = open?.outbox.counts.deadLetters ?? 0
-        figures.storedBytes = open?.store.sizeBytes ?? 0
+        guard let open else { return figures }
+        figures.waitingEvents = open.outbox.counts.waiting
+        figures.deadLetters = open.outbox.counts.deadLetters
+        figures.storedBytes = open.store.sizeBytes
         return figures
     }
 

@@ -11,11 +11,11 @@ extension RealtimeDatabase {
     ///
     /// - Parameter completion: called on `loop` once nothing is open for writing.
     public func suspend(on loop: EventLoop, completion: @escaping () -> Void) {
-        let namespaces = state.withLock { state in
+        let (namespaces, closing) = state.withLock { state in
             state.isSuspended = true
-            return Array(state.namespaces.values)
+            return (Array(state.namespaces.values), Array(state.closing.values))
         }
-        var left = namespaces.count
+        var left = namespaces.count + (closing.isEmpty ? 0 : 1)
         let finish = { [storage] in
             storage.letGo()
             completion()
@@ -29,6 +29,7 @@ extension RealtimeDatabase {
         for namespace in namespaces {
             namespace.suspend { loop.post { counted.value() } }
         }
+        if !closing.isEmpty { close(closing, on: loop) { counted.value() } }
     }
 
     /// Tells of the events that wait in every open namespace, as if it were opened now.

@@ -3,7 +3,7 @@ public import Logging
 import Rules
 import Synchronization
 
-/// The databases of a project: a namespace for each name, opened when it is first asked for.
+/// The databases of a project: a namespace for each name, opened when it is asked for, and closed when it is idle.
 public final class RealtimeDatabase: Sendable {
     /// The namespace of requests that name none.
     public let defaultNamespace: String
@@ -18,6 +18,14 @@ public final class RealtimeDatabase: Sendable {
 
     struct State {
         var namespaces: [String: Namespace] = [:]
+        /// Those that are being closed: who opens one of these names waits for that.
+        var closing: [String: Namespace] = [:]
+        /// Counts how often a namespace was asked for.
+        var uses: UInt64 = 0
+        /// What it was when idle ones were closed last.
+        var usesBefore: UInt64 = 0
+        /// What those that are closed have counted.
+        var past = PastFigures()
         var rulesFile: RulesFile?
         var triggers = TriggerTable([])
         var isStopped = false
@@ -47,10 +55,14 @@ public final class RealtimeDatabase: Sendable {
     ///
     /// - Parameter createsIfAbsent: whether one that was never written to is made; a stranger's request must not make files.
     /// - Throws: `DatabaseError`: `unknownNamespace` for a name that cannot be one, is not allowed, or is absent; `unavailable`
-    ///   when too many are open or the host stops.
+    ///   when too many are in use or the host stops.
     public func namespace(_ name: String, createsIfAbsent: Bool = true) throws(DatabaseError) -> Namespace {
         let found: Result<Namespace, DatabaseError> = state.withLock { state in
-            if let namespace = state.namespaces[name] { return .success(namespace) }
+            state.uses += 1
+            if let namespace = state.namespaces[name] {
+                namespace.lastUse.store(state.uses, ordering: .relaxed)
+                return .success(namespace)
+            }
             return Result { () throws(DatabaseError) in
                 if !createsIfAbsent, name != defaultNamespace, NamespaceName.isValid(name), !storage.exists(namespace: name) {
                     throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"")
@@ -72,13 +84,20 @@ public final class RealtimeDatabase: Sendable {
         }
         guard !state.isStopped else { throw .stopping }
         guard !state.isSuspended else { throw .changingHands }
-        guard state.namespaces.count < limits.namespacesMax else {
-            throw DatabaseError(.unavailable, "\(limits.namespacesMax) namespaces are open, which is the limit")
+        let isFull = state.namespaces.count >= limits.namespacesMax
+        let evicted = isFull ? state.leastUsed() : nil
+        guard !isFull || evicted != nil else {
+            throw DatabaseError(.unavailable, "\(limits.namespacesMax) namespaces are in use, which is the limit; try again")
         }
+        let before = [evicted, state.closing[name]].compactMap(\.self)
         let settings = NamespaceSettings(
             name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents)
         do throws(LoopError) {
-            let namespace = try Namespace(storage: storage, settings: settings, triggers: state.triggers.matcher(forNamespace: name))
+            let triggers = state.triggers.matcher(forNamespace: name)
+            let namespace = try Namespace(id: state.uses, storage: storage, settings: settings, triggers: triggers) { [self] in
+                for namespace in before { close(namespace) }
+            }
+            if let evicted { state.retire(evicted) }
             state.namespaces[name] = namespace
             return namespace
         } catch {
@@ -86,21 +105,32 @@ public final class RealtimeDatabase: Sendable {
         }
     }
 
-    /// Those that are open now.
-    var openNamespaces: [Namespace] { state.withLock { Array($0.namespaces.values) } }
-
     /// The names of those that are open or stored, in order.
     public func names() throws(DatabaseError) -> [String] {
         let open = state.withLock { Set($0.namespaces.keys) }
         do throws(StoreError) { return open.union(try storage.namespaces()).sorted() } catch { throw DatabaseError(error) }
     }
 
-    /// Opens every stored namespace whose outbox may hold events of an earlier run.
-    public func openStored() {
+    /// Opens every stored namespace once, since its outbox may hold events of an earlier run.
+    ///
+    /// - Returns: those that there is no room for yet, to be given to ``open(_:)``.
+    public func openStored() -> ArraySlice<String> {
         // Where another process has it, every namespace says so.
         try? storage.hold()
-        let names = (try? storage.namespaces()) ?? []
-        for name in names { _ = try? namespace(name) }
+        return open(((try? storage.namespaces()) ?? [])[...])
+    }
+
+    /// Opens these namespaces, as many as there is room for, and returns the others.
+    public func open(_ names: ArraySlice<String>) -> ArraySlice<String> {
+        var names = names
+        while let name = names.first {
+            do throws(DatabaseError) { _ = try namespace(name) } catch {
+                // What cannot be opened at all is left out.
+                if error.kind == .unavailable { return names }
+            }
+            names = names.dropFirst()
+        }
+        return names
     }
 
     // MARK: Rules and triggers
@@ -136,7 +166,7 @@ public final class RealtimeDatabase: Sendable {
     public func stop() {
         let namespaces = state.withLock { state in
             state.isStopped = true
-            return Array(state.namespaces.values)
+            return Array(state.namespaces.values) + state.closing.values
         }
         for namespace in namespaces { namespace.stop() }
     }

@@ -13,6 +13,8 @@ public final class ValueStream: Sendable {
     public let commit: UInt64
     private let source: LoopBound<Source>
     private let thread: NamespaceThread
+    /// Stays open until this ends.
+    private let namespace: Namespace?
 
     /// What happened when a piece was asked for.
     public enum Piece: Sendable {
@@ -85,6 +87,7 @@ public final class ValueStream: Sendable {
         self.etag = etag
         commit = snapshot.commit
         thread = reader.thread
+        namespace = reader.namespace
         source = LoopBound(
             Source(rest, reader, snapshot, bytesLeft: bytesMax - first.count, deadline: deadline), loop: reader.thread.loop)
     }

@@ -42,6 +42,18 @@ struct TriggerDeliveryTests {
         #expect(try bench.outbox.deadLetters().isEmpty)
     }
 
+    @Test("nothing is kept of a namespace whose events are delivered")
+    func forgets() throws {
+        let bench = try DeliveryBench()
+        for round in 1...3 {
+            try bench.outbox.raise((0..<20).map { ("f", "/p\($0)") })
+            try bench.run(until: { bench.target.succeeded.count == 20 * round && bench.delivery.namespaces.isEmpty })
+            #expect(bench.delivery.namespaces.isEmpty)
+            #expect(try bench.outbox.pending().isEmpty)
+        }
+        #expect(bench.target.started.count == 60)
+    }
+
     @Test("without retries one failure makes a dead letter, and the path goes on")
     func buries() throws {
         let bench = try DeliveryBench()

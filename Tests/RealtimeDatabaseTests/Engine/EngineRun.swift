@@ -13,12 +13,16 @@ final class EngineRun: Sendable {
     let name = "test"
     private let thread: LoopThread
 
-    init(_ storage: any StorageEngine, rulesFile: RulesFile? = nil, limits: DatabaseLimits = DatabaseLimits(), allowed: Set<String>? = nil) throws {
+    init(
+        _ storage: any StorageEngine, rulesFile: RulesFile? = nil, limits: DatabaseLimits = DatabaseLimits(), allowed: Set<String>? = nil,
+        didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void = { _ in }
+    ) throws {
         thread = try LoopThread()
         var log = Logger(label: "test")
         log.logLevel = .critical
         database = RealtimeDatabase(
-            storage: storage, defaultNamespace: "test", allowed: allowed, rulesFile: rulesFile, limits: limits, log: log, didRaiseEvents: { _ in })
+            storage: storage, defaultNamespace: "test", allowed: allowed, rulesFile: rulesFile, limits: limits, log: log,
+            didRaiseEvents: didRaiseEvents)
     }
 
     deinit {

@@ -32,9 +32,10 @@ import Tree
         var limits = DatabaseLimits()
         limits.namespacesMax = 3
         let run = try EngineRun(MemoryStorage(), limits: limits)
-        for name in ["a", "b", "c"] { _ = try run.database.namespace(name) }
+        let used = try ["a", "b", "c"].map { try run.database.namespace($0) }
         #expect(kind { try run.database.namespace("d") } == .unavailable)
         #expect(try run.database.namespace("a").name == "a")
+        withExtendedLifetime(used) {}
     }
 
     private func kind(_ body: () throws -> Namespace) -> DatabaseError.Kind? {
@@ -46,7 +47,7 @@ import Tree
         let storage = MemoryStorage()
         for name in ["a", "b"] { _ = try storage.openWriter(namespace: name) }
         let run = try EngineRun(storage)
-        run.database.openStored()
+        #expect(run.database.openStored().isEmpty)
         #expect(try run.database.names() == ["a", "b"])
         #expect(try await run.json() == "null")
     }

@@ -1,0 +1,258 @@
+"""Databases that nobody uses give back their threads, files and memory, and open again with the next request."""
+
+import collections
+import json
+import os
+import re
+import threading
+
+import pytest
+
+from databases import OPEN_RULES, OWNER, Database
+from hearth import Host
+from processes import descriptors, steady, until
+from upgrading import Upgradable
+
+LIMIT = 6
+NAMES = [f'n{number}' for number in range(4 * LIMIT)]
+GUEST = {'headers': {}}
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """Makes hosts, each with a few databases open at a time and little patience with idle ones."""
+    hosts = []
+
+    def make(plugins=(), idle=0.3, limit=LIMIT, kind=Host, **database):
+        config = {'server': {'loops': 2}, 'workers': {'drainSeconds': 1},
+                  'database': {'idleSeconds': idle, 'limits': {'openNamespaces': limit}, **database}}
+        hosts.append(kind(tmp_path / f'host{len(hosts)}', plugins, mode='development', config=config))
+        return hosts[-1]
+    yield make
+    for host in hosts:
+        host.abandon()
+
+
+def awake(host):
+    """The databases of which the host has a file open."""
+    found = (re.search(r'/([a-z0-9-]+)\.sqlite', path) for path in descriptors(host.pid).values() if '/database/' in path)
+    return {match.group(1) for match in found if match}
+
+
+def until_asleep(host, *names):
+    until(lambda: awake(host) <= set(names), f'only {names} are open')
+
+
+def size(host):
+    """How many threads and descriptors a host has."""
+    return len(os.listdir(f'/proc/{host.pid}/task')), len(descriptors(host.pid))
+
+
+def put(host, name, path, value):
+    with Database(host, name) as database:
+        database.put(path, value)
+
+
+def get(host, name, path='/.json', **options):
+    with Database(host, name) as database:
+        return database.ask('GET', path, **options)
+
+
+def figure(host, name, labels=''):
+    text = host.request('GET', '/_/metrics').body.decode()
+    return float(re.search(rf'^{name}{re.escape(labels)} (\S+)$', text, re.MULTILINE).group(1))
+
+
+def events(host):
+    """What functions were given so far."""
+    lines = [line for path in host.data.glob('workers/*/events.jsonl') for line in path.read_text().splitlines()]
+    return [json.loads(line)['context']['event'] for line in lines]
+
+
+# -- room
+
+def test_more_than_the_limit_one_after_another(launch):
+    host = launch().start()
+    for round in range(3):
+        for name in NAMES:
+            put(host, name, '/round.json', round)
+            assert len(awake(host)) <= LIMIT + 1
+    assert [get(host, name).json for name in NAMES] == [{'round': 2}] * len(NAMES)
+    host.kill()
+    host.start()
+    assert [get(host, name).json for name in NAMES] == [{'round': 2}] * len(NAMES)
+    host.stop()
+    # What was closed properly has nothing in its log.
+    assert list(host.data.glob('database/*-wal')) == []
+
+
+def test_what_was_taken_is_given_back(launch):
+    host = launch(limit=40).start()
+    for name in NAMES:
+        put(host, name, '/a.json', 1)
+    until_asleep(host)
+    before = steady(lambda: size(host), 'threads and descriptors')
+    for _ in range(3):
+        for name in NAMES:
+            put(host, name, '/a.json', 2)
+            assert get(host, name, '/a.json').json == 2
+        assert len(awake(host)) > LIMIT
+        until_asleep(host)
+    until(lambda: size(host) == before, f'{before} threads and descriptors')
+    host.stop()
+
+
+def test_those_in_use_are_not_closed_and_beyond_them_is_no_room(launch):
+    host = launch(limit=2).start()
+    with Database(host, 'one') as one, Database(host, 'two') as two, Database(host, 'three') as three:
+        one.put('/a.json', 1)
+        streams = [one.stream('/a.json'), two.stream('/a.json')]
+        assert [stream.put() for stream in streams] == [('/', 1), ('/', None)]
+        refused = three.ask('PUT', '/a.json', 3)
+        assert (refused.status, refused.json) == (503, {'error': '2 namespaces are in use, which is the limit; try again'})
+        assert refused.header('Retry-After') == '1'
+        until(lambda: awake(host) == {'one', 'two'}, 'they stay')
+        # Long after both would have become idle.
+        threading.Event().wait(1.5)
+        one.put('/a.json', 2)
+        assert streams[0].put() == ('/', 2)
+        streams[1].wire.close()
+        until(lambda: three.ask('PUT', '/a.json', 3).status == 200, 'there is room')
+        assert three.get('/a.json') == 3 and one.get('/a.json') == 2
+        streams[0].wire.close()
+    until_asleep(host)
+    host.stop()
+
+
+def test_many_at_a_time(launch):
+    """Clients that come and go on twice as many databases as can be open: nobody is told anything wrong."""
+    host = launch(limit=LIMIT + 10).start()
+    wrong = []
+
+    def work(client):
+        for step in range(40):
+            name = NAMES[(client * 7 + step * 5) % len(NAMES)]
+            with Database(host, name) as database:
+                if database.ask('PUT', f'/c{client}.json', step).status != 200 or database.get(f'/c{client}.json') != step:
+                    wrong.append((client, step))
+    clients = [threading.Thread(target=work, args=[client]) for client in range(8)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    assert wrong == []
+    host.stop()
+
+
+# -- what was given holds
+
+def test_rules_over_rest(launch):
+    host = launch().start()
+    put(host, 'ruled', '/a.json', 1)
+    until_asleep(host)
+    assert get(host, 'ruled', **GUEST).status == 401
+    until_asleep(host)
+    with Database(host, 'ruled') as database:
+        database.use_rules(OPEN_RULES)
+    until_asleep(host)
+    assert get(host, 'ruled', **GUEST).json == {'a': 1}
+    host.stop()
+
+
+def test_a_rules_file_that_changes_meanwhile(launch, tmp_path):
+    file = tmp_path / 'rules.json'
+    file.write_text('{"rules": {".read": false}}')
+    host = launch(rules=str(file)).start()
+    put(host, 'filed', '/a.json', 1)
+    assert get(host, 'filed', **GUEST).status == 401
+    until_asleep(host)
+    file.write_text(json.dumps(OPEN_RULES))
+    assert host.until_logged('the database rules were reloaded')
+    assert awake(host) == set()
+    assert get(host, 'filed', **GUEST).json == {'a': 1}
+    # What is uploaded now stays, also while it rests.
+    with Database(host, 'filed') as database:
+        database.use_rules({'rules': {'.read': False}})
+    until_asleep(host)
+    assert get(host, 'filed', **GUEST).status == 401
+    host.stop()
+
+
+# -- events
+
+def test_functions_run_on_writes_to_those_that_rested(launch):
+    host = launch(['events']).start()
+    for round in range(3):
+        for name in NAMES[:3]:
+            put(host, name, '/noted/n.json', round)
+        until(lambda: len(events(host)) == 3 * (round + 1), 'the functions have run')
+        until_asleep(host)
+    # Nothing was delivered again when they were opened.
+    assert collections.Counter(event['instance'] for event in events(host)) == dict.fromkeys(NAMES[:3], 3)
+    assert figure(host, 'hearth_outbox_events_waiting') == 0
+    host.stop()
+
+
+PATIENT = {'retryMinSeconds': 0.5, 'retryMaxSeconds': 0.5, 'retryAgeSeconds': 600}
+
+
+def until_tried_again(host):
+    """Each of the databases has an event that is tried again and again."""
+    def attempts():
+        found = dict.fromkeys(NAMES, 0)
+        for event in events(host):
+            found[event['instance']] = max(found[event['instance']], event['attempt'])
+        return found
+    before = attempts()
+    until(lambda: all(attempt >= before[name] + 2 for name, attempt in attempts().items()), 'every event is tried again', 60)
+
+
+def test_events_of_more_databases_than_can_be_open(launch):
+    host = launch(['events'], triggers=PATIENT).start()
+    for name in NAMES:
+        put(host, name, '/retried/r.json', 'fail')
+    until_tried_again(host)
+    host.kill()
+    host.start()
+    until_tried_again(host)
+    host.stop()
+
+
+def test_an_upgrade_while_most_of_them_rest(launch):
+    host = launch(['events'], kind=Upgradable, triggers=PATIENT).start()
+    for name in NAMES:
+        put(host, name, '/retried/r.json', 'fail')
+        put(host, name, '/a.json', name)
+    for step in ({'before': 'die'}, {'after': 'refuse'}, {'after': 'die'}):
+        host.install_pretender(**step)
+        assert host.upgrade().status != 200
+        until_tried_again(host)
+    host.install()
+    assert host.upgrade().status == 200
+    until_tried_again(host)
+    assert [get(host, name, '/a.json').json for name in NAMES] == NAMES
+    host.stop()
+
+
+# -- figures
+
+def test_figures(launch):
+    host = launch().start()
+    for round in range(1, 4):
+        for name in NAMES[:4]:
+            put(host, name, '/a.json', round)
+        assert figure(host, 'hearth_database_namespaces_open') >= 1
+        until(lambda: figure(host, 'hearth_database_namespaces_open') == 0, 'none is open')
+        assert figure(host, 'hearth_database_writes_total', '{operation="set",outcome="committed"}') == 4 * round
+    host.stop()
+
+
+def test_dead_letters_of_those_that_rest_are_counted(launch):
+    host = launch(['events']).start()
+    put(host, 'lost', '/noted/l.json', 'fail')
+    until(lambda: figure(host, 'hearth_outbox_dead_letters_kept') == 1, 'there is a dead letter')
+    until_asleep(host)
+    assert figure(host, 'hearth_outbox_dead_letters_kept') == 1
+    letters = host.request('GET', '/_/api/databases/lost/dead-letters', OWNER).json['deadLetters']
+    assert [letter['path'] for letter in letters] == ['/noted/l']
+    host.stop()
