@@ -34,7 +34,8 @@ class Profiler(EventStream):
 
 @pytest.fixture(scope='module')
 def host(tmp_path_factory, keys):
-    host = Host(tmp_path_factory.mktemp('profiles'), ['Conformance'], mode='development', keys=keys).start()
+    """With two loops, so that what is done on one is told on the other."""
+    host = Host(tmp_path_factory.mktemp('profiles'), ['Conformance'], mode='development', keys=keys, config={'server': {'loops': 2}}).start()
     yield host
     host.stop()
 
@@ -203,7 +204,7 @@ def test_only_who_hears_of_it_is_counted(database, profiler):
 
 
 def test_many_streams_of_one_place(host):
-    # They share one loop, so that one broadcast reaches them all.
+    # Those of one loop share a broadcast.
     with Database(host, 'profile-crowd') as database, Profiler(database) as profiler:
         streams = [database.stream('/a.json') for _ in range(20)]
         assert [stream.put() for stream in streams] == [('/', None)] * 20

@@ -213,7 +213,7 @@ def test_wrong_arguments(arguments, hearth):
 def test_every_command_has_help_with_an_example():
     listed = subprocess.run([BINARY, '--help'], capture_output=True, text=True, check=True).stdout
     names = re.findall(r'^  ((?:database|events):\w+)', listed, re.MULTILINE)
-    assert len(names) == 12
+    assert len(names) == 13
     for name in names:
         shown = subprocess.run([BINARY, name, '--help'], capture_output=True, text=True, check=True).stdout
         assert f'hearth {name}' in shown.split('USAGE')[0], name
