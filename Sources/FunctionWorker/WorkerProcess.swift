@@ -172,19 +172,30 @@ extension WorkerProcess: PluginOwner {
             return
         }
         if head.count + body.count <= FrameHeader.payloadSizeMax {
-            channel.outbox.append(frame: FrameHeader(.answer, invocation: invocation, detail: kind.rawValue), head: head, body: body)
+            answer(invocation, kind, head: head, body: body)
         } else {
-            pluginLogs(invocation, level: 5, message: Array("an answer of more than 64 MiB was dropped".utf8).span, fields: [UInt8]().span)
-            let none = [UInt8](), error = Array(Self.answerTooLarge.utf8)
-            channel.outbox.append(
-                frame: FrameHeader(.answer, invocation: invocation, detail: AnswerKind.error.rawValue), head: none.span, body: error.span)
+            refuseAnswer(invocation, "an answer of more than 64 MiB was dropped")
         }
+    }
+
+    private func answer(_ invocation: InvocationID, _ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
+        channel.outbox.append(frame: FrameHeader(.answer, invocation: invocation, detail: kind.rawValue), head: head, body: body)
         channel.queueFlush()
         if isStopping { endIfDone() }
     }
 
+    /// Answers in the plugin's place: a frame that is too large would end the worker, and everybody else's calls with it.
+    private func refuseAnswer(_ invocation: InvocationID, _ reason: StaticString) {
+        pluginLogs(invocation, level: 5, message: Array("\(reason)".utf8).span, fields: [UInt8]().span)
+        answer(invocation, .error, head: [UInt8]().span, body: Array(Self.answerTooLarge.utf8).span)
+    }
+
     public func pluginStartsResponse(_ invocation: InvocationID, head: Span<UInt8>) -> PluginFlow {
         guard open.allowChunks(invocation) == .goOn else { return .gone }
+        guard head.count <= FrameHeader.payloadSizeMax else {
+            if open.close(invocation) { refuseAnswer(invocation, "the head of an answer of more than 64 MiB was dropped") }
+            return .gone
+        }
         channel.outbox.append(frame: FrameHeader(.startResponse, invocation: invocation), head: head, body: head.extracting(0..<0))
         channel.queueFlush()
         return .goOn
@@ -193,6 +204,10 @@ extension WorkerProcess: PluginOwner {
     public func pluginSendsChunk(_ invocation: InvocationID, _ chunk: Span<UInt8>) -> PluginFlow {
         let flow = open.send(invocation, size: chunk.count)
         guard flow != .gone else { return .gone }
+        guard chunk.count <= FrameHeader.payloadSizeMax else {
+            if open.close(invocation) { refuseAnswer(invocation, "a part of an answer of more than 64 MiB was dropped, and the answer with it") }
+            return .gone
+        }
         channel.outbox.append(frame: FrameHeader(.chunk, invocation: invocation), head: chunk.extracting(0..<0), body: chunk)
         channel.queueFlush()
         return flow
@@ -201,7 +216,6 @@ extension WorkerProcess: PluginOwner {
     public func pluginCallsService(
         _ invocation: InvocationID, service: Span<UInt8>, method: Span<UInt8>, payload: Span<UInt8>, completion: ServiceCompletion
     ) {
-        // A frame that is too large would end the worker, and everybody else's calls with it.
         guard payload.count <= Self.payloadBytesMax, service.count + method.count + 2 <= FrameHeader.payloadSizeMax - Self.payloadBytesMax else {
             return completion(succeeded: false, Array(Self.callTooLarge.utf8).span)
         }

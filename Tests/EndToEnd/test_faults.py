@@ -1,5 +1,6 @@
 """Functions that misbehave: whatever one does, its caller gets a defined answer and nobody else notices."""
 
+import json
 import threading
 
 import pytest
@@ -261,4 +262,15 @@ def test_answers_that_are_too_large(launch):
     assert (answer.status, answer.json['error']['status']) == (429, 'RESOURCE_EXHAUSTED')
     assert '64 MiB' in answer.json['error']['message']
     assert host.until_logged('an answer of more than 64 MiB was dropped')
+    assert host.result('pid') == pid
+
+
+def test_parts_of_answers_that_are_too_large(launch):
+    """The client sees that something is missing, and nobody else does."""
+    host = launch(['probe'], config={'defaults': {'memory': '1GiB'}})
+    pid = host.result('pid')
+    answer = host.request('POST', host.path('stream'), [*callable_headers(), STREAM], json.dumps({'data': {'bytes': 80 << 20}}))
+    (frame,) = answer.body.removesuffix(b'\n\n').split(b'\n\n')
+    assert json.loads(frame.removeprefix(b'data: '))['error']['status'] == 'RESOURCE_EXHAUSTED'
+    assert host.until_logged('a part of an answer of more than 64 MiB was dropped')
     assert host.result('pid') == pid

@@ -143,7 +143,8 @@ typedef void (*hearth_job)(void *context);
 
 /* What send_chunk() and start_response() return. */
 typedef enum hearth_flow {
-    HEARTH_GONE = -1,    /* not taken: the client left, the call was answered, chunks were not asked for, or 16 MiB wait already */
+    HEARTH_GONE = -1,    /* not taken: the client left, the call was answered, chunks were not asked for, 16 MiB wait already, or
+                            it has more than 64 MiB, which ends the call with an error */
     HEARTH_PRESSURE = 0, /* taken, but the client reads slowly: wait for drained() */
     HEARTH_CONTINUE = 1, /* taken */
 } hearth_flow;

@@ -118,8 +118,10 @@ static void note_overlap(call *c) {
 }
 
 static void stream(call *c) {
-    static char chunk[1 << 20];
-    size_t size = (size_t)c->bytes < sizeof chunk - 2 ? (size_t)c->bytes : sizeof chunk - 2;
+    static char *chunk;
+    size_t size = (size_t)c->bytes;
+    chunk = realloc(chunk, size + 2);
+    if (!chunk) return finish(c, "\"no memory\"");
     memset(chunk, 'c', size + 2);
     chunk[0] = chunk[size + 1] = '"';
     while (c->left > 0) {
