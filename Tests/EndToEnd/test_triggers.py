@@ -30,7 +30,8 @@ class EventHost(Host):
 
     def notes(self, ref=None, function=None):
         """What the functions were given, in the order in which they were."""
-        lines = [line for path in sorted(self.data.glob('workers/*/events.jsonl')) for line in path.read_text().splitlines()]
+        # What follows the last line's end is being written.
+        lines = [line for path in sorted(self.data.glob('workers/*/events.jsonl')) for line in path.read_text().split('\n')[:-1]]
         notes = [json.loads(line) for line in lines]
         return [{**note['context']['event'], 'payload': note['payload'], 'function': note['function']} for note in notes
                 if ref in (None, note['context']['event']['ref']) and function in (None, note['function'])]
