@@ -54,14 +54,14 @@ public final class Namespace: OutboxAccess {
         self.reader = reader
         self.writer = writer
         self.quiet = quiet
-        onReader { [self] reader in
-            reader.namespace = self
-            reader.askForRules = { writerThread.post { writer.value.startAgain() } }
+        // Neither is a use: one that nobody wants any more can be closed as soon as it has started.
+        readerThread.post {
+            reader.value.askForRules = { writerThread.post { writer.value.startAgain() } }
         }
-        onWriter { writer in
+        writerThread.post {
             prepare()
-            writer.triggers = triggers
-            writer.start()
+            writer.value.triggers = triggers
+            writer.value.start()
         }
     }
 
@@ -92,7 +92,7 @@ public final class Namespace: OutboxAccess {
     public func read(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void) {
         let answer = LoopBound(completion, loop: loop)
         let stopwatch = profile.stopwatch()
-        onReader { $0.read(request, stopwatch, on: loop, answer: answer) }
+        onReader { [self] in $0.read(request, stopwatch, of: self, on: loop, answer: answer) }
     }
 
     // MARK: Listening
@@ -152,7 +152,7 @@ public final class Namespace: OutboxAccess {
         let send: @Sendable (Result<RuleVerdict, DatabaseError>) -> Void = { result in loop.post { answer.value(result) } }
         switch request {
         case .write(let request): onWriter { $0.judge(request, by: rules, answer: send) }
-        case .read(let request): onReader { $0.judge(request, by: rules, answer: send) }
+        case .read(let request): onReader { [self] in $0.judge(request, by: rules, of: self, answer: send) }
         }
     }
 

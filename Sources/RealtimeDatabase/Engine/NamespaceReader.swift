@@ -10,8 +10,6 @@ import Tree
 /// the snapshot with it, and the next turn has another connection.
 final class NamespaceReader {
     let thread: NamespaceThread
-    /// Whose reader this is. What is kept longer than a question takes holds it.
-    unowned var namespace: Namespace?
     private let storage: any StorageEngine
     private let settings: NamespaceSettings
     private var current: Snapshot?
@@ -36,7 +34,6 @@ final class NamespaceReader {
 
     /// A request that cannot be judged yet.
     private struct Waiting {
-        var namespace: Namespace?
         var go: (RuleSet) -> Void
         var refuse: (DatabaseError) -> Void
     }
@@ -87,24 +84,27 @@ final class NamespaceReader {
     /// Has a request wait until it is known which rules are in force.
     private func wait(_ go: @escaping (RuleSet) -> Void, refuse: @escaping (DatabaseError) -> Void) {
         guard !isStopped else { return refuse(.stopping) }
-        waiting.append(Waiting(namespace: namespace, go: go, refuse: refuse))
+        waiting.append(Waiting(go: go, refuse: refuse))
         if waiting.count == 1 { askForRules() }
     }
 
-    /// Reads; `answer` is called on `loop`.
-    func read(_ request: ReadRequest, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>) {
+    /// Reads; `answer` is called on `loop`. Holds `namespace` until the answer has come to its end.
+    func read(
+        _ request: ReadRequest, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
+    ) {
         guard let rules else {
             return wait { [self] in
-                read(request, $0, stopwatch, on: loop, answer: answer)
+                read(request, $0, stopwatch, of: namespace, on: loop, answer: answer)
             } refuse: { error in
                 loop.post { answer.value(.refused(error)) }
             }
         }
-        read(request, rules, stopwatch, on: loop, answer: answer)
+        read(request, rules, stopwatch, of: namespace, on: loop, answer: answer)
     }
 
     private func read(
-        _ request: ReadRequest, _ rules: RuleSet, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
+        _ request: ReadRequest, _ rules: RuleSet, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop,
+        answer: LoopBound<(ReadOutcome) -> Void>
     ) {
         var stopwatch = stopwatch
         stopwatch?.begin()
@@ -115,6 +115,7 @@ final class NamespaceReader {
             outcome = .refused(refusal(error))
         }
         figures.add(request.kind, outcome)
+        if case .stream(let rest) = outcome { rest.hold(namespace) }
         if let stopwatch { profile(request, rules, outcome, stopwatch) }
         answers.answer(on: loop) { _ in answer.value(outcome) }
         endTurnLater()
@@ -227,9 +228,11 @@ final class NamespaceReader {
     }
 
     /// What the rules say of a read, without reading.
-    func judge(_ request: ReadRequest, by rules: RuleSet?, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void) {
+    func judge(
+        _ request: ReadRequest, by rules: RuleSet?, of namespace: Namespace, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void
+    ) {
         guard let rules = rules ?? self.rules else {
-            return wait { [self] in judge(request, by: $0, answer: answer) } refuse: { answer(.failure($0)) }
+            return wait { [self] in judge(request, by: $0, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
         }
         do throws(ReadError) { answer(.success(try verdict(request, rules, try snapshot()))) } catch { answer(.failure(refusal(error))) }
     }

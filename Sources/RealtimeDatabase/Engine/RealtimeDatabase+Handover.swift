@@ -13,7 +13,7 @@ extension RealtimeDatabase {
     public func suspend(on loop: EventLoop, completion: @escaping () -> Void) {
         let (namespaces, closing) = state.withLock { state in
             state.isSuspended = true
-            return (Array(state.namespaces.values), Array(state.closing.values))
+            return (Array(state.namespaces.values), state.closing)
         }
         var left = namespaces.count + (closing.isEmpty ? 0 : 1)
         let finish = { [storage] in

@@ -32,8 +32,8 @@ extension RealtimeDatabase {
     func close(_ namespace: Namespace) {
         namespace.stop()
         state.withLock { state in
-            guard state.closing[namespace.name] === namespace else { return }
-            state.closing[namespace.name] = nil
+            guard let index = state.closing.firstIndex(where: { $0 === namespace }) else { return }
+            state.closing.remove(at: index)
             state.past.add(namespace.figures, of: namespace.name)
         }
     }
@@ -41,7 +41,7 @@ extension RealtimeDatabase {
     /// Closed namespaces in whose outbox events wait, or may: ``announcePending()`` does not reach them.
     public var closedWithEvents: ArraySlice<String> {
         state.withLock { state in
-            let names = Set(state.past.waiting.filter { $0.value.events > 0 }.keys).union(state.closing.keys)
+            let names = Set(state.past.waiting.filter { $0.value.events > 0 }.keys).union(state.closing.map(\.name))
             return names.subtracting(state.namespaces.keys).sorted()[...]
         }
     }
@@ -79,7 +79,7 @@ extension RealtimeDatabase.State {
     /// From now on this namespace is not given out, and is to be closed.
     mutating func retire(_ namespace: Namespace) {
         namespaces[namespace.name] = nil
-        closing[namespace.name] = namespace
+        closing.append(namespace)
     }
 
     /// Whether nobody else holds the namespace of this name.

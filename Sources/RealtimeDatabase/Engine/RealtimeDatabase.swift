@@ -19,7 +19,7 @@ public final class RealtimeDatabase: Sendable {
     struct State {
         var namespaces: [String: Namespace] = [:]
         /// Those that are being closed: who opens one of these names waits for that.
-        var closing: [String: Namespace] = [:]
+        var closing: [Namespace] = []
         /// Counts how often a namespace was asked for.
         var uses: UInt64 = 0
         /// What it was when idle ones were closed last.
@@ -85,11 +85,12 @@ public final class RealtimeDatabase: Sendable {
         guard !state.isStopped else { throw .stopping }
         guard !state.isSuspended else { throw .changingHands }
         let isFull = state.namespaces.count >= limits.namespacesMax
-        let evicted = isFull ? state.leastUsed() : nil
+        // As many again may be on their way out.
+        let evicted = isFull && state.closing.count < limits.namespacesMax ? state.leastUsed() : nil
         guard !isFull || evicted != nil else {
             throw DatabaseError(.unavailable, "\(limits.namespacesMax) namespaces are in use, which is the limit; try again")
         }
-        let before = [evicted, state.closing[name]].compactMap(\.self)
+        let before = state.closing.filter { $0.name == name } + (evicted.map { [$0] } ?? [])
         let settings = NamespaceSettings(
             name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents)
         do throws(LoopError) {
@@ -166,7 +167,7 @@ public final class RealtimeDatabase: Sendable {
     public func stop() {
         let namespaces = state.withLock { state in
             state.isStopped = true
-            return Array(state.namespaces.values) + state.closing.values
+            return Array(state.namespaces.values) + state.closing
         }
         for namespace in namespaces { namespace.stop() }
     }

@@ -13,8 +13,6 @@ public final class ValueStream: Sendable {
     public let commit: UInt64
     private let source: LoopBound<Source>
     private let thread: NamespaceThread
-    /// Stays open until this ends.
-    private let namespace: Namespace?
 
     /// What happened when a piece was asked for.
     public enum Piece: Sendable {
@@ -33,6 +31,8 @@ public final class ValueStream: Sendable {
         var bytesLeft: Int
         let deadline: UInt64
         var buffer = ByteBuffer()
+        /// Stays open until the end.
+        var namespace: Namespace?
         /// What the profiler is told at the end.
         var operation: Operation?
 
@@ -52,6 +52,7 @@ public final class ValueStream: Sendable {
             if let operation { reader.didEnd(operation) }
             reader.release(snapshot)
             reader.forget(self)
+            namespace = nil
         }
 
         func next() -> Piece {
@@ -87,12 +88,14 @@ public final class ValueStream: Sendable {
         self.etag = etag
         commit = snapshot.commit
         thread = reader.thread
-        namespace = reader.namespace
         source = LoopBound(
             Source(rest, reader, snapshot, bytesLeft: bytesMax - first.count, deadline: deadline), loop: reader.thread.loop)
     }
 
     deinit { cancel() }
+
+    /// Keeps a namespace open until the end. On the reader's thread.
+    func hold(_ namespace: Namespace) { source.value.namespace = namespace }
 
     /// Has the profiler told of it at its end. On the reader's thread.
     func profile(_ operation: Operation) {

@@ -59,7 +59,7 @@ extension RealtimeDatabase {
         let answer = LoopBound(receive, loop: loop)
         let (namespaces, past) = state.withLock { state in
             // What is being closed is not among the past yet.
-            (Array(state.namespaces.values) + state.closing.values, state.past.totals { state.namespaces[$0] != nil })
+            (Array(state.namespaces.values) + state.closing, state.past.totals { state.namespaces[$0] != nil })
         }
         for namespace in namespaces {
             let id = namespace.id

@@ -7,7 +7,7 @@ import Tree
 
 extension EngineRun {
     /// The names of namespaces that have threads and files.
-    var awake: [String] { database.state.withLock { (Array($0.namespaces.keys) + $0.closing.keys).sorted() } }
+    var awake: [String] { database.state.withLock { (Array($0.namespaces.keys) + $0.closing.map(\.name)).sorted() } }
 
     /// The names of namespaces that are given out, and not being closed.
     var given: [String] { database.state.withLock { $0.namespaces.keys.sorted() } }
