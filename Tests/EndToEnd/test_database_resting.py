@@ -124,6 +124,20 @@ def test_those_in_use_are_not_closed_and_beyond_them_is_no_room(launch):
     host.stop()
 
 
+def test_who_profiles_keeps_it_open(launch):
+    host = launch().start()
+    with Database(host, 'one') as database:
+        with database.stream('/.settings/profile.json') as profiler:
+            assert profiler.head.status == 200
+            # Long after it would have become idle.
+            threading.Event().wait(1.5)
+            assert awake(host) == {'one'}
+            database.put('/a.json', 1)
+            assert profiler.next()[1]['path'] == ['a']
+        until_asleep(host)
+    host.stop()
+
+
 def test_many_at_a_time(launch):
     """Clients that come and go on twice as many databases as can be open: nobody is told anything wrong."""
     host = launch(limit=LIMIT + 10).start()
