@@ -53,7 +53,7 @@ struct Completion {
     }
 
     /// What takes longer than this is no help to somebody who types.
-    private static let secondsMax: UInt32 = 1
+    private static let secondsMax: UInt32 = 2
     private static let topicsMax = 1000
 
     static func run(_ words: [String]) {
