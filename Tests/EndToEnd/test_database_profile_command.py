@@ -9,7 +9,7 @@ import pytest
 from commands import Commands
 from databases import Database
 from hearth import Host
-from processes import until
+from processes import look, until
 
 
 @pytest.fixture
@@ -125,6 +125,16 @@ def test_it_ends_when_it_is_asked_to(sig, hearth, database):
     with profiling(hearth) as profile:
         profile.process.send_signal(sig)
         assert profile.ends() == '0 operations in 0 ms\n'
+
+
+def test_it_goes_on_after_a_shell_has_stopped_it(hearth, database, host):
+    with profiling(hearth, '--json') as profile:
+        profile.process.send_signal(signal.SIGSTOP)
+        until(lambda: look(profile.process.pid).state == 'T', 'the command is stopped')
+        profile.process.send_signal(signal.SIGCONT)
+        until(lambda: look(profile.process.pid).state != 'T', 'the command goes on')
+        database.put('/a.json', 1)
+        assert counts(json.loads(profile.ends_with(host))['result']['writes']) == {'/a': 1}
 
 
 def test_it_ends_by_itself(hearth, database):

@@ -33,8 +33,8 @@ struct DatabaseProfile: HostCommand {
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let recording = ProfileRecording(collapses: !showsEach, printsEach: raw)
-        let report = try recording.run(client, instance: database.instance, seconds: duration)
+        let recording = ProfileRecording(collapses: !showsEach, seconds: duration, printsEach: raw)
+        let report = try recording.run(client, instance: database.instance)
         return raw ? Outcome() : Outcome(text: report.text, json: report.json)
     }
 }

@@ -12,29 +12,29 @@ final class ProfileRecording: Sendable {
     }
 
     private let state: Mutex<State>
+    private let seconds: Int?
     private let printsEach: Bool
 
-    /// - Parameter printsEach: whether every operation is printed as it comes.
-    init(collapses: Bool, printsEach: Bool) {
+    /// - Parameters:
+    ///   - seconds: how long it takes; nil for as long as nobody ends it.
+    ///   - printsEach: whether every operation is printed as it comes.
+    init(collapses: Bool, seconds: Int?, printsEach: Bool) {
         state = Mutex(State(report: ProfileReport(collapses: collapses)))
+        self.seconds = seconds
         self.printsEach = printsEach
     }
 
-    /// Records for so many seconds, or until Ctrl-C, or until the host goes.
+    /// Records until the time is over, or Ctrl-C, or until the host goes.
     ///
     /// - Throws: why the host does not tell.
-    func run(_ client: HostClient, instance: String?, seconds: Int?) throws(ClientFailure) -> ProfileReport {
+    func run(_ client: HostClient, instance: String?) throws(ClientFailure) -> ProfileReport {
         var signals = sigset_t()
         // The last is how the other thread says that it has ended.
-        for signal in [SIGINT, SIGTERM, SIGUSR1] { sigaddset(&signals, signal) }
+        for signal in [SIGINT, SIGTERM, SIGALRM, SIGUSR1] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         try startThread(client, instance)
-        if let seconds {
-            var time = timespec(tv_sec: seconds, tv_nsec: 0)
-            sigtimedwait(&signals, nil, &time)
-        } else {
-            sigwaitinfo(&signals, nil)
-        }
+        // It is interrupted where a shell stops this program and has it go on.
+        while sigwaitinfo(&signals, nil) < 0 {}
         let state = state.withLock { $0 }
         if let failure = state.failure {
             guard state.hasBegun else { throw failure }
@@ -81,6 +81,7 @@ final class ProfileRecording: Sendable {
     private func begin() {
         state.withLock { $0.hasBegun = true }
         Terminal.writeError("Profiling. Ctrl-C ends it.")
+        if let seconds { alarm(UInt32(clamping: seconds)) }
     }
 
     private func add(_ operation: JSONValue) {
