@@ -26,8 +26,8 @@ final class DatabaseHost {
     private var isFailing = false
     /// Rules that a database does not take, for want of room on the disk, are given to it again after so long.
     private static let retryMilliseconds: UInt64 = 2000
-    /// Those that were opened last are done with what they have to do then.
-    private static let openMilliseconds: UInt64 = 100
+    /// Of databases that there was no room for, a few are opened at a time: the host has other things to do.
+    private static let (openCount, openMilliseconds) = (8, UInt64(50))
 
     /// - Parameter didRaiseEvents: told, on any thread, of events that wait in a namespace's outbox.
     init(
@@ -56,21 +56,21 @@ final class DatabaseHost {
 
     // MARK: Opening
 
-    /// Opens every database that there is once, for the events that wait in it: as many as there is room for now, the others as others
-    /// become idle.
+    /// Opens every database that there is once, for the events that wait in it: as many as can be open now, the others one after another
+    /// in the places of those that are idle.
     func openStored() {
         unopened = database.openStored()
         openLater()
     }
 
-    /// Opens those that are closed and have events, which somebody has forgotten.
+    /// Opens those that are closed and have events, which are told of again: who delivers them has begun anew.
     func openWaiting() {
         unopened += database.closedWithEvents
         openFurther()
     }
 
     private func openFurther() {
-        unopened = database.open(unopened)
+        unopened = database.open(unopened, atMost: Self.openCount)
         openLater()
     }
 

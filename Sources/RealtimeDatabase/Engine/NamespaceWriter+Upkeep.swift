@@ -4,7 +4,7 @@ import Synchronization
 
 /// Whether a namespace's writer has nothing left to do but a checkpoint, for those who must not wait for its thread.
 final class QuietMark: Sendable {
-    private let mark = Atomic(true)
+    private let mark = Atomic(false)
 
     var isSet: Bool {
         get { mark.load(ordering: .acquiring) }

@@ -114,17 +114,17 @@ public final class RealtimeDatabase: Sendable {
 
     /// Opens every stored namespace once, since its outbox may hold events of an earlier run.
     ///
-    /// - Returns: those that there is no room for yet, to be given to ``open(_:)``.
+    /// - Returns: those that there is no room for, to be given to ``open(_:atMost:)``.
     public func openStored() -> ArraySlice<String> {
         // Where another process has it, every namespace says so.
         try? storage.hold()
-        return open(((try? storage.namespaces()) ?? [])[...])
+        return open(((try? storage.namespaces()) ?? [])[...], atMost: limits.namespacesMax)
     }
 
-    /// Opens these namespaces, as many as there is room for, and returns the others.
-    public func open(_ names: ArraySlice<String>) -> ArraySlice<String> {
+    /// Opens the first of these namespaces, as far as there is room for them, and returns the others.
+    public func open(_ names: ArraySlice<String>, atMost count: Int) -> ArraySlice<String> {
         var names = names
-        while let name = names.first {
+        for name in names.prefix(count) {
             do throws(DatabaseError) { _ = try namespace(name) } catch {
                 // What cannot be opened at all is left out.
                 if error.kind == .unavailable { return names }

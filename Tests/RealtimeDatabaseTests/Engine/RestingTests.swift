@@ -223,7 +223,7 @@ import Tree
         let run = try EngineRun(storage, limits: Self.limits(3)) { raised.add($0.namespace) }
         var left = run.database.openStored()
         while !left.isEmpty {
-            left = run.database.open(left)
+            left = run.database.open(left, atMost: 2)
             try await Task.sleep(for: .milliseconds(1))
         }
         while Set(raised.all).count < 12 { await Task.yield() }
