@@ -1,6 +1,7 @@
 """Databases that nobody uses give back their threads, files and memory, and open again with the next request."""
 
 import collections
+import errno
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import threading
 import pytest
 
 from databases import OPEN_RULES, OWNER, Database
+from disks import FailingDisk
 from hearth import Host
 from processes import descriptors, steady, until
 from upgrading import Upgradable
@@ -155,6 +157,22 @@ def test_many_at_a_time(launch):
     for client in clients:
         client.join()
     assert wrong == []
+    host.stop()
+
+
+def test_reads_go_on_while_the_disk_takes_nothing(launch, tmp_path):
+    host = launch()
+    disk = FailingDisk(host.data / 'database', tmp_path / 'fault')
+    host.variables = disk.variables
+    host.start()
+    put(host, 'kept', '/a.json', 1)
+    disk.fail('write', errno.ENOSPC)
+    # Long after it would have become idle.
+    threading.Event().wait(1.5)
+    assert awake(host) == {'kept'} and get(host, 'kept', '/a.json').json == 1
+    disk.mend()
+    until_asleep(host)
+    assert get(host, 'kept', '/a.json').json == 1
     host.stop()
 
 

@@ -8,19 +8,24 @@ import Synchronization
 /// is asked of one that is being closed. What is known of it is in its file, and in what every namespace is opened with: rules,
 /// triggers. Upkeep goes on and events are told of when it is opened again, as after a crash; neither keeps it open under pressure.
 extension RealtimeDatabase {
-    /// Closes every namespace that has not been used since the last call, and has nothing left to do.
+    /// Closes every namespace that has not been used since the last call, and has nothing left to do. While the disk takes nothing, all
+    /// stay open: what is closed could not be opened again, and reads are to go on.
     ///
-    /// - Parameter loop: from whose pool of threads the waiting is done.
+    /// - Parameter loop: from whose pool of threads the disk is asked and waited for.
     public func closeIdle(on loop: EventLoop) {
-        let idle = state.withLock { $0.isStopped || $0.isSuspended ? [] : $0.retireIdle() }
-        if !idle.isEmpty { close(idle, on: loop) {} }
+        Task {
+            // What is offloaded throws nothing.
+            try? await loop.offload { [self] in
+                guard state.withLock({ !$0.namespaces.isEmpty }), storage.canReopen else { return }
+                for namespace in state.withLock({ $0.retireIdle() }) { close(namespace) }
+            }
+        }
     }
 
     /// Closes namespaces that are not given out any more; `completion` is called on `loop`.
     func close(_ namespaces: [Namespace], on loop: EventLoop, completion: @escaping () -> Void) {
         let answer = LoopBound(completion, loop: loop)
         Task {
-            // What is offloaded throws nothing.
             try? await loop.offload { [self] in
                 for namespace in namespaces { close(namespace) }
             }
@@ -60,6 +65,7 @@ extension RealtimeDatabase.State {
 
     /// Takes away those that nobody has used since the last call.
     mutating func retireIdle() -> [Namespace] {
+        guard !isStopped, !isSuspended else { return [] }
         var idle: [Namespace] = []
         for name in Array(namespaces.keys) {
             guard isUnused(name), let namespace = namespaces[name], namespace.isQuiet else {

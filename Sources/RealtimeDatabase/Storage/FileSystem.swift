@@ -47,6 +47,19 @@ enum FileSystem {
         throw StoreError(systemError: errno, "remove \(path)")
     }
 
+    /// Whether so many bytes can be written there, which is tried.
+    static func hasRoom(bytes: Int, in directory: String) -> Bool {
+        let path = "\(directory)/room"
+        let descriptor = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        defer {
+            close(descriptor)
+            unlink(path)
+        }
+        let content = [UInt8](repeating: 0, count: bytes)
+        return write(descriptor, content, bytes) == bytes
+    }
+
     /// Makes the names in a folder durable.
     static func sync(_ directory: String) throws(StoreError) {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

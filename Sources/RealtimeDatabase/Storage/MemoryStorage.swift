@@ -44,6 +44,9 @@ public final class MemoryStorage: StorageEngine {
         opened.withLock { $0.namespaces[namespace] != nil }
     }
 
+    /// Nothing is needed for it.
+    public var canReopen: Bool { true }
+
     /// What is in memory cannot be handed to another process.
     public var canChangeHands: Bool { false }
 

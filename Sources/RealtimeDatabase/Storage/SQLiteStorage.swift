@@ -67,6 +67,9 @@ public final class SQLiteStorage: StorageEngine {
         withExtendedLifetime(claim) {}
     }
 
+    /// Opening a database makes the index of its log anew.
+    public var canReopen: Bool { FileSystem.hasRoom(bytes: 1 << 20, in: directory) }
+
     /// A process that opens the folder after ``letGo()`` finds all that was committed.
     public var canChangeHands: Bool { true }
 

@@ -15,6 +15,9 @@ public protocol StorageEngine: Sendable {
     /// Removes a namespace for good; `busy` while its writer is open, and nothing when it is not there.
     func deleteNamespace(_ namespace: String) throws(StoreError)
 
+    /// Whether a namespace that is closed now can be opened again: that takes a little room. Asks the disk.
+    var canReopen: Bool { get }
+
     /// Whether another process can go on with what is kept here.
     var canChangeHands: Bool { get }
 

@@ -38,6 +38,8 @@ final class FailingStorage: StorageEngine {
     func exists(namespace: String) -> Bool { inner.exists(namespace: namespace) }
     func deleteNamespace(_ namespace: String) throws(StoreError) { try inner.deleteNamespace(namespace) }
 
+    var canReopen: Bool { failures.withLock { $0[.openWriter] == nil } && inner.canReopen }
+
     var canChangeHands: Bool { inner.canChangeHands }
 
     func hold() throws(StoreError) { try inner.hold() }

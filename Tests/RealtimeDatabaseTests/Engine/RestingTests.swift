@@ -177,6 +177,19 @@ import Tree
         }
     }
 
+    @Test(arguments: EngineUnderTest.allCases)
+    func storageFromWhichItCouldNotBeOpenedAgain(_ engine: EngineUnderTest) async throws {
+        try await engine.run { run, storage in
+            try await run.put("/a", "1")
+            storage.fail(.openWriter)
+            try await run.tryToRest()
+            #expect(run.awake == ["test"])
+            #expect(try await run.json() == #"{"a":1}"#)
+            storage.mend()
+            try await run.rest()
+        }
+    }
+
     // MARK: Room
 
     @Test(arguments: EngineUnderTest.allCases)
