@@ -14,6 +14,7 @@ from disks import FailingDisk
 from hearth import Host
 from processes import descriptors, steady, until
 from upgrading import Upgradable
+from wire import Ended
 
 LIMIT = 6
 NAMES = [f'n{number}' for number in range(4 * LIMIT)]
@@ -67,7 +68,8 @@ def figure(host, name, labels=''):
 
 def events(host):
     """What functions were given so far."""
-    lines = [line for path in host.data.glob('workers/*/events.jsonl') for line in path.read_text().splitlines()]
+    # What has no end yet is still being written.
+    lines = [line for path in host.data.glob('workers/*/events.jsonl') for line in path.read_text().split('\n')[:-1]]
     return [json.loads(line)['context']['event'] for line in lines]
 
 
@@ -173,6 +175,37 @@ def test_reads_go_on_while_the_disk_takes_nothing(launch, tmp_path):
     disk.mend()
     until_asleep(host)
     assert get(host, 'kept', '/a.json').json == 1
+    host.stop()
+
+
+def test_a_kill_while_they_come_and_go(launch):
+    """Each client writes 0, 1, 2, ... to its databases in turn; what was acknowledged is there."""
+    host = launch(limit=10, idle=0.1).start()
+    acknowledged, begun = {}, {}
+
+    def work(client):
+        own = NAMES[client::4]
+        for step in range(10_000):
+            name = own[step % len(own)]
+            begun[name] = step
+            try:
+                with Database(host, name) as database:
+                    database.put('/step.json', step)
+            except (Ended, OSError):
+                return
+            acknowledged[name] = step
+    for _ in range(2):
+        clients = [threading.Thread(target=work, args=[client]) for client in range(4)]
+        for client in clients:
+            client.start()
+        until(lambda: len(acknowledged) == len(NAMES) and min(acknowledged.values()) > 50, 'each was written to a few times')
+        host.kill()
+        for client in clients:
+            client.join()
+        host.start()
+        for name in NAMES:
+            assert get(host, name, '/step.json').json in (acknowledged[name], begun[name]), name
+        acknowledged.clear()
     host.stop()
 
 

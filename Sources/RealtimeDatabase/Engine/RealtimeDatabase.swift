@@ -85,8 +85,8 @@ public final class RealtimeDatabase: Sendable {
         guard !state.isStopped else { throw .stopping }
         guard !state.isSuspended else { throw .changingHands }
         let isFull = state.namespaces.count >= limits.namespacesMax
-        // As many again may be on their way out.
-        let evicted = isFull && state.closing.count < limits.namespacesMax ? state.leastUsed() : nil
+        // As many again may be on their way out, and some more where there are few.
+        let evicted = isFull && state.closing.count < limits.namespacesMax + 16 ? state.leastUsed() : nil
         guard !isFull || evicted != nil else {
             throw DatabaseError(.unavailable, "\(limits.namespacesMax) namespaces are in use, which is the limit; try again")
         }
@@ -121,10 +121,12 @@ public final class RealtimeDatabase: Sendable {
         return open(((try? storage.namespaces()) ?? [])[...], atMost: limits.namespacesMax)
     }
 
-    /// Opens the first of these namespaces, as far as there is room for them, and returns the others.
+    /// Opens the first of these namespaces, as far as there is room for them and no haste, and returns the others: who asks for another
+    /// one meanwhile is to find a place.
     public func open(_ names: ArraySlice<String>, atMost count: Int) -> ArraySlice<String> {
         var names = names
         for name in names.prefix(count) {
+            guard state.withLock({ 2 * $0.closing.count <= limits.namespacesMax }) else { return names }
             do throws(DatabaseError) { _ = try namespace(name) } catch {
                 // What cannot be opened at all is left out.
                 if error.kind == .unavailable { return names }
