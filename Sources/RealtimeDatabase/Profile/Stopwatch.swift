@@ -5,6 +5,8 @@ struct Stopwatch: Sendable {
     private let asked = EventLoop.monotonicNanoseconds()
     private var begun: UInt64?
     private var paused: UInt64?
+    /// How long nothing was done since it began.
+    private var idle: UInt64 = 0
 
     /// The wait is over.
     mutating func begin() { begun = EventLoop.monotonicNanoseconds() }
@@ -14,8 +16,8 @@ struct Stopwatch: Sendable {
 
     /// It goes on.
     mutating func resume() {
-        guard let paused, let begun else { return }
-        self.begun = begun + EventLoop.monotonicNanoseconds() - paused
+        guard let paused else { return }
+        idle += EventLoop.monotonicNanoseconds() - paused
         self.paused = nil
     }
 
@@ -23,5 +25,5 @@ struct Stopwatch: Sendable {
     var waited: UInt64? { begun.map { $0 - asked } }
 
     /// How long it takes, up to now.
-    var elapsed: UInt64 { EventLoop.monotonicNanoseconds() - (begun ?? asked) }
+    var elapsed: UInt64 { EventLoop.monotonicNanoseconds() - (begun ?? asked) - idle }
 }

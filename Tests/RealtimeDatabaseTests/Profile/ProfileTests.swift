@@ -77,4 +77,14 @@ import Testing
         #expect(made.all == ["made"])
         #expect(Self.text(reader.queue.take()).hasPrefix("event: log\ndata: {\"name\":\"concurrent-connect\",\"timestamp\":"))
     }
+
+    /// What a reader takes its time for is no wait for the host.
+    @Test func aPauseIsNeitherWaitNorWork() throws {
+        var stopwatch = Stopwatch()
+        stopwatch.begin()
+        let waited = try #require(stopwatch.waited)
+        stopwatch.pause()
+        stopwatch.resume()
+        #expect(stopwatch.waited == waited)
+    }
 }
