@@ -1,4 +1,5 @@
 import Files
+
 /// Turns a validated `functions.json` into a `Configuration`, and checks what a schema cannot say: files that must exist, options
 /// that must fit each other.
 struct ConfigurationReader {

@@ -1,4 +1,5 @@
 import Files
+
 /// Reads the environment files of one plugin and compares them with what its manifest asks for.
 struct EnvironmentReader {
     let directory: String

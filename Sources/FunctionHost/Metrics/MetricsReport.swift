@@ -5,8 +5,16 @@ import RealtimeDatabase
 /// Writes everything that was gathered. `docs/metrics.md` lists the same families, which a test checks.
 struct MetricsReport {
     private let figures: MetricsGatherer
+    /// Databases that are open and those that were, together.
+    private let databases: TotalFigures
 
-    init(_ figures: MetricsGatherer) { self.figures = figures }
+    init(_ figures: MetricsGatherer) {
+        self.figures = figures
+        var databases = figures.closedDatabases
+        for figures in figures.writers.values { databases.writer.merge(figures) }
+        for figures in figures.readers.values { databases.reader.merge(figures) }
+        self.databases = databases
+    }
 
     func text() -> [UInt8] {
         var text = MetricsText()
@@ -103,14 +111,6 @@ struct MetricsReport {
 
     // MARK: The database
 
-    /// Those that are open and those that were, together.
-    private var databases: TotalFigures {
-        var total = figures.closedDatabases
-        for figures in figures.writers.values { total.writer.merge(figures) }
-        for figures in figures.readers.values { total.reader.merge(figures) }
-        return total
-    }
-
     private func writeDatabase(to text: inout MetricsText) {
         let (writer, reader) = (databases.writer, databases.reader)
         text.begin("hearth_database_writes_total", .counter, "Writes by what was asked for and what came of it.")
@@ -141,7 +141,7 @@ struct MetricsReport {
             "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents, "Events that no function has dealt with yet.")
         text.number(
             "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters,
-            "Events that were given up, and are kept until somebody looks at them.")
+            "Events that were given up, and are kept.")
         text.begin("hearth_outbox_deliveries_total", .counter, "Attempts of functions at events, by what came of them.")
         for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }
         text.number("hearth_outbox_retries_total", .counter, delivery.retries, "Attempts that failed and are made again.")
