@@ -274,3 +274,11 @@ def test_parts_of_answers_that_are_too_large(launch):
     assert json.loads(frame.removeprefix(b'data: '))['error']['status'] == 'RESOURCE_EXHAUSTED'
     assert host.until_logged('a part of an answer of more than 64 MiB was dropped')
     assert host.result('pid') == pid
+
+
+def test_a_head_of_an_answer_that_is_too_large(launch):
+    host = launch(['probe'], config={'defaults': {'memory': '1GiB'}})
+    pid = host.result('pid')
+    assert host.request('GET', host.path('bigHead')).status == 429
+    assert host.until_logged('the head of an answer of more than 64 MiB was dropped')
+    assert host.result('pid') == pid

@@ -246,6 +246,15 @@ static int misbehave(const hearth_invocation *i, call *c) {
         open_calls--;
         c->is_open = 0;
         respond(i->id, HEARTH_RESPONSE, "{\"status\":200,\"headers\":[\"X-A\",\"a\\r\\nX-Injected: 1\",\"Content-Length\",\"999\"]}", "body", 4);
+    } else if (is(i, "bigHead")) {
+        size_t size = 80 << 20;
+        char *head = malloc(size);
+        open_calls--;
+        c->is_open = 0;
+        if (head) memset(head, ' ', size);
+        hearth_flow flow = head ? host->start_response(host, i->id, (hearth_bytes){head, size}) : HEARTH_CONTINUE;
+        free(head);
+        if (flow != HEARTH_GONE) respond(i->id, HEARTH_RESPONSE, "{\"status\":200}", "taken", 5);
     } else if (is(i, "abort")) {
         abort();
     } else if (is(i, "exit")) {
@@ -321,7 +330,7 @@ static const char manifest[] =
     CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout")
     CALLABLE("asks") CALLABLE("callsWith") CALLABLE("garbledChunk")
     CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
-    "\"inject\":{\"httpsTrigger\":{}}}}";
+    "\"bigHead\":{\"httpsTrigger\":{}},\"inject\":{\"httpsTrigger\":{}}}}";
 
 static const hearth_plugin plugin = {
     .abi_major = HEARTH_ABI_MAJOR, .abi_minor = HEARTH_ABI_MINOR, .size = sizeof plugin,
