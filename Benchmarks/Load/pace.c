@@ -26,6 +26,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,6 +60,16 @@ static int64_t now_ns(void) {
 static void fail(const char *what) {
     fprintf(stderr, "pace: %s: %s\n", what, strerror(errno));
     exit(1);
+}
+
+/* What else runs on its core must not count as the server's time: it asks for time in small pieces (Linux 6.12) and, where it may, for
+ * a priority above everybody else's. */
+static void go_first(void) {
+    struct { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; } own = {
+        .size = 48, .nice = -20, .runtime = 100 * 1000 };
+    if (syscall(SYS_sched_setattr, 0, &own, 0) == 0) return;
+    own.nice = 0;
+    syscall(SYS_sched_setattr, 0, &own, 0);
 }
 
 static void rest(int index) {
@@ -206,6 +217,7 @@ int main(int argc, char **argv) {
         return 64;
     }
     prctl(PR_SET_TIMERSLACK, 1);
+    go_first();
     server = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     read_requests(argv[2]);

@@ -4,6 +4,7 @@ import argparse
 import hashlib
 import http.client
 import json
+import os
 import subprocess
 import threading
 import time
@@ -168,6 +169,8 @@ class _Repeated:
 
     def _run(self) -> None:
         number = 0
+        # Who deploys sits at another machine: what its client computes here must not count as the host's.
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
         while not self.stopping.wait(self.every):
             number += 1
             try:

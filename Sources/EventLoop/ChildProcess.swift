@@ -4,7 +4,7 @@ import Glibc
 /// A process that this one started, reaped by the loop when it ends.
 public final class ChildProcess {
     /// What one of the child's descriptors is; their position in the list is the descriptor's number.
-    public enum Descriptor {
+    public enum Descriptor: Sendable {
         /// `/dev/null`.
         case null
         /// The parent's descriptor of this number.
@@ -37,37 +37,55 @@ public final class ChildProcess {
     /// How it ended, once it has.
     public private(set) var ending: Ending?
 
-    /// Starts a program.
+    /// Starts a program at once. The loop waits until it runs, which takes the kernel about a millisecond.
     ///
     /// - Parameters:
     ///   - program: its file; `arguments[0]` where nil, which else is only what it is called.
     ///   - environment: the child's whole environment, `NAME=value`.
     ///   - directory: where it begins; where this process stands, if nil.
     /// - Throws: `LoopError`, for example `ENOENT` for a missing program or `EAGAIN` at the process limit.
-    public init(
+    public convenience init(
         loop: EventLoop, program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]
     ) throws(LoopError) {
-        let program = program ?? arguments.first ?? ""
-        var own: [Int32] = []
-        var theirs: [Int32] = []
-        // Until they are streams, the ends here are nobody's.
-        defer { for end in own + theirs { close(end) } }
-        var numbers: [Int32] = []
-        for descriptor in descriptors {
-            switch descriptor {
-            case .null: numbers.append(-1)
-            case .inherit(let number): numbers.append(number)
-            case .socket:
-                var ends: [Int32] = [-1, -1]
-                let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-                guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw LoopError(code: -errno, operation: "spawn", subject: program) }
-                own.append(ends[0])
-                theirs.append(ends[1])
-                numbers.append(ends[1])
+        let spawn = try Spawn(program, arguments, environment, directory, descriptors)
+        try self.init(loop: loop, spawn, spawn.run())
+    }
+
+    /// Starts a program while the loop goes on. To be called on the loop.
+    ///
+    /// A thread of libuv's pool starts it, which is there for as long as this process: a child that wants to end with the thread that
+    /// started it ends with the process.
+    ///
+    /// - Parameter completion: called on the loop, never before this has returned.
+    public static func start(
+        loop: EventLoop, program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor],
+        completion: @escaping (Result<ChildProcess, LoopError>) -> Void
+    ) {
+        let completion = LoopBound(completion, loop: loop)
+        do throws(LoopError) {
+            let spawn = try Spawn(program, arguments, environment, directory, descriptors)
+            let work = OffloadedWork {
+                let spawned = spawn.run()
+                loop.post {
+                    do throws(LoopError) {
+                        completion.value(.success(try ChildProcess(loop: loop, spawn, spawned)))
+                    } catch {
+                        completion.value(.failure(error))
+                    }
+                }
             }
+            work.start(on: loop)
+        } catch {
+            loop.post { completion.value(.failure(error)) }
         }
-        pid = Self.spawn(program, arguments, environment, directory, numbers, &descriptor)
-        try check(pid, "spawn", program)
+    }
+
+    private init(loop: EventLoop, _ spawn: Spawn, _ spawned: Spawn.Outcome) throws(LoopError) {
+        var own = spawn.own
+        // Until they are streams, the ends here are nobody's.
+        defer { for end in own + spawn.theirs { close(end) } }
+        (pid, descriptor) = (spawned.pid, spawned.watch)
+        try check(pid, "spawn", spawn.program)
         do throws(LoopError) {
             while let end = own.first {
                 sockets.append(try Stream.adopting(descriptor: end, loop: loop))
@@ -116,16 +134,57 @@ public final class ChildProcess {
         timer = nil
         if descriptor >= 0 { close(descriptor) }
     }
+}
 
-    /// - Returns: the process id, or a negated errno.
-    private static func spawn(
-        _ program: String, _ arguments: [String], _ environment: [String], _ directory: String?, _ descriptors: [Int32], _ watch: inout Int32
-    ) -> Int32 {
+/// What is to be started, ready for any thread.
+private struct Spawn: Sendable {
+    /// - pid: the process id, or a negated errno.
+    /// - watch: a descriptor that is readable once it has ended, -1 where the system has none such.
+    typealias Outcome = (pid: Int32, watch: Int32)
+
+    let program: String
+    let arguments: [String]
+    let environment: [String]
+    let directory: String?
+    /// The ends of its sockets: the parent's, which become streams, and the child's, which are to be closed here.
+    private(set) var own: [Int32] = []
+    private(set) var theirs: [Int32] = []
+    private var numbers: [Int32] = []
+
+    init(
+        _ program: String?, _ arguments: [String], _ environment: [String], _ directory: String?, _ descriptors: [ChildProcess.Descriptor]
+    ) throws(LoopError) {
+        self.program = program ?? arguments.first ?? ""
+        self.arguments = arguments
+        self.environment = environment
+        self.directory = directory
+        for descriptor in descriptors {
+            switch descriptor {
+            case .null: numbers.append(-1)
+            case .inherit(let number): numbers.append(number)
+            case .socket:
+                var ends: [Int32] = [-1, -1]
+                let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+                guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+                    let error = LoopError(code: -errno, operation: "spawn", subject: self.program)
+                    for end in own + theirs { close(end) }
+                    throw error
+                }
+                own.append(ends[0])
+                theirs.append(ends[1])
+                numbers.append(ends[1])
+            }
+        }
+    }
+
+    func run() -> Outcome {
         let words = arguments.map { strdup($0) } + [nil]
         let variables = environment.map { strdup($0) } + [nil]
         let folder = directory.map { strdup($0) } ?? nil
         defer { for pointer in words + variables + [folder] { free(pointer) } }
-        return linux_spawn(
-            program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, folder, descriptors, UInt32(descriptors.count), &watch)
+        var watch: Int32 = -1
+        let pid = linux_spawn(
+            program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, folder, numbers, UInt32(numbers.count), &watch)
+        return (pid, watch)
     }
 }

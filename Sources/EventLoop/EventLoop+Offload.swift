@@ -14,7 +14,7 @@ extension EventLoop {
 }
 
 /// Carries a closure through libuv's work request.
-private final class OffloadedWork: Sendable {
+final class OffloadedWork: Sendable {
     let body: @Sendable () -> Void
 
     init(body: @escaping @Sendable () -> Void) { self.body = body }

@@ -17,6 +17,8 @@ enum WorkerConfinement {
         for descriptor in [WorkerDescriptor.channel, WorkerDescriptor.log] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), to: 0)
         limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openFiles)
+        // The host may go before others; what it runs may not.
+        limit(__rlimit_resource_t(__RLIMIT_NICE.rawValue), to: 0)
         signal(SIGPIPE, SIG_IGN)
     }
 

@@ -98,6 +98,8 @@ public final class WorkerProcess {
             channel.queueFlush()
             // What only loading needed is not this worker's to keep.
             linux_release_code()
+            // Calls come now. Until here it was in nobody's interest that it runs before those that serve.
+            _ = linux_run_soon(0)
         } catch {
             refuse(error.description)
         }

@@ -124,6 +124,56 @@ struct ChildProcessTests {
         for stream in process.sockets { stream.close() }
     }
 
+    @Test("a process that another thread starts is this loop's")
+    func startsElsewhere() throws {
+        let loop = try EventLoop()
+        var result: Result<ChildProcess, LoopError>?
+        ChildProcess.start(
+            loop: loop, arguments: ["/bin/sh", "-c", "read line; echo \"got $line\"; exit 3"], environment: [], directory: "/",
+            descriptors: [.socket, .socket, .null]
+        ) { result = $0 }
+        #expect(result == nil)
+        let handler = Recorder()
+        var process: ChildProcess?
+        var deadline = 5000
+        while process?.ending == nil || !handler.text.hasSuffix("\n"), deadline > 0 {
+            loop.runOnce()
+            usleep(1000)
+            deadline -= 1
+            guard process == nil, let started = try result?.get() else { continue }
+            process = started
+            for stream in started.sockets {
+                stream.handler = handler
+                stream.startReading()
+            }
+            started.sockets[0].write("word\n")
+        }
+        #expect(process?.ending == ChildProcess.Ending(status: 3, signal: 0))
+        #expect(handler.text == "got word\n")
+        for stream in process?.sockets ?? [] { stream.close() }
+    }
+
+    @Test("a program that another thread cannot start is an error that names it")
+    func reportsMissingElsewhere() throws {
+        let loop = try EventLoop()
+        var result: Result<ChildProcess, LoopError>?
+        ChildProcess.start(
+            loop: loop, arguments: ["/no/such/program"], environment: [], directory: nil, descriptors: [.null, .socket]
+        ) { result = $0 }
+        var deadline = 5000
+        while result == nil, deadline > 0 {
+            loop.runOnce()
+            usleep(1000)
+            deadline -= 1
+        }
+        do {
+            _ = try result?.get()
+            Issue.record("it was started, or never answered")
+        } catch {
+            #expect(error.description == "spawn /no/such/program: no such file or directory (ENOENT)")
+        }
+    }
+
     @Test("a program that is not there is an error that names it")
     func reportsMissing() throws {
         let loop = try EventLoop()

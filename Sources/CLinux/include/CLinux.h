@@ -52,6 +52,11 @@ int linux_start_kept(
 /* Processes that descend from this one and lose their parent become its own children, instead of init's. 0, or a negated errno. */
 int linux_adopt_orphans(void);
 
+/* Lets the calling thread run soon when it has something to do, before threads that compute: asks for time in small pieces, which kernels
+ * from 6.12 on honour, and for the priority `nice` where it has none of its own and may have that one. What it starts, threads and
+ * processes, gets neither. 0, or a negated errno where the kernel refuses both. */
+int linux_run_soon(int nice);
+
 /* Blocks these signals and returns a descriptor that is readable while one of them waits; or a negated errno. */
 int linux_signal_descriptor(const int *numbers, unsigned count);
 

@@ -182,7 +182,7 @@ final class Dispatcher {
 
     /// A worker has ended; the last one ends the stop.
     func poolDidShrink() {
-        guard stopCompletion != nil, launcher.children.isEmpty, allPools.allSatisfy({ $0.workers.isEmpty }) else { return }
+        guard stopCompletion != nil, launcher.isIdle, allPools.allSatisfy({ $0.workers.isEmpty }) else { return }
         let completion = stopCompletion
         stopCompletion = nil
         stopTimer = nil

@@ -37,19 +37,32 @@ final class WorkerChild {
 
     var pid: Int32 { process.pid }
 
-    /// Starts `hearth worker` without a plugin.
+    /// Starts `hearth worker` without a plugin, while the loop waits.
     ///
     /// - Parameter onEnd: called after the owner was told, when nothing is left of it.
-    init(loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) throws(LoopError) {
+    convenience init(loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) throws(LoopError) {
+        let process = try ChildProcess(
+            loop: loop, program: launch.executable, arguments: WorkerLaunch.arguments, environment: launch.environment,
+            directory: launch.directory, descriptors: WorkerLaunch.descriptors)
+        self.init(process, loop: loop, launch: launch, onEnd: onEnd)
+    }
+
+    /// Starts one without making the loop wait.
+    static func start(
+        loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void,
+        completion: @escaping (Result<WorkerChild, LoopError>) -> Void
+    ) {
+        ChildProcess.start(
+            loop: loop, program: launch.executable, arguments: WorkerLaunch.arguments, environment: launch.environment,
+            directory: launch.directory, descriptors: WorkerLaunch.descriptors
+        ) { result in
+            completion(result.map { WorkerChild($0, loop: loop, launch: launch, onEnd: onEnd) })
+        }
+    }
+
+    private init(_ process: ChildProcess, loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) {
         self.loop = loop
         self.onEnd = onEnd
-        let process = try ChildProcess(
-            loop: loop, program: launch.executable, arguments: ["hearth", "worker"],
-            environment: [
-                "HEARTH_HOST_PID=\(launch.hostPID)", "HEARTH_OPEN_FILES=\(launch.openFiles)",
-                "\(MemoryGroup.variable)=\(launch.mechanism.rawValue)", "PATH=/usr/bin:/bin",
-            ],
-            directory: launch.directory, descriptors: [.null, .socket, .socket, .socket, .socket])
         self.process = process
         channel = process.sockets[2]
         memoryGroup = MemoryGroup(launch.mechanism, pid: process.pid, hostPID: launch.hostPID)
@@ -152,6 +165,16 @@ struct WorkerLaunch {
     /// Where a worker stands until it is told its own directory.
     var directory: String
     var mechanism: MemoryGroup.Mechanism
+
+    static let arguments = ["hearth", "worker"]
+    static let descriptors: [ChildProcess.Descriptor] = [.null, .socket, .socket, .socket, .socket]
+
+    var environment: [String] {
+        [
+            "HEARTH_HOST_PID=\(hostPID)", "HEARTH_OPEN_FILES=\(openFiles)", "\(MemoryGroup.variable)=\(mechanism.rawValue)",
+            "PATH=/usr/bin:/bin",
+        ]
+    }
 }
 
 /// Cuts what a process prints into lines; a line longer than 16 KiB is cut where that is reached.

@@ -10,9 +10,12 @@ final class WorkerLauncher {
     private let keepsSpare: Bool
     private var spare: WorkerChild?
     private var refill: Timer?
+    private var isRefilling = false
     private var isStopped = false
     /// Every process that runs, spare and used: each must be reaped before the host ends.
-    private(set) var children: [ObjectIdentifier: WorkerChild] = [:]
+    private var children: [ObjectIdentifier: WorkerChild] = [:]
+    /// Whether no process runs or is about to.
+    var isIdle: Bool { children.isEmpty && !isRefilling }
 
     init(dispatcher: Dispatcher, launch: WorkerLaunch, keepsSpare: Bool) {
         self.dispatcher = dispatcher
@@ -74,17 +77,30 @@ final class WorkerLauncher {
 
     /// Starts the next spare process once nothing more urgent is to be done.
     func refillLater() {
-        guard keepsSpare, spare == nil, refill == nil, !isStopped else { return }
+        guard keepsSpare, spare == nil, refill == nil, !isRefilling, !isStopped else { return }
         refill = Timer(loop: dispatcher.loop) { [unowned self] in
             refill = nil
-            guard spare == nil, !isStopped else { return }
-            do throws(LoopError) {
-                spare = try startChild()
-            } catch {
-                dispatcher.log.warning("no spare worker could be started", metadata: ["reason": "\(error)"])
-            }
+            guard !isStopped else { return }
+            isRefilling = true
+            // Nobody waits for it: calls go on while the kernel makes a process.
+            WorkerChild.start(
+                loop: dispatcher.loop, launch: launch, onEnd: { [unowned self] in didEnd($0) },
+                completion: { [unowned self] in didRefill($0) })
         }
         refill?.start(afterMilliseconds: 20)
+    }
+
+    private func didRefill(_ result: Result<WorkerChild, LoopError>) {
+        isRefilling = false
+        switch result {
+        case .success(let child):
+            children[ObjectIdentifier(child)] = child
+            spare = child
+            if isStopped { child.kill() }
+        case .failure(let error):
+            dispatcher.log.warning("no spare worker could be started", metadata: ["reason": "\(error)"])
+            dispatcher.poolDidShrink()
+        }
     }
 
     /// Starts nothing more; the spare process ends.

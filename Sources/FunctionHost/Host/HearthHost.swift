@@ -160,7 +160,10 @@ public final class HearthHost {
         }
         watchForUpgrade()
         let control = HostControl(self)
-        for shard in shards { shard.use(control) }
+        for shard in shards {
+            shard.use(control)
+            shard.goFirst()
+        }
         for warning in configuration.warnings { log.warning("\(warning)") }
         let reference = LoopBound(self, loop: home)
         Task { [gate, home] in

@@ -1,3 +1,4 @@
+import CLinux
 import Configuration
 import EventLoop
 import Glibc
@@ -69,6 +70,11 @@ final class LoopShard: @unchecked Sendable {
         let descriptor = try socket.duplicate()
         listeners.append(
             try Listener(loop: loop, adopting: descriptor, name: socket.name) { [unowned self] stream in server.accept(stream, tls: tls) })
+    }
+
+    /// Lets its thread go before workers, builds and whatever else computes on this machine (docs/decisions/scheduling.md).
+    func goFirst() {
+        loop.post { _ = linux_run_soon(-10) }
     }
 
     /// Lets administrators act on the host as a whole.
