@@ -13,6 +13,29 @@ public final class ChildProcess {
         case socket
     }
 
+    /// What is to be started.
+    public struct Command: Sendable {
+        /// The program's file.
+        public var program: String
+        /// The first one is what the program is called.
+        public var arguments: [String]
+        /// The child's whole environment, `NAME=value`.
+        public var environment: [String]
+        /// Where it begins; where this process stands, if nil.
+        public var directory: String?
+        /// The only descriptors that it gets.
+        public var descriptors: [Descriptor]
+
+        /// - Parameter program: `arguments[0]` where nil.
+        public init(program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]) {
+            self.program = program ?? arguments.first ?? ""
+            self.arguments = arguments
+            self.environment = environment
+            self.directory = directory
+            self.descriptors = descriptors
+        }
+    }
+
     /// How a process ended.
     public struct Ending: Sendable, Equatable {
         /// Its exit status; 0 where a signal ended it.
@@ -39,15 +62,9 @@ public final class ChildProcess {
 
     /// Starts a program at once. The loop waits until it runs, which takes the kernel about a millisecond.
     ///
-    /// - Parameters:
-    ///   - program: its file; `arguments[0]` where nil, which else is only what it is called.
-    ///   - environment: the child's whole environment, `NAME=value`.
-    ///   - directory: where it begins; where this process stands, if nil.
     /// - Throws: `LoopError`, for example `ENOENT` for a missing program or `EAGAIN` at the process limit.
-    public convenience init(
-        loop: EventLoop, program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]
-    ) throws(LoopError) {
-        let spawn = try Spawn(program, arguments, environment, directory, descriptors)
+    public convenience init(loop: EventLoop, _ command: Command) throws(LoopError) {
+        let spawn = try Spawn(command)
         try self.init(loop: loop, spawn, spawn.run())
     }
 
@@ -57,13 +74,10 @@ public final class ChildProcess {
     /// started it ends with the process.
     ///
     /// - Parameter completion: called on the loop, never before this has returned.
-    public static func start(
-        loop: EventLoop, program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor],
-        completion: @escaping (Result<ChildProcess, LoopError>) -> Void
-    ) {
+    public static func start(loop: EventLoop, _ command: Command, completion: @escaping (Result<ChildProcess, LoopError>) -> Void) {
         let completion = LoopBound(completion, loop: loop)
         do throws(LoopError) {
-            let spawn = try Spawn(program, arguments, environment, directory, descriptors)
+            let spawn = try Spawn(command)
             let work = OffloadedWork {
                 let spawned = spawn.run()
                 loop.post {
@@ -85,7 +99,7 @@ public final class ChildProcess {
         // Until they are streams, the ends here are nobody's.
         defer { for end in own + spawn.theirs { close(end) } }
         (pid, descriptor) = (spawned.pid, spawned.watch)
-        try check(pid, "spawn", spawn.program)
+        try check(pid, "spawn", spawn.command.program)
         do throws(LoopError) {
             while let end = own.first {
                 sockets.append(try Stream.adopting(descriptor: end, loop: loop))
@@ -136,29 +150,21 @@ public final class ChildProcess {
     }
 }
 
-/// What is to be started, ready for any thread.
+/// A command with its sockets, ready for any thread.
 private struct Spawn: Sendable {
     /// - pid: the process id, or a negated errno.
     /// - watch: a descriptor that is readable once it has ended, -1 where the system has none such.
     typealias Outcome = (pid: Int32, watch: Int32)
 
-    let program: String
-    let arguments: [String]
-    let environment: [String]
-    let directory: String?
+    let command: ChildProcess.Command
     /// The ends of its sockets: the parent's, which become streams, and the child's, which are to be closed here.
     private(set) var own: [Int32] = []
     private(set) var theirs: [Int32] = []
     private var numbers: [Int32] = []
 
-    init(
-        _ program: String?, _ arguments: [String], _ environment: [String], _ directory: String?, _ descriptors: [ChildProcess.Descriptor]
-    ) throws(LoopError) {
-        self.program = program ?? arguments.first ?? ""
-        self.arguments = arguments
-        self.environment = environment
-        self.directory = directory
-        for descriptor in descriptors {
+    init(_ command: ChildProcess.Command) throws(LoopError) {
+        self.command = command
+        for descriptor in command.descriptors {
             switch descriptor {
             case .null: numbers.append(-1)
             case .inherit(let number): numbers.append(number)
@@ -166,7 +172,7 @@ private struct Spawn: Sendable {
                 var ends: [Int32] = [-1, -1]
                 let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
                 guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-                    let error = LoopError(code: -errno, operation: "spawn", subject: self.program)
+                    let error = LoopError(code: -errno, operation: "spawn", subject: command.program)
                     for end in own + theirs { close(end) }
                     throw error
                 }
@@ -178,13 +184,13 @@ private struct Spawn: Sendable {
     }
 
     func run() -> Outcome {
-        let words = arguments.map { strdup($0) } + [nil]
-        let variables = environment.map { strdup($0) } + [nil]
-        let folder = directory.map { strdup($0) } ?? nil
+        let words = command.arguments.map { strdup($0) } + [nil]
+        let variables = command.environment.map { strdup($0) } + [nil]
+        let folder = command.directory.map { strdup($0) } ?? nil
         defer { for pointer in words + variables + [folder] { free(pointer) } }
         var watch: Int32 = -1
         let pid = linux_spawn(
-            program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, folder, numbers, UInt32(numbers.count), &watch)
+            command.program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, folder, numbers, UInt32(numbers.count), &watch)
         return (pid, watch)
     }
 }

@@ -48,7 +48,7 @@ def test_refused_deployments_leave_nothing(launch):
     deploys = Deploys(host)
     deploys.deploy({'Things': plugin(1, 'one')})
     host.result('one')
-    until(lambda: len(host.workers()) == 2, 'a spare worker is there')
+    until(lambda: len(host.workers()) == 2, 'a prewarmed worker is there')
     before = steady(lambda: (folders(host), len(descriptors(host.pid)), len(host.workers())), 'folders, descriptors and workers')
     for name in ('wrong_version', 'missing_entry', 'entry_crashes', 'duplicate_names', 'null_entry') * 2:
         with pytest.raises(Refused):

@@ -4,13 +4,18 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from processes import children, until
 
 PREFERRED = os.SCHED_OTHER | os.SCHED_RESET_ON_FORK
 LOOPS = 2
 CONFIG = {'server': {'loops': LOOPS}, 'workers': {'prewarmed': 1}}
-# What a user without privileges cannot do, root may not be able to either.
+# How a host may be started. What a user without privileges cannot do, root may not be able to either.
 WITHOUT_PRIVILEGE = ['setpriv', '--bounding-set=-sys_nice'] if os.geteuid() == 0 else []
+# As `LimitNICE=-10` in the unit. Where nobody may give that (it takes CAP_SYS_RESOURCE), such a host has what the test has.
+RAISED_LIMIT = ['prlimit', '--nice=30:30']
+IN_THE_UNIT = [*(RAISED_LIMIT if subprocess.run([*RAISED_LIMIT, 'true'], stderr=subprocess.DEVNULL).returncode == 0 else []), *WITHOUT_PRIVILEGE]
 
 
 def of_threads(pid):
@@ -18,72 +23,63 @@ def of_threads(pid):
     return [(os.sched_getscheduler(int(thread)), os.getpriority(os.PRIO_PROCESS, int(thread))) for thread in os.listdir(f'/proc/{pid}/task')]
 
 
+def own_nice():
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def nice_of_loops(*prefix):
+    """What they get: -10 where that is allowed to what `prefix` starts and nobody has chosen another value."""
+    may_raise = subprocess.run([*prefix, sys.executable, '-c', 'import os; os.nice(-10)'], stderr=subprocess.DEVNULL).returncode == 0
+    return -10 if own_nice() == 0 and may_raise else own_nice()
+
+
+def started_by(prepare, *prefix):
+    """A host that another program starts, once a worker serves."""
+    host = prepare(config=CONFIG)
+    command = host.command()
+    host.command = lambda: [*prefix, *command]
+    host.start()
+    assert host.result('echo', 1) == 1
+    return host
+
+
 def preferred(host):
-    """What those threads of the host have that go first."""
-    return [thread for thread in of_threads(host.pid) if thread[0] == PREFERRED]
+    """What those threads of the host have that go first, once each loop has had a turn."""
+    def found():
+        return [thread for thread in of_threads(host.pid) if thread[0] == PREFERRED]
+    until(lambda: len(found()) >= LOOPS, 'the loops go first')
+    return found()
 
 
-def nice_of_loops():
-    """What they get here: -10 where that is allowed and nobody has chosen another value."""
-    own = os.getpriority(os.PRIO_PROCESS, 0)
-    return -10 if own == 0 and subprocess.run([sys.executable, '-c', 'import os; os.nice(-1)'], stderr=subprocess.DEVNULL).returncode == 0 else own
-
-
-def processes_with_a_spare_one(host):
-    """The policies and nice values of the worker that serves and of the one in reserve, once both have begun."""
-    until(lambda: len(children(host.pid)) == 2, 'a worker serves and one is in reserve')
+def workers(host):
+    """The policies and nice values of the prewarmed worker and the one that serves."""
+    until(lambda: len(children(host.pid)) == 2, 'a worker serves and one is prewarmed')
     return sorted(of_threads(child.pid)[0] for child in children(host.pid))
 
 
-def test_loops_go_before_everything_else(launch):
-    host = launch(config=CONFIG)
-    assert host.result('echo', 1) == 1
-    assert preferred(host) == [(PREFERRED, nice_of_loops())] * LOOPS
+def limit_of(pid):
+    """The soft and the hard limit of what it may raise itself to."""
+    with open(f'/proc/{pid}/limits') as file:
+        return next(line for line in file if line.startswith('Max nice priority')).split()[-2:]
 
 
-def test_a_worker_goes_first_once_it_serves(launch):
-    host = launch(config=CONFIG)
-    assert host.result('echo', 1) == 1
-    own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert processes_with_a_spare_one(host) == [(os.SCHED_OTHER, own), (PREFERRED, own)]
-
-
-def test_a_host_without_privileges_serves_as_well(prepare):
-    host = prepare(config=CONFIG)
-    command = host.command()
-    host.command = lambda: [*WITHOUT_PRIVILEGE, *command]
-    host.start()
-    assert host.result('echo', 1) == 1
-    own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert preferred(host) == [(PREFERRED, own)] * LOOPS
-    assert processes_with_a_spare_one(host) == [(os.SCHED_OTHER, own), (PREFERRED, own)]
+@pytest.mark.parametrize('prefix', [[], WITHOUT_PRIVILEGE, IN_THE_UNIT], ids=['here', 'without-privilege', 'in-the-unit'])
+def test_loops_and_serving_workers_go_first_as_far_as_they_may(prepare, prefix):
+    host = started_by(prepare, *prefix)
+    assert preferred(host) == [(PREFERRED, nice_of_loops(*prefix))] * LOOPS
+    assert workers(host) == [(os.SCHED_OTHER, own_nice()), (PREFERRED, own_nice())]
+    for child in children(host.pid):
+        until(lambda pid=child.pid: limit_of(pid) == ['0', '0'], 'a worker has no right to raise itself')
 
 
 def test_a_chosen_nice_value_stays(prepare):
-    host = prepare(config=CONFIG)
-    command = host.command()
-    host.command = lambda: ['nice', '-n', '3', *command]
-    host.start()
-    assert host.result('echo', 1) == 1
-    chosen = min(os.getpriority(os.PRIO_PROCESS, 0) + 3, 19)
+    host = started_by(prepare, 'nice', '-n', '3')
+    chosen = min(own_nice() + 3, 19)
     assert preferred(host) == [(PREFERRED, chosen)] * LOOPS
-    assert processes_with_a_spare_one(host) == [(os.SCHED_OTHER, chosen), (PREFERRED, chosen)]
+    assert workers(host) == [(os.SCHED_OTHER, chosen), (PREFERRED, chosen)]
 
 
 def test_a_chosen_policy_stays(prepare):
-    host = prepare(config=CONFIG)
-    command = host.command()
-    host.command = lambda: ['chrt', '--batch', '0', *command]
-    host.start()
-    assert host.result('echo', 1) == 1
+    host = started_by(prepare, 'chrt', '--batch', '0')
     assert {policy for policy, _ in of_threads(host.pid)} == {os.SCHED_BATCH}
-    assert {policy for policy, _ in processes_with_a_spare_one(host)} == {os.SCHED_BATCH}
-
-
-def test_workers_may_not_go_before_the_host(launch):
-    host = launch(config=CONFIG)
-    assert host.result('echo', 1) == 1
-    for child in children(host.pid):
-        with open(f'/proc/{child.pid}/limits') as file:
-            line = next(line for line in file if line.startswith('Max nice priority'))
-        assert line.split()[-2:] == ['0', '0']
+    assert {policy for policy, _ in workers(host)} == {os.SCHED_BATCH}

@@ -101,12 +101,17 @@ struct StreamTests {
 
 @Suite("ChildProcess")
 struct ChildProcessTests {
+    private let noProgram = ChildProcess.Command(
+        arguments: ["/no/such/program"], environment: [], directory: nil, descriptors: [.null, .socket])
+
     @Test("how a process ended is told, and its sockets carry bytes both ways")
     func runs() throws {
         let loop = try EventLoop()
         let process = try ChildProcess(
-            loop: loop, arguments: ["/bin/sh", "-c", "read line; echo \"got $line in $PLACE\"; exit 7"], environment: ["PLACE=here"],
-            directory: "/", descriptors: [.socket, .socket, .null])
+            loop: loop,
+            ChildProcess.Command(
+                arguments: ["/bin/sh", "-c", "read line; echo \"got $line in $PLACE\"; exit 7"], environment: ["PLACE=here"],
+                directory: "/", descriptors: [.socket, .socket, .null]))
         let handler = Recorder()
         for stream in process.sockets {
             stream.handler = handler
@@ -129,8 +134,10 @@ struct ChildProcessTests {
         let loop = try EventLoop()
         var result: Result<ChildProcess, LoopError>?
         ChildProcess.start(
-            loop: loop, arguments: ["/bin/sh", "-c", "read line; echo \"got $line\"; exit 3"], environment: [], directory: "/",
-            descriptors: [.socket, .socket, .null]
+            loop: loop,
+            ChildProcess.Command(
+                arguments: ["/bin/sh", "-c", "read line; echo \"got $line\"; exit 3"], environment: [], directory: "/",
+                descriptors: [.socket, .socket, .null])
         ) { result = $0 }
         #expect(result == nil)
         let handler = Recorder()
@@ -157,9 +164,7 @@ struct ChildProcessTests {
     func reportsMissingElsewhere() throws {
         let loop = try EventLoop()
         var result: Result<ChildProcess, LoopError>?
-        ChildProcess.start(
-            loop: loop, arguments: ["/no/such/program"], environment: [], directory: nil, descriptors: [.null, .socket]
-        ) { result = $0 }
+        ChildProcess.start(loop: loop, noProgram) { result = $0 }
         var deadline = 5000
         while result == nil, deadline > 0 {
             loop.runOnce()
@@ -178,7 +183,7 @@ struct ChildProcessTests {
     func reportsMissing() throws {
         let loop = try EventLoop()
         do {
-            _ = try ChildProcess(loop: loop, arguments: ["/no/such/program"], environment: [], directory: nil, descriptors: [.null])
+            _ = try ChildProcess(loop: loop, noProgram)
             Issue.record("it was started")
         } catch {
             #expect(error.description == "spawn /no/such/program: no such file or directory (ENOENT)")

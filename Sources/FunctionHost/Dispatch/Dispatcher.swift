@@ -12,10 +12,10 @@ final class Dispatcher {
     let services = ServiceBroker()
     let functionLog: FunctionLog
     let log: Logger
-    private(set) lazy var launcher = WorkerLauncher(dispatcher: self, launch: launch, keepsSpare: keepsSpare)
+    private(set) lazy var launcher = WorkerLauncher(dispatcher: self, launch: launch, keepsPrewarmed: keepsPrewarmed)
     private(set) lazy var deadlines = DeadlineWatch(loop: loop) { [unowned self] in expire(now: $0) }
     private let launch: WorkerLaunch
-    private let keepsSpare: Bool
+    private let keepsPrewarmed: Bool
 
     private struct PoolKey: Hashable {
         var hash: String
@@ -41,7 +41,7 @@ final class Dispatcher {
     ///   - executable: the program whose `worker` command a worker is.
     ///   - dataDirectory: workers get their working directories in it.
     init(
-        loop: EventLoop, limits: PoolLimits, executable: String, dataDirectory: String, keepsSpare: Bool, functionLog: FunctionLog,
+        loop: EventLoop, limits: PoolLimits, executable: String, dataDirectory: String, keepsPrewarmed: Bool, functionLog: FunctionLog,
         log: Logger
     ) {
         self.loop = loop
@@ -54,7 +54,7 @@ final class Dispatcher {
         let mechanism = MemoryGroup.detectMechanism(hostPID: hostPID)
         MemoryGroup.removeAbandoned(mechanism)
         log.info("workers' memory is limited", metadata: ["by": "\(mechanism.rawValue)"])
-        self.keepsSpare = keepsSpare
+        self.keepsPrewarmed = keepsPrewarmed
         launch = WorkerLaunch(
             executable: executable, hostPID: hostPID, openFiles: limits.openFiles, directory: workersDirectory, mechanism: mechanism)
         let shrinkTimer = Timer(loop: loop) { [unowned self] in shrink() }
@@ -134,7 +134,7 @@ final class Dispatcher {
         return names[Int(index)]
     }
 
-    /// Starts the workers that functions want to have at all times, and the spare one.
+    /// Starts the workers that functions want to have at all times, and the prewarmed one.
     func prepare() {
         for pool in pools.values { pool.prepare() }
         launcher.refillLater()

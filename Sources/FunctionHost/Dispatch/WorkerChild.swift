@@ -15,7 +15,7 @@ protocol WorkerChildOwner: AnyObject {
 
 /// The process of a worker and its four sockets. It may be started before anybody knows what it will run.
 final class WorkerChild {
-    /// Whom it tells, kept alive until the process has ended; a child without an owner is a spare one.
+    /// Whom it tells, kept alive until the process has ended; a child without an owner is the prewarmed one.
     var owner: (any WorkerChildOwner)?
     /// Makes this worker's names of invocations its own.
     let seed = UInt64.random(in: .min ... .max)
@@ -37,30 +37,10 @@ final class WorkerChild {
 
     var pid: Int32 { process.pid }
 
-    /// Starts `hearth worker` without a plugin, while the loop waits.
-    ///
-    /// - Parameter onEnd: called after the owner was told, when nothing is left of it.
-    convenience init(loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) throws(LoopError) {
-        let process = try ChildProcess(
-            loop: loop, program: launch.executable, arguments: WorkerLaunch.arguments, environment: launch.environment,
-            directory: launch.directory, descriptors: WorkerLaunch.descriptors)
-        self.init(process, loop: loop, launch: launch, onEnd: onEnd)
-    }
-
-    /// Starts one without making the loop wait.
-    static func start(
-        loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void,
-        completion: @escaping (Result<WorkerChild, LoopError>) -> Void
-    ) {
-        ChildProcess.start(
-            loop: loop, program: launch.executable, arguments: WorkerLaunch.arguments, environment: launch.environment,
-            directory: launch.directory, descriptors: WorkerLaunch.descriptors
-        ) { result in
-            completion(result.map { WorkerChild($0, loop: loop, launch: launch, onEnd: onEnd) })
-        }
-    }
-
-    private init(_ process: ChildProcess, loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) {
+    /// - Parameters:
+    ///   - process: `hearth worker`, which runs without a plugin.
+    ///   - onEnd: called after the owner was told, when nothing is left of it.
+    init(_ process: ChildProcess, loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) {
         self.loop = loop
         self.onEnd = onEnd
         self.process = process
@@ -166,14 +146,14 @@ struct WorkerLaunch {
     var directory: String
     var mechanism: MemoryGroup.Mechanism
 
-    static let arguments = ["hearth", "worker"]
-    static let descriptors: [ChildProcess.Descriptor] = [.null, .socket, .socket, .socket, .socket]
-
-    var environment: [String] {
-        [
-            "HEARTH_HOST_PID=\(hostPID)", "HEARTH_OPEN_FILES=\(openFiles)", "\(MemoryGroup.variable)=\(mechanism.rawValue)",
-            "PATH=/usr/bin:/bin",
-        ]
+    var command: ChildProcess.Command {
+        ChildProcess.Command(
+            program: executable, arguments: ["hearth", "worker"],
+            environment: [
+                "HEARTH_HOST_PID=\(hostPID)", "HEARTH_OPEN_FILES=\(openFiles)", "\(MemoryGroup.variable)=\(mechanism.rawValue)",
+                "PATH=/usr/bin:/bin",
+            ],
+            directory: directory, descriptors: [.null, .socket, .socket, .socket, .socket])
     }
 }
 

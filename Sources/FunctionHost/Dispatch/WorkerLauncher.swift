@@ -7,20 +7,20 @@ import Logging
 final class WorkerLauncher {
     private unowned let dispatcher: Dispatcher
     private let launch: WorkerLaunch
-    private let keepsSpare: Bool
-    private var spare: WorkerChild?
+    private let keepsPrewarmed: Bool
+    private var prewarmed: WorkerChild?
     private var refill: Timer?
     private var isRefilling = false
     private var isStopped = false
-    /// Every process that runs, spare and used: each must be reaped before the host ends.
+    /// Every process that runs, prewarmed and used: each must be reaped before the host ends.
     private var children: [ObjectIdentifier: WorkerChild] = [:]
     /// Whether no process runs or is about to.
     var isIdle: Bool { children.isEmpty && !isRefilling }
 
-    init(dispatcher: Dispatcher, launch: WorkerLaunch, keepsSpare: Bool) {
+    init(dispatcher: Dispatcher, launch: WorkerLaunch, keepsPrewarmed: Bool) {
         self.dispatcher = dispatcher
         self.launch = launch
-        self.keepsSpare = keepsSpare
+        self.keepsPrewarmed = keepsPrewarmed
     }
 
     /// Starts a worker for a pool; it tells the pool when it is ready.
@@ -55,59 +55,57 @@ final class WorkerLauncher {
 
     private func takeChild() throws(LoopError) -> WorkerChild {
         defer { refillLater() }
-        guard let child = spare else { return try startChild() }
-        spare = nil
+        guard let child = prewarmed else { return adopt(try ChildProcess(loop: dispatcher.loop, launch.command)) }
+        prewarmed = nil
         return child
     }
 
-    private func startChild() throws(LoopError) -> WorkerChild {
-        let child = try WorkerChild(loop: dispatcher.loop, launch: launch) { [unowned self] in didEnd($0) }
+    private func adopt(_ process: ChildProcess) -> WorkerChild {
+        let child = WorkerChild(process, loop: dispatcher.loop, launch: launch) { [unowned self] in didEnd($0) }
         children[ObjectIdentifier(child)] = child
         return child
     }
 
     private func didEnd(_ child: WorkerChild) {
         children[ObjectIdentifier(child)] = nil
-        if spare === child {
-            spare = nil
+        if prewarmed === child {
+            prewarmed = nil
             refillLater()
         }
         dispatcher.poolDidShrink()
     }
 
-    /// Starts the next spare process once nothing more urgent is to be done.
+    /// Starts the next prewarmed process once nothing more urgent is to be done.
     func refillLater() {
-        guard keepsSpare, spare == nil, refill == nil, !isRefilling, !isStopped else { return }
+        guard keepsPrewarmed, prewarmed == nil, refill == nil, !isRefilling, !isStopped else { return }
         refill = Timer(loop: dispatcher.loop) { [unowned self] in
             refill = nil
             guard !isStopped else { return }
             isRefilling = true
             // Nobody waits for it: calls go on while the kernel makes a process.
-            WorkerChild.start(
-                loop: dispatcher.loop, launch: launch, onEnd: { [unowned self] in didEnd($0) },
-                completion: { [unowned self] in didRefill($0) })
+            ChildProcess.start(loop: dispatcher.loop, launch.command) { [unowned self] in didRefill($0) }
         }
         refill?.start(afterMilliseconds: 20)
     }
 
-    private func didRefill(_ result: Result<WorkerChild, LoopError>) {
+    private func didRefill(_ result: Result<ChildProcess, LoopError>) {
         isRefilling = false
         switch result {
-        case .success(let child):
-            children[ObjectIdentifier(child)] = child
-            spare = child
+        case .success(let process):
+            let child = adopt(process)
+            prewarmed = child
             if isStopped { child.kill() }
         case .failure(let error):
-            dispatcher.log.warning("no spare worker could be started", metadata: ["reason": "\(error)"])
+            dispatcher.log.warning("no prewarmed worker could be started", metadata: ["reason": "\(error)"])
             dispatcher.poolDidShrink()
         }
     }
 
-    /// Starts nothing more; the spare process ends.
+    /// Starts nothing more; the prewarmed process ends.
     func stop() {
         isStopped = true
         refill = nil
-        spare?.kill()
+        prewarmed?.kill()
     }
 
     /// Ends every process that is left.

@@ -74,8 +74,9 @@ public final class HearthHost {
             throw HostStartError("the event loop cannot be made: \(error)")
         }
         dispatcher = Dispatcher(
-            loop: home, limits: PoolLimits(configuration.workers), executable: WorkerProgram.path(executable: executable), dataDirectory: data.path,
-            keepsSpare: configuration.workers.prewarmed > 0, functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
+            loop: home, limits: PoolLimits(configuration.workers), executable: WorkerProgram.path(executable: executable),
+            dataDirectory: data.path, keepsPrewarmed: configuration.workers.prewarmed > 0,
+            functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
         gate = TokenGate(configuration, loop: home, log: log)
         // Databases announce events from their own threads, and the delivery asks databases for the rest.
         let reference = LoopBound(DeliveryReference(), loop: home)

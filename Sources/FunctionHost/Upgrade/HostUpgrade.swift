@@ -104,8 +104,10 @@ final class HostUpgrade {
         let sockets = host.shards.flatMap(\.sockets)
         channel.send(UpgradeMessage.start.bytes(startMessage()), descriptors: sockets.map(\.descriptor))
         let process = try ChildProcess(
-            loop: host.home, program: host.executable, arguments: [host.executable] + CommandLine.arguments.dropFirst(), environment: environment(),
-            directory: nil, descriptors: [.inherit(0), .inherit(1), .inherit(2), .inherit(other)])
+            loop: host.home,
+            ChildProcess.Command(
+                arguments: [host.executable] + CommandLine.arguments.dropFirst(), environment: environment(), directory: nil,
+                descriptors: [.inherit(0), .inherit(1), .inherit(2), .inherit(other)]))
         process.exited = { [weak self] in self?.didExit($0) }
         self.process = process
     }
