@@ -110,11 +110,35 @@ def test_a_dead_subscription_ends_the_registration(launch, browser, status):
 def test_what_fails_for_a_while_is_tried_again(launch, browser):
     messaging = pushing(launch)
     token = register(messaging, browser.subscription())
-    browser.answers.extend([(503, {}, b''), (429, {'Retry-After': '1'}, b''), 'reset'])
+    browser.answers.extend([(503, {}, b''), (429, {'Retry-After': '1'}, b''), (500, {}, b'')])
     name = messaging.send({'token': token, 'data': {'a': '1'}})
     until(lambda: len(browser.requests) >= 4, 'the fourth attempt', 60)
     until(lambda: outcomes(messaging, name) == [('delivered', '')], 'it counts as delivered')
     assert len({request.body[:16] for request in browser.requests}) == len(browser.requests), 'a salt was used twice'
+
+
+def test_a_new_connection_that_breaks_is_another_attempt(launch, browser):
+    messaging = pushing(launch)
+    token = register(messaging, browser.subscription())
+    browser.answers.append('reset')
+    name = messaging.send({'token': token, 'data': {'a': '1'}})
+    until(lambda: outcomes(messaging, name) == [('delivered', '')], 'it counts as delivered')
+    first, second = browser.requests
+    assert first.body[:16] != second.body[:16], 'a salt was used twice'
+
+
+def test_a_kept_connection_that_breaks_is_replaced_at_once(launch, browser):
+    """Services close connections that they find idle: no failure of theirs, and no attempt lost."""
+    messaging = pushing(launch)
+    token = register(messaging, browser.subscription())
+    browser.answers.append((201, {}, b''))
+    for count in range(1, 11):
+        name = messaging.send({'token': token, 'data': {'a': str(count)}})
+        until(lambda: outcomes(messaging, name) == [('delivered', '')], 'it counts as delivered')
+        broken, sent = ([None] + browser.requests)[-2:]
+        assert broken is None or broken.body == sent.body, 'it was an attempt of its own'
+        assert len(browser.requests) == 2 * count - 1
+        browser.answers.append('reset')
 
 
 @pytest.mark.parametrize('status', [400, 403, 413])

@@ -11,7 +11,7 @@ final class ClientDriver: @unchecked Sendable {
     private let certificateAuthorityFile: String?
     private var multi: UnsafeMutableRawPointer?
     private var timer: Timer?
-    private var polls: [curl_socket_t: Poll] = [:]
+    private var polls: [curl_socket_t: (poll: Poll, events: Poll.Events)] = [:]
     private var transfers: [UnsafeMutableRawPointer: ClientTransfer] = [:]
     private var isClosed = false
 
@@ -107,7 +107,9 @@ final class ClientDriver: @unchecked Sendable {
         if what & CURL_POLL_IN != 0 { events.insert(.readable) }
         if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
         do throws(LoopError) {
-            try poll(for: socket).watch(events)
+            let poll = try poll(for: socket)
+            polls[socket] = (poll, events)
+            try poll.watch(events)
         } catch {
             // The transfer that owns the socket ends by its timeout: libcurl has no way to hear of this.
             polls[socket] = nil
@@ -115,22 +117,23 @@ final class ClientDriver: @unchecked Sendable {
     }
 
     private func poll(for socket: curl_socket_t) throws(LoopError) -> Poll {
-        if let poll = polls[socket] { return poll }
-        let poll = try Poll(loop: loop, descriptor: socket) { [unowned self] in didPoll(socket, $0) }
-        polls[socket] = poll
-        return poll
+        if let known = polls[socket] { return known.poll }
+        return try Poll(loop: loop, descriptor: socket) { [unowned self] in didPoll(socket, $0) }
     }
 
     private func didPoll(_ socket: curl_socket_t, _ result: Result<Poll.Events, LoopError>) {
-        var mask: Int32 = 0
         switch result {
         case .success(let events):
+            var mask: Int32 = 0
             if events.contains(.readable) { mask |= CURL_CSELECT_IN }
             if events.contains(.writable) { mask |= CURL_CSELECT_OUT }
+            act(on: socket, mask)
         case .failure:
-            mask = CURL_CSELECT_ERR
+            // libcurl shall read: an answer may have come before the connection broke, and only by reading it learns that a kept
+            // connection was stale, which it replaces. The poll has ended, so what libcurl still waits for is watched anew.
+            act(on: socket, CURL_CSELECT_IN)
+            if let left = polls[socket] { try? left.poll.watch(left.events) }
         }
-        act(on: socket, mask)
     }
 
     private func act(on socket: curl_socket_t, _ events: Int32) {
