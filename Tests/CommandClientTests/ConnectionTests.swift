@@ -48,6 +48,21 @@ import Testing
         #expect(throws: ClientFailure.self) { try Self.head(text) }
     }
 
+    @Test(arguments: [
+        ("HTTP/1.1", "", true), ("HTTP/1.1", "Connection: close\r\n", false), ("HTTP/1.1", "Connection: Upgrade, Close\r\n", false),
+        ("HTTP/1.1", "Connection: close-notice\r\n", true), ("HTTP/1.0", "", false), ("HTTP/1.0", "Connection: Keep-Alive\r\n", true),
+        ("HTTP/1.0", "Connection: keep-alive\r\nConnection: close\r\n", false),
+    ])
+    func connectionsAreKept(version: String, fields: String, expected: Bool) throws {
+        #expect(try Self.head("\(version) 200 OK\r\n\(fields)\r\n").isPersistent == expected)
+    }
+
+    @Test func anAnswerToHeadHasNoBody() throws {
+        let head = try Self.head("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+        #expect(try AnswerBody(head, isHeadOnly: true, url: HostURL(parsing: "http://a")).isComplete)
+        #expect(try !AnswerBody(head, url: HostURL(parsing: "http://a")).isComplete)
+    }
+
     /// The body of an answer that arrives in pieces of `step` bytes, and what is left of the bytes.
     private static func body(_ fields: String, _ text: String, step: Int) throws -> (body: String, rest: Int)? {
         var remainder = try AnswerBody(head("HTTP/1.1 200 OK\r\n\(fields)\r\n"), url: HostURL(parsing: "http://a"))

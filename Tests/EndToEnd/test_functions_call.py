@@ -1,6 +1,7 @@
 """`hearth functions:call`: every kind of function, called by hand."""
 
 import json
+import re
 
 import pytest
 
@@ -107,6 +108,9 @@ def test_a_plain_http_function(hearth):
     assert included.startswith('200\n')
     assert 'content-type: ' in included
     assert hearth.result('functions:call', 'httpEcho', '--method', 'GET')['status'] == 200
+    head = hearth.succeeds('functions:call', 'httpEcho', '--method', 'HEAD', '--include', seconds=20)
+    assert int(re.search(r'^content-length: (\d+)$', head, re.MULTILINE)[1]) > 0, 'it tells how long what it leaves out would be'
+    assert head.startswith('200\n') and head.endswith('\n\n')
     failed = hearth.run('functions:call', 'httpThrows', '--method', 'GET')
     assert 'httpThrows answered with status 500' in failed.error
     assert failed.status == 1

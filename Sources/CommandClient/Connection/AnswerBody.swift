@@ -25,8 +25,8 @@ enum AnswerBody {
     private static let lineBytesMax = 8192
 
     /// - Throws: `ClientFailure` of kind `notHTTP` where the length is no length.
-    init(_ head: HostAnswerHead, url: HostURL) throws(ClientFailure) {
-        if head.status == 204 || head.status == 304 {
+    init(_ head: HostAnswerHead, isHeadOnly: Bool = false, url: HostURL) throws(ClientFailure) {
+        if isHeadOnly || head.status == 204 || head.status == 304 {
             self = .complete
         } else if head.header("transfer-encoding")?.lowercased() == "chunked" {
             self = .chunk(0)
@@ -37,6 +37,8 @@ enum AnswerBody {
             self = .untilClose
         }
     }
+
+    var isComplete: Bool { if case .complete = self { true } else { false } }
 
     mutating func step(_ bytes: Span<UInt8>) -> Step {
         if case .complete = self { return .complete }

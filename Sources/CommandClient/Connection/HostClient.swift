@@ -55,12 +55,7 @@ public final class HostClient {
     ) throws(ClientFailure) -> HostAnswerHead {
         let (connection, head) = try begin(request)
         guard head.status < 400 else { throw refusal(HostAnswer(head: head, body: try Self.body(connection))) }
-        do throws(ClientFailure) {
-            while try connection.receiveBody(take) {}
-        } catch {
-            self.connection = nil
-            throw error
-        }
+        while try connection.receiveBody(take) {}
         return head
     }
 
@@ -69,47 +64,30 @@ public final class HostClient {
         _ request: HostRequest, _ take: (HostAnswerHead, Span<UInt8>) throws(ClientFailure) -> Void
     ) throws(ClientFailure) -> HostAnswerHead {
         let (connection, head) = try begin(request)
-        do throws(ClientFailure) {
-            while try connection.receiveBody({ (piece) throws(ClientFailure) in try take(head, piece) }) {}
-        } catch {
-            self.connection = nil
-            throw error
-        }
+        while try connection.receiveBody({ (piece) throws(ClientFailure) in try take(head, piece) }) {}
         return head
     }
 
     /// Sends a request whose answer ``finish()`` waits for.
     public func start(_ request: HostRequest) throws(ClientFailure) {
-        let connection = try connected()
-        do throws(ClientFailure) {
-            try connection.send(request)
-        } catch {
-            self.connection = nil
-            throw error
-        }
+        try connected().send(request)
     }
 
     /// Waits for the answer to what ``start(_:)`` sent.
     public func finish() throws(ClientFailure) -> HostAnswer {
         guard let connection else { throw ClientFailure(.interrupted, "the connection to \(url) broke off; try again") }
-        do throws(ClientFailure) {
-            return HostAnswer(head: try connection.receiveHead(), body: try Self.body(connection))
-        } catch {
-            self.connection = nil
-            throw error
-        }
+        return HostAnswer(head: try connection.receiveHead(), body: try Self.body(connection))
     }
 
     private func begin(_ request: HostRequest) throws(ClientFailure) -> (HostConnection, HostAnswerHead) {
-        let isFresh = connection == nil
+        let before = connection
+        let connection = try connected()
         do throws(ClientFailure) {
-            try start(request)
-            guard let connection else { throw ClientFailure(.interrupted, "the connection to \(url) broke off; try again") }
+            try connection.send(request)
             return (connection, try connection.receiveHead())
         } catch {
-            connection = nil
             // A host may close an idle connection just as the next request leaves.
-            guard !isFresh, request.isIdempotent, request.isRepeatable, error.kind == .interrupted else { throw error }
+            guard connection === before, request.isIdempotent, request.isRepeatable, error.kind == .interrupted else { throw error }
             return try begin(request)
         }
     }

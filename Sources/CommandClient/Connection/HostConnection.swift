@@ -7,10 +7,12 @@ final class HostConnection {
     private let url: HostURL
     private let token: String?
     private var inbox = ByteBuffer()
-    /// How the body of the answer that is being read ends.
+    /// What is left of the answer that is awaited or being read.
     private var remainder = AnswerBody.complete
     /// Whether another request may follow once the answer has been read.
-    private(set) var isReusable = true
+    private var isReusable = true
+    /// Whether the answer is one to `HEAD`, which has no body whatever its fields say.
+    private var isHeadOnly = false
 
     private static let headBytesMax = 64 * 1024
 
@@ -20,13 +22,16 @@ final class HostConnection {
         wire = try Wire(url, authorityFile: authorityFile, idleSeconds: idleSeconds)
     }
 
-    /// Whether the host has closed it, or has said something that nobody asked for.
-    var isStale: Bool { !isReusable || wire.hasInput }
+    /// Whether no other request can be sent: the host has closed it or will, an answer was not read to its end, or there is
+    /// something that nobody asked for.
+    var isStale: Bool { !isReusable || !remainder.isComplete || !inbox.isEmpty || wire.hasInput }
 
     // MARK: The request
 
     /// Sends a request with its body. When the host answers before it has all, the rest is not sent.
     func send(_ request: HostRequest) throws(ClientFailure) {
+        remainder = .untilClose
+        isHeadOnly = request.method == "HEAD"
         var bytes = head(of: request)
         switch request.body {
         case .none: try write(bytes)
@@ -106,9 +111,8 @@ final class HostConnection {
             let head = try parseHead()
             // Nothing that is asked here has more to say by an interim answer.
             if head.status < 200 { continue }
-            remainder = try AnswerBody(head, url: url)
-            if case .untilClose = remainder { isReusable = false }
-            if head.header("connection")?.lowercased().contains("close") == true { isReusable = false }
+            remainder = try AnswerBody(head, isHeadOnly: isHeadOnly, url: url)
+            if !head.isPersistent { isReusable = false }
             return head
         }
     }
@@ -122,7 +126,6 @@ final class HostConnection {
             }
             guard inbox.count < Self.headBytesMax else { throw HostAnswerHead.refusal(url) }
             guard try fill() else {
-                isReusable = false
                 throw ClientFailure(
                     .interrupted,
                     inbox.isEmpty
@@ -146,12 +149,9 @@ final class HostConnection {
                 }
                 inbox.consume(count)
                 return true
-            case .wrong:
-                isReusable = false
-                throw HostAnswerHead.refusal(url)
+            case .wrong: throw HostAnswerHead.refusal(url)
             case .more:
                 if try fill() { continue }
-                isReusable = false
                 if case .untilClose = remainder { return false }
                 throw ClientFailure(.interrupted, "the answer of \(url) broke off; see the host's log, and try again")
             }

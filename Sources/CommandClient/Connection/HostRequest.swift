@@ -42,6 +42,8 @@ public struct HostAnswerHead: Sendable {
     public let status: Int
     /// Names in lower case.
     public let headers: [(name: String, value: String)]
+    /// Whether the host keeps the connection for another request.
+    let isPersistent: Bool
 
     /// The value of the first header of this name.
     public func header(_ lowercaseName: String) -> String? { headers.first { $0.name == lowercaseName }?.value }
