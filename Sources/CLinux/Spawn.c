@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { descriptors_max = 16 };
@@ -64,12 +63,7 @@ pid_t linux_spawn(
         if (moved[i] >= 0 && moved[i] != descriptors[i]) close(moved[i]);
     }
     if (reason != 0) return -reason;
+    /* At the limit of open files there is none. What runs may have made files by now, so it is not ended here, unheard. */
     *watch = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (*watch >= 0) return pid;
-    reason = errno;
-    *watch = -1;
-    if (reason == ENOSYS || reason == EPERM) return pid;
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    return -reason;
+    return pid;
 }

@@ -44,7 +44,7 @@ public final class ChildProcess {
         public var signal: Int
     }
 
-    /// How often a system that does not tell of the end is asked for it: kernels before 5.3, sandboxes, valgrind.
+    /// How often a system that does not tell of the end is asked for it: kernels before 5.3, sandboxes, valgrind, no descriptor left.
     private static let lookMilliseconds: UInt64 = 20
 
     private var poll: Poll?
@@ -153,7 +153,7 @@ public final class ChildProcess {
 /// A command with its sockets, ready for any thread.
 private struct Spawn: Sendable {
     /// - pid: the process id, or a negated errno.
-    /// - watch: a descriptor that is readable once it has ended, -1 where the system has none such.
+    /// - watch: a descriptor that is readable once it has ended, -1 where the system has none such or none left.
     typealias Outcome = (pid: Int32, watch: Int32)
 
     let command: ChildProcess.Command

@@ -1,14 +1,16 @@
 """Many connections at once."""
 
+import os
 import resource
 import selectors
+import signal
 import socket
 import time
 
 import pytest
 
 from hearth import callable_headers
-from processes import children, cpu_ticks, descriptors, resident_kib, until
+from processes import children, cpu_ticks, descriptors, resident_kib, steady, until
 from wire import request_bytes
 
 CONNECTIONS = 10_000
@@ -107,6 +109,30 @@ def test_descriptors_running_out_is_survived(prepare):
             client.close()
     until(lambda: len(descriptors(host.pid)) < 100, 'the crowd has gone')
     assert host.result('echo', 3) == 3
+
+
+def test_a_worker_is_started_with_the_last_descriptors(launch):
+    """Four sockets have two ends each while a process starts; then one more is wanted, to learn of its end."""
+    host = launch()
+    with host.wire() as wire:
+        wire.send(request_bytes('POST', host.path('echo'), callable_headers(), '{"data":1}'))
+        assert wire.response().json == {'result': 1}
+        spare = until(lambda: prewarmed(host), 'a worker is in reserve')
+        steady(lambda: len(descriptors(host.pid)), 'the host rests')
+        numbers = descriptors(host.pid)
+        fillers = open_connections(host.port, max(numbers) + 1 - len(numbers))
+        until(lambda: len(descriptors(host.pid)) == max(descriptors(host.pid)) + 1, 'there are no gaps')
+        room = len(descriptors(host.pid)) + 3  # The old worker gives five back: eight in all.
+        resource.prlimit(host.pid, resource.RLIMIT_NOFILE, (room, room))
+        for _ in range(3):
+            os.kill(spare[0].pid, signal.SIGKILL)
+            spare = until(lambda: prewarmed(host, other_than=spare), 'another one is in reserve')
+        for filler in fillers:
+            filler.close()
+
+
+def prewarmed(host, other_than=()):
+    return [worker for worker in host.workers() if worker not in [*host.loaded_workers(), *other_than]]
 
 
 def test_a_full_backlog_costs_no_processor_time(launch):

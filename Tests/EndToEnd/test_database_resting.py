@@ -96,12 +96,14 @@ def test_what_was_taken_is_given_back(launch):
         put(host, name, '/a.json', 1)
     until_asleep(host)
     before = steady(lambda: size(host), 'threads and descriptors')
+    most = 0
     for _ in range(3):
         for name in NAMES:
             put(host, name, '/a.json', 2)
             assert get(host, name, '/a.json').json == 2
-        assert len(awake(host)) > LIMIT
+            most = max(most, len(awake(host)))
         until_asleep(host)
+    assert most > 1
     until(lambda: size(host) == before, f'{before} threads and descriptors')
     host.stop()
 

@@ -1,5 +1,7 @@
 """What a worker is given: its params and secrets, its own folder, and nothing of the host's."""
 
+import re
+
 import pytest
 
 from hearth import Host, library
@@ -91,7 +93,7 @@ def test_environment_file_that_is_wrong(name, text, line, prepare):
     (host.folder / 'fine').mkdir()
     (host.folder / name).write_text(text)
     host.start()
-    assert f'{name}:{line}' in host.log
+    host.until_logged(f'{re.escape(name)}:{line}')
     assert host.callable('pid').status == 404
     assert host.result('echo', 1) == 1
 

@@ -142,7 +142,7 @@ class TestMemory:
         assert resident_kib(host.pid) - before < 64 * 1024
 
     def test_limit_is_logged_at_start(self, host):
-        assert any(word in host.log for word in ('cgroup v2', 'cgroup v1', 'RLIMIT_DATA'))
+        host.until_logged('cgroup v2|cgroup v1|RLIMIT_DATA')
 
 
 class TestOutput:

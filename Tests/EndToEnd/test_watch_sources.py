@@ -102,7 +102,7 @@ def test_a_saved_source_serves_and_only_its_plugin_is_built(host):
     assert build(host)['functions'] == ['tiny']
     assert build(host)['direct'] is True
     assert build(host, 'Other') == other
-    line = next(line for line in host.log.splitlines() if line.startswith('Tiny: tiny is version '))
+    line = host.until_logged('^Tiny: tiny is version ')
     assert 'built in' in line and 'switched in' in line
 
 

@@ -22,7 +22,7 @@ for name in sys.argv[2:split]:
 spare = [os.dup(fd) for fd in fds]
 first = 40
 for number, fd in enumerate(spare):
-    os.dup2(fd, first + number)
+    os.dup2(fd, first + number, inheritable=False)
 for number in range(len(fds)):
     os.dup2(first + number, 3 + number, inheritable=True)
 os.environ.update(LISTEN_PID=str(os.getpid() + int(sys.argv[1])), LISTEN_FDS=str(len(fds)), LISTEN_FDNAMES=':'.join(['http'] * len(fds)))
