@@ -32,13 +32,20 @@ def test_workers_killed_under_load(keep_alive, launch):
     until(lambda: host.callable('pid').status == 200, 'served again')
 
 
+def kill_workers(host):
+    workers = host.workers()
+    for process in workers:
+        os.kill(process.pid, signal.SIGKILL)
+    until(lambda: not any(process.lives() for process in workers), 'they have ended')
+
+
 def test_workers_killed_while_idle(launch):
+    """Whoever calls after their end does not notice."""
     host = launch()
-    for number in range(5):
-        until(lambda: host.callable('echo', number).status == 200, 'another worker answers')
-        for process in host.workers():
-            os.kill(process.pid, signal.SIGKILL)
-    until(lambda: host.callable('echo', 1).status == 200, 'another worker answers')
+    for number in range(20):
+        assert host.result('echo', number) == number
+        kill_workers(host)
+    assert host.result('echo', 1) == 1
 
 
 def test_stopped_worker_is_replaced(launch):
@@ -58,10 +65,9 @@ def test_where_no_descriptor_tells_of_an_end(prepare):
     command = ['strace', '-D', '-f', '-qq', '-e', 'trace=pidfd_open', '-e', 'inject=pidfd_open:error=ENOSYS', '-o', str(calls), *host.command()]
     host.command = lambda: command
     host.start()
-    for number in range(3):
-        until(lambda: host.callable('echo', number).status == 200, 'another worker answers')
-        for process in host.workers():
-            os.kill(process.pid, signal.SIGKILL)
+    for number in range(10):
+        assert host.result('echo', number) == number
+        kill_workers(host)
     host.stop()
     assert 'ENOSYS' in calls.read_text()
 

@@ -103,7 +103,13 @@ final class ProcessWorker: Worker {
     override func kill(reason: String) {
         guard state < .ended else { return }
         killReason = killReason ?? reason
+        takeNoMore()
         child.kill()
+    }
+
+    /// Its end takes a moment, in which it would be given calls that it cannot answer.
+    private func takeNoMore() {
+        if state == .ready { state = .draining }
     }
 
     override func checkAlive() {
@@ -201,6 +207,8 @@ extension ProcessWorker: WorkerChildOwner {
         if dropped > 0 { dispatcher.functionLog.recordDropped(origin, bytes: dropped, perSecond: budget.bytesPerSecond) }
         dispatcher.functionLog.record(origin, level: level, message: message, fields: fields)
     }
+
+    func childDidGoDeaf(_ child: WorkerChild) { takeNoMore() }
 
     func child(_ child: WorkerChild, ended ending: ChildProcess.Ending) {
         let wasStarting = state == .starting

@@ -9,6 +9,8 @@ protocol WorkerChildOwner: AnyObject {
     func child(_ child: WorkerChild, received header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>)
     func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>)
     func child(_ child: WorkerChild, printed line: Span<UInt8>, source: LogSource)
+    /// Nothing that is sent from here on reaches it; what it has sent is still read.
+    func childDidGoDeaf(_ child: WorkerChild)
     /// Last: the process is reaped and everything that it sent was handed on.
     func child(_ child: WorkerChild, ended ending: ChildProcess.Ending)
 }
@@ -19,6 +21,8 @@ final class WorkerChild {
     var owner: (any WorkerChildOwner)?
     /// Makes this worker's names of invocations its own.
     let seed = UInt64.random(in: .min ... .max)
+    /// Whether nothing reaches it any more: it has closed its channel, or ended.
+    private(set) var isDeaf = false
     /// How it ended, once it is reaped and read to the end.
     private(set) var ending: ChildProcess.Ending?
     /// Its control group, where there are any; it joins by itself.
@@ -71,8 +75,15 @@ final class WorkerChild {
         if Glibc.kill(-process.pid, SIGKILL) != 0 { process.kill(SIGKILL) }
     }
 
+    private func goDeaf() {
+        guard !isDeaf else { return }
+        isDeaf = true
+        owner?.childDidGoDeaf(self)
+    }
+
     private func didExit(_ ending: ChildProcess.Ending) {
         exit = ending
+        goDeaf()
         // What it has started must not live on, nor hold its sockets open.
         Glibc.kill(-process.pid, SIGKILL)
         awaitSockets(turnsLeft: 3)
@@ -122,7 +133,10 @@ extension WorkerChild: StreamHandler {
         }
     }
 
-    func streamDidEnd(_ stream: Stream) { stream.close() }
+    func streamDidEnd(_ stream: Stream) {
+        if stream === channel { goDeaf() }
+        stream.close()
+    }
 
     func stream(_ stream: Stream, didFail error: LoopError) {}
 

@@ -55,9 +55,10 @@ final class WorkerLauncher {
 
     private func takeChild() throws(LoopError) -> WorkerChild {
         defer { refillLater() }
-        guard let child = prewarmed else { return adopt(try ChildProcess(loop: dispatcher.loop, launch.command)) }
+        let child = prewarmed
         prewarmed = nil
-        return child
+        if let child, !child.isDeaf { return child }
+        return adopt(try ChildProcess(loop: dispatcher.loop, launch.command))
     }
 
     private func adopt(_ process: ChildProcess) -> WorkerChild {
