@@ -109,7 +109,7 @@ final class ProcessWorker: Worker {
 
     /// Its end takes a moment, in which it would be given calls that it cannot answer.
     private func takeNoMore() {
-        if state == .ready { state = .draining }
+        if state == .ready { pool?.workerIsLost(self) }
     }
 
     override func checkAlive() {

@@ -24,6 +24,8 @@ class Worker {
     /// and so is not counted for each call.
     final unowned(unsafe) var pool: WorkerPool?
     final var state = State.starting
+    /// Whether it was ready when it ended or was killed, which its pool has counted as a crash.
+    final var isLost = false
     final let dispatcher: Dispatcher
     private let seed: UInt64
     /// Takes the beginning and the end of each invocation, where that is wanted.

@@ -184,6 +184,13 @@ final class WorkerPool {
     /// A worker has answered something: what crashed before is forgiven.
     func workerHasAnswered() { restarts.didAnswer() }
 
+    /// A worker that was ready ends. The crash counts from here on, before another one is started or answers.
+    func workerIsLost(_ worker: Worker) {
+        worker.state = .draining
+        worker.isLost = true
+        restarts.didCrash(now: loop.nowMilliseconds)
+    }
+
     /// A worker is gone. What it had is answered; what waits goes to another.
     func workerDidEnd(_ worker: Worker, reason: String?) {
         workers.removeAll { $0 === worker }
@@ -192,7 +199,7 @@ final class WorkerPool {
         let lost = Set(worker.openInvocations.map(\.function.name)).sorted()
         worker.failAll(.workerEnded)
         if let reason {
-            restarts.didCrash(now: loop.nowMilliseconds)
+            if !worker.isLost { restarts.didCrash(now: loop.nowMilliseconds) }
             dispatcher.log.error(
                 "an instance ended",
                 metadata: [
