@@ -1,9 +1,10 @@
 """Databases that nobody uses give back their threads, files and memory, and open again with the next request."""
 
 import collections
+import contextlib
 import errno
 import json
-import os
+import pathlib
 import re
 import threading
 
@@ -47,8 +48,12 @@ def until_asleep(host, *names):
 
 
 def size(host):
-    """How many threads and descriptors a host has."""
-    return len(os.listdir(f'/proc/{host.pid}/task')), len(descriptors(host.pid))
+    """How many threads and descriptors a host has; those that Swift's runtime starts and ends as it likes have names of its own."""
+    names = []
+    for task in pathlib.Path(f'/proc/{host.pid}/task').iterdir():
+        with contextlib.suppress(OSError):
+            names.append((task / 'comm').read_text().strip())
+    return names.count('hearth'), len(descriptors(host.pid))
 
 
 def put(host, name, path, value):
@@ -91,7 +96,7 @@ def test_more_than_the_limit_one_after_another(launch):
 
 
 def test_what_was_taken_is_given_back(launch):
-    host = launch(limit=40).start()
+    host = launch(limit=40, idle=1).start()
     for name in NAMES:
         put(host, name, '/a.json', 1)
     until_asleep(host)
@@ -103,7 +108,7 @@ def test_what_was_taken_is_given_back(launch):
             assert get(host, name, '/a.json').json == 2
             most = max(most, len(awake(host)))
         until_asleep(host)
-    assert most > 1
+    assert most > LIMIT
     until(lambda: size(host) == before, f'{before} threads and descriptors')
     host.stop()
 
