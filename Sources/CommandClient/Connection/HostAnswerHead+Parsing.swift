@@ -15,13 +15,13 @@ extension HostAnswerHead {
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             headers.append((line[..<colon].lowercased(), String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed())))
         }
-        self.init(status: status, headers: headers, isPersistent: Self.persists(isNewest: first[0] != "HTTP/1.0", headers))
+        self.init(status: status, headers: headers, isPersistent: Self.persists(first[0], headers))
     }
 
     /// RFC 9112 section 9.3.
-    private static func persists(isNewest: Bool, _ headers: [(name: String, value: String)]) -> Bool {
+    private static func persists(_ version: Substring, _ headers: [(name: String, value: String)]) -> Bool {
         let options = headers.filter { $0.name == "connection" }.flatMap { $0.value.lowercased().split { $0 == "," || $0 == " " } }
-        return !options.contains("close") && (isNewest || options.contains("keep-alive"))
+        return !options.contains("close") && (version != "HTTP/1.0" || options.contains("keep-alive"))
     }
 
     static func refusal(_ url: HostURL) -> ClientFailure {

@@ -33,6 +33,7 @@ public final class HTTPClient: Sendable {
 
     /// Sends `request` and waits for the whole answer, whatever its status.
     ///
+    /// Where a kept connection breaks before anything of the answer has come, the same request is sent again on another one.
     /// When the task is cancelled the exchange ends at once with ``ClientError/Kind/cancelled``.
     public func send(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
         if let objection = request.objection { throw ClientError(.invalidRequest, "The request cannot be sent: \(objection).") }
