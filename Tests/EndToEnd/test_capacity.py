@@ -15,7 +15,7 @@ from wire import request_bytes
 
 CONNECTIONS = 10_000
 MEMORY_KIB_MAX = 60 * 1024
-# Without a worker in reserve nothing but connections comes and goes.
+# Without a prewarmed worker nothing but connections comes and goes.
 NOTHING_ELSE = {'workers': {'prewarmed': 0}}
 
 
@@ -117,7 +117,7 @@ def test_a_worker_is_started_with_the_last_descriptors(launch):
     with host.wire() as wire:
         wire.send(request_bytes('POST', host.path('echo'), callable_headers(), '{"data":1}'))
         assert wire.response().json == {'result': 1}
-        spare = until(lambda: prewarmed(host), 'a worker is in reserve')
+        waiting = until(lambda: prewarmed(host), 'a worker is prewarmed')
         steady(lambda: len(descriptors(host.pid)), 'the host rests')
         numbers = descriptors(host.pid)
         fillers = open_connections(host.port, max(numbers) + 1 - len(numbers))
@@ -125,8 +125,8 @@ def test_a_worker_is_started_with_the_last_descriptors(launch):
         room = len(descriptors(host.pid)) + 3  # The old worker gives five back: eight in all.
         resource.prlimit(host.pid, resource.RLIMIT_NOFILE, (room, room))
         for _ in range(3):
-            os.kill(spare[0].pid, signal.SIGKILL)
-            spare = until(lambda: prewarmed(host, other_than=spare), 'another one is in reserve')
+            os.kill(waiting[0].pid, signal.SIGKILL)
+            waiting = until(lambda: prewarmed(host, other_than=waiting), 'another one is prewarmed')
         for filler in fillers:
             filler.close()
 
