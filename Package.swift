@@ -28,11 +28,15 @@ let projectTemplates = [
     "README-c.md", "functions.json", "database.rules.json", "hearth.sh", "serve", "test", "gitignore",
 ]
 
+/// A module of the package that plugin authors depend on.
+func sdk(_ module: String) -> Target.Dependency { .product(name: module, package: "hearth-sdk") }
+let bytes = sdk("HearthBytes")
+let json = sdk("HearthJSON")
+
 let package = Package(
     name: "hearth",
     products: [
         .executable(name: "hearth", targets: ["hearth"]),
-        .library(name: "HearthFunctions", targets: ["HearthFunctions"]),
         .library(name: "Arithmetic", type: .dynamic, targets: ["Arithmetic"]),
         .library(name: "Messages", type: .dynamic, targets: ["Messages"]),
         .library(name: "Followers", type: .dynamic, targets: ["Followers"]),
@@ -41,6 +45,7 @@ let package = Package(
         .library(name: "Faults", type: .dynamic, targets: ["Faults"]),
     ],
     dependencies: [
+        .package(name: "hearth-sdk", path: "SDK"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.15.0"),
@@ -49,8 +54,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
     targets: [
-        // System libraries and the plugin boundary.
-        .systemLibrary(name: "CHearth"),
+        // System libraries.
         .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -61,65 +65,59 @@ let package = Package(
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
 
         // Rooms, each importing only what stands above it.
-        .target(name: "Bytes", exclude: ["README.md"], swiftSettings: house),
         .target(name: "Files", exclude: ["README.md"], swiftSettings: house),
-        .target(name: "Metrics", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
-        .target(name: "JSON", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "Metrics", dependencies: [bytes], exclude: ["README.md"], swiftSettings: house),
         .target(
-            name: "EventLoop", dependencies: ["Bytes", "CLibuv", "COpenSSL", "CLinux"], exclude: ["README.md"], swiftSettings: house),
+            name: "EventLoop", dependencies: [bytes, "CLibuv", "COpenSSL", "CLinux"], exclude: ["README.md"], swiftSettings: house),
         .target(
-            name: "HTTP", dependencies: ["Bytes", "EventLoop", "CLLHTTP", "CZlib", "CCurl"],
+            name: "HTTP", dependencies: [bytes, "EventLoop", "CLLHTTP", "CZlib", "CCurl"],
             exclude: ["README.md", "Server/README.md", "Client/README.md"], swiftSettings: house),
         .target(
             name: "Tokens",
             dependencies: [
-                "Bytes", "Files", "JSON", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
+                bytes, "Files", json, .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
             ],
             exclude: ["README.md"], swiftSettings: house),
         .target(
-            name: "Configuration", dependencies: ["Bytes", "Files"], exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")],
+            name: "Configuration", dependencies: [bytes, "Files"], exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")],
             swiftSettings: house),
         .target(
-            name: "Tree", dependencies: ["Bytes", "JSON", .product(name: "Crypto", package: "swift-crypto")], exclude: ["README.md"],
+            name: "Tree", dependencies: [bytes, json, .product(name: "Crypto", package: "swift-crypto")], exclude: ["README.md"],
             swiftSettings: house),
-        .target(name: "Rules", dependencies: ["Bytes", "JSON", "Tree", "CRE2"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "Rules", dependencies: [bytes, json, "Tree", "CRE2"], exclude: ["README.md"], swiftSettings: house),
         .target(name: "SQLite", dependencies: ["CSQLite"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "RealtimeDatabase",
             dependencies: [
-                "Bytes", "Metrics", "JSON", "EventLoop", "HTTP", "Tree", "Rules", "SQLite", .product(name: "Logging", package: "swift-log"),
+                bytes, "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "Messaging",
             dependencies: [
-                "Bytes", "Files", "Metrics", "JSON", "EventLoop", "HTTP", "Tree", "SQLite",
+                bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "SQLite",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
-        .target(name: "CommandClient", dependencies: ["Bytes", "JSON", "COpenSSL", "CZlib"], exclude: ["README.md"], swiftSettings: house),
-        .target(name: "WorkerProtocol", dependencies: ["Bytes"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "CommandClient", dependencies: [bytes, json, "COpenSSL", "CZlib"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "WorkerProtocol", dependencies: [bytes], exclude: ["README.md"], swiftSettings: house),
         .target(
-            name: "FunctionWorker", dependencies: ["Bytes", "EventLoop", "WorkerProtocol", "CHearth", "CLinux"],
+            name: "FunctionWorker", dependencies: [bytes, "EventLoop", "WorkerProtocol", sdk("CHearth"), "CLinux"],
             exclude: ["README.md"], swiftSettings: house),
-        .target(name: "PluginBuild", dependencies: ["Files", "JSON", "CLinux"], exclude: ["README.md"], swiftSettings: house),
+        .target(name: "PluginBuild", dependencies: ["Files", json, "CLinux"], exclude: ["README.md"], swiftSettings: house),
         .target(
             name: "FunctionHost",
             dependencies: [
-                "Bytes", "Files", "Metrics", "EventLoop", "HTTP", "JSON", "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree",
+                bytes, "Files", "Metrics", "EventLoop", "HTTP", json, "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree",
                 "Rules", "SQLite", "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
-        .target(
-            name: "HearthFunctions",
-            dependencies: ["CHearth", "JSON", "Bytes", .product(name: "Logging", package: "swift-log")], exclude: ["README.md"],
-            swiftSettings: house),
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "CommandClient", "Bytes", "Files", "JSON", "CLinux",
+                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "CommandClient", bytes, "Files", json, "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -131,66 +129,66 @@ let package = Package(
 
         // Plugins: the examples, and those that the tests need.
         .target(
-            name: "Arithmetic", dependencies: ["HearthFunctions"], path: "Plugins/Arithmetic", swiftSettings: house,
+            name: "Arithmetic", dependencies: [sdk("HearthFunctions")], path: "Plugins/Arithmetic", swiftSettings: house,
             linkerSettings: pluginLinking),
         .target(
-            name: "Messages", dependencies: ["HearthFunctions"], path: "Plugins/Messages", swiftSettings: house,
+            name: "Messages", dependencies: [sdk("HearthFunctions")], path: "Plugins/Messages", swiftSettings: house,
             linkerSettings: pluginLinking),
         .target(
-            name: "Followers", dependencies: ["HearthFunctions"], path: "Plugins/Followers", swiftSettings: house,
+            name: "Followers", dependencies: [sdk("HearthFunctions")], path: "Plugins/Followers", swiftSettings: house,
             linkerSettings: pluginLinking),
-        .target(name: "Counter", dependencies: ["CHearth"], path: "Plugins/Counter"),
+        .target(name: "Counter", dependencies: [sdk("CHearth")], path: "Plugins/Counter"),
         .target(
-            name: "Conformance", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Conformance", swiftSettings: house,
+            name: "Conformance", dependencies: [sdk("HearthFunctions")], path: "Tests/Plugins/Conformance", swiftSettings: house,
             linkerSettings: pluginLinking),
         .target(
-            name: "Faults", dependencies: ["HearthFunctions"], path: "Tests/Plugins/Faults", swiftSettings: house,
+            name: "Faults", dependencies: [sdk("HearthFunctions")], path: "Tests/Plugins/Faults", swiftSettings: house,
             linkerSettings: pluginLinking),
 
         // Tests mirror the rooms.
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: house),
-        .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
+        .testTarget(name: "HearthBytesTests", dependencies: [bytes], swiftSettings: house),
         .testTarget(name: "FilesTests", dependencies: ["Files"], swiftSettings: house),
-        .testTarget(name: "MetricsTests", dependencies: ["Metrics", "Bytes"], swiftSettings: house),
-        .testTarget(name: "JSONTests", dependencies: ["FuzzSupport", "JSON", "Bytes"], swiftSettings: house),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "Bytes"], swiftSettings: house),
-        .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", "Bytes", "CZlib"], swiftSettings: house),
+        .testTarget(name: "MetricsTests", dependencies: ["Metrics", bytes], swiftSettings: house),
+        .testTarget(name: "HearthJSONTests", dependencies: ["FuzzSupport", json, bytes], swiftSettings: house),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", bytes], swiftSettings: house),
+        .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", bytes, "CZlib"], swiftSettings: house),
         .testTarget(
             name: "TokensTests",
             dependencies: [
-                "Tokens", "JSON", .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+                "Tokens", json, .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
-        .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", "JSON", "Bytes"], swiftSettings: house),
+        .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", json, bytes], swiftSettings: house),
         .testTarget(
-            name: "RulesTests", dependencies: ["FuzzSupport", "Rules", "Tree", "JSON", "Bytes"], exclude: ["cases"], swiftSettings: house),
+            name: "RulesTests", dependencies: ["FuzzSupport", "Rules", "Tree", json, bytes], exclude: ["cases"], swiftSettings: house),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite"], swiftSettings: house),
         .testTarget(
             name: "RealtimeDatabaseTests",
             dependencies: [
-                "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "EventLoop", "HTTP", "JSON", "Bytes",
+                "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "EventLoop", "HTTP", json, bytes,
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),
         .testTarget(
             name: "MessagingTests",
             dependencies: [
-                "FuzzSupport", "Messaging", "SQLite", "EventLoop", "JSON", "Bytes", .product(name: "Logging", package: "swift-log"),
+                "FuzzSupport", "Messaging", "SQLite", "EventLoop", json, bytes, .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),
-        .testTarget(name: "CommandClientTests", dependencies: ["FuzzSupport", "CommandClient", "JSON", "Bytes"], swiftSettings: house),
-        .testTarget(name: "WorkerProtocolTests", dependencies: ["FuzzSupport", "WorkerProtocol", "Bytes"], swiftSettings: house),
+        .testTarget(name: "CommandClientTests", dependencies: ["FuzzSupport", "CommandClient", json, bytes], swiftSettings: house),
+        .testTarget(name: "WorkerProtocolTests", dependencies: ["FuzzSupport", "WorkerProtocol", bytes], swiftSettings: house),
         .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol"], swiftSettings: house),
         .testTarget(name: "PluginBuildTests", dependencies: ["PluginBuild"], swiftSettings: house),
         .testTarget(
             name: "FunctionHostTests",
             dependencies: [
-                "FuzzSupport", "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", "JSON", "Files", "Bytes",
+                "FuzzSupport", "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", json, "Files", bytes,
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: house),
-        .testTarget(name: "HearthFunctionsTests", dependencies: ["HearthFunctions", "JSON"], swiftSettings: house),
+        .testTarget(name: "HearthFunctionsTests", dependencies: [sdk("HearthFunctions"), json], swiftSettings: house),
     ]
 )

@@ -103,7 +103,7 @@ def _command(options: argparse.Namespace, port: int, scratch: Path) -> list[str]
 def _library(version: int) -> Path:
     made = BUILD / f"libTwenty{version}.so"
     BUILD.mkdir(exist_ok=True)
-    flags = ["-O2", "-Wall", "-Wextra", "-shared", "-fPIC", f"-DVERSION={version}", "-I", str(SOURCES / "Sources/CHearth/include")]
+    flags = ["-O2", "-Wall", "-Wextra", "-shared", "-fPIC", f"-DVERSION={version}", "-I", str(SOURCES / "SDK/Sources/CHearth/include")]
     subprocess.run([program("cc"), *flags, "-o", str(made), str(LOAD / "twenty.c")], check=True)
     return made
 

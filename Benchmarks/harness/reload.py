@@ -20,10 +20,10 @@ import PackageDescription
 
 let package = Package(
     name: "reload", products: [.library(name: "Greeter", type: .dynamic, targets: ["Greeter"])],
-    dependencies: [.package(name: "hearth", path: "%s")],
+    dependencies: [.package(name: "hearth-sdk", path: "%s/SDK")],
     targets: [
         .target(
-            name: "Greeter", dependencies: [.product(name: "HearthFunctions", package: "hearth")],
+            name: "Greeter", dependencies: [.product(name: "HearthFunctions", package: "hearth-sdk")],
             linkerSettings: [.unsafeFlags(["-static-stdlib", "-use-ld=lld"], .when(configuration: .release))])
     ])
 """

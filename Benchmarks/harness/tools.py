@@ -70,7 +70,7 @@ def python_tool(peer: str, name: str) -> str:
 
 def started_plugin(times: Path) -> str:
     """The plugin that notes in a file when it was started."""
-    flags = ("-shared", "-fPIC", "-I", str(PROJECT / "Sources/CHearth/include"), f'-DSTARTED_FILE="{times}"')
+    flags = ("-shared", "-fPIC", "-I", str(PROJECT / "SDK/Sources/CHearth/include"), f'-DSTARTED_FILE="{times}"')
     return str(compiled("started.c", *flags))
 
 

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Walks a schema and a document together and collects everything in which the document departs from the schema.
 struct SchemaValidator {

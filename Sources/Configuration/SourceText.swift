@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// A document with the name of the file that it came from.
 struct SourceText: Sendable {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import COpenSSL
 import Glibc
 

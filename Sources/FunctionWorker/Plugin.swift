@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import CHearth
 import EventLoop
 import Glibc

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 public import EventLoop
-public import JSON
+public import HearthJSON
 public import Logging
 
 /// What the host has one of: who may send, what is sent, and what carries it away.

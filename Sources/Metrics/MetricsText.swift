@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Writes figures in the text format of Prometheus, version 0.0.4: a family with its help and type, then its samples.
 public struct MetricsText: ~Copyable {

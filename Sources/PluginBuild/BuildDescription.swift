@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// What the package manager has planned: the commands of `.build/CONFIGURATION.yaml`, each with what it reads and writes.
 ///

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Why a rules document is refused, and where.
 public struct RulesError: Error, Sendable, Hashable {

@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 /// A token taken apart: three parts of base64url with dots between them (RFC 7519), nothing believed yet.
 struct CompactToken {

@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 import JWTKit
 
 /// The keys of a document: a JSON Web Key Set (RFC 7517) or a JSON object of key ids and PEM certificates.

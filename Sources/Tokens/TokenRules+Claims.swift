@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 extension TokenRules {
     /// Subject and expiry of a signed token's payload, once every claim is as the rules have it.

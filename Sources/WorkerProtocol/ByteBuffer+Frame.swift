@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 extension ByteBuffer {
     /// Appends a whole frame.

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Takes frames out of a stream of bytes.
 ///

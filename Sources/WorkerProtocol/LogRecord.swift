@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Where a log record came from.
 public enum LogSource: UInt8, Sendable {

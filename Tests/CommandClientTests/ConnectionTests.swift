@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Testing
 
 @testable import CommandClient

@@ -1,5 +1,5 @@
 import CommandClient
-import JSON
+import HearthJSON
 
 /// What a JSON text means to a database: its leaves with their paths, and its priorities.
 struct FlatTree: Equatable {

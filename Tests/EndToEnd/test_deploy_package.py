@@ -48,7 +48,7 @@ class Package(Project):
         for target in ('Chat', 'Extra'):
             headers = folder / f'Sources/{target}/include'
             headers.mkdir(parents=True)
-            shutil.copy(ROOT / 'Sources/CHearth/include/hearth.h', headers)
+            shutil.copy(ROOT / 'SDK/Sources/CHearth/include/hearth.h', headers)
             shutil.copy(ROOT / 'Tests/Plugins/C/plugin.h', headers.parent)
             self.source(target, SOURCE.replace('NAME', target.lower()).replace('VERSION', 'first'))
         (folder / 'Package.swift').write_text(MANIFEST)

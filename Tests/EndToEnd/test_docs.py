@@ -61,11 +61,11 @@ def test_commands_of(page, host):
 
 def test_the_plugin_in_the_header_works(launch, tmp_path):
     """hearth.h shows a complete plugin in its first comment, and how to build it."""
-    header = (ROOT / 'Sources/CHearth/include/hearth.h').read_text()
+    header = (ROOT / 'SDK/Sources/CHearth/include/hearth.h').read_text()
     lines = [line.removeprefix(' *').removeprefix('     ') for line in header.split('A complete plugin:')[1].split('*/')[0].split('\n')]
     code = '\n'.join(lines).split('Built with:')
     (tmp_path / 'echo.c').write_text(code[0])
-    command = code[1].split('\n')[0].strip().replace('<where this file is>', str(ROOT / 'Sources/CHearth/include'))
+    command = code[1].split('\n')[0].strip().replace('<where this file is>', str(ROOT / 'SDK/Sources/CHearth/include'))
     subprocess.run(command.split(), cwd=tmp_path, check=True)
     host = launch({'echo': {'library': str(tmp_path / 'libecho.so')}})
     assert host.result('echo', {'a': [1]}) == {'a': [1]}

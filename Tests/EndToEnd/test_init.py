@@ -78,7 +78,7 @@ def test_a_project_in_swift(hearth):
 def test_a_project_in_c(hearth):
     hearth.succeeds('init', 'counts', '--language', 'c')
     folder = hearth.folder / 'counts'
-    assert (folder / 'include/hearth.h').read_bytes() == (ROOT / 'Sources/CHearth/include/hearth.h').read_bytes()
+    assert (folder / 'include/hearth.h').read_bytes() == (ROOT / 'SDK/Sources/CHearth/include/hearth.h').read_bytes()
 
     def edit():
         source = folder / 'src/Counts.c'
@@ -152,8 +152,12 @@ def test_places_that_cannot_be(hearth):
 def test_packages(hearth):
     hearth.succeeds('init', 'by-address', '--package', 'https://example.com/hearth.git')
     assert '.package(url: "https://example.com/hearth.git", branch: "main")' in (hearth.folder / 'by-address/Package.swift').read_text()
-    hearth.succeeds('init', 'by-folder', '--package', ROOT)
-    assert f'path: "{ROOT}"' in (hearth.folder / 'by-folder/Package.swift').read_text()
+    assert 'package: "hearth")' in (hearth.folder / 'by-address/Package.swift').read_text()
+    for name, folder in (('by-folder', ROOT), ('by-sdk', ROOT / 'SDK')):
+        hearth.succeeds('init', name, '--package', folder)
+        written = (hearth.folder / name / 'Package.swift').read_text()
+        assert f'path: "{ROOT}/SDK"' in written
+        assert 'package: "hearth-sdk")' in written
 
 
 def test_a_program_far_from_its_sources(hearth, tmp_path):

@@ -55,7 +55,7 @@ def reset(folder):
                'OtherEntry': {'declaration': '', 'value': '1', 'name': 'other'}}
     for target, values in entries.items():
         write(folder / f'Sources/{target}/entry.c', ENTRY % values)
-        for header in (ROOT / 'Sources/CHearth/include/hearth.h', ROOT / 'Tests/Plugins/C/plugin.h'):
+        for header in (ROOT / 'SDK/Sources/CHearth/include/hearth.h', ROOT / 'Tests/Plugins/C/plugin.h'):
             write(folder / f'Sources/{target}/include/{header.name}', header.read_text())
         write(folder / f'Sources/{target}/include/module.modulemap', f'module {target} {{ }}\n')
 

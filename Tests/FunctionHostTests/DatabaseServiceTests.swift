@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import RealtimeDatabase
 import Testing
 import Tree

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import Rules
 import Testing
 import Tree

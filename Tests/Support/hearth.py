@@ -59,7 +59,7 @@ def compiled(source, defines):
     folder = tempfile.mkdtemp(prefix='hearth-plugin-')
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     target = f'{folder}/lib{source.stem}.so'
-    flags = ['-shared', '-fPIC', '-Wall', '-Werror', '-I', ROOT / 'Sources/CHearth/include', *(f'-D{key}={value}' for key, value in defines)]
+    flags = ['-shared', '-fPIC', '-Wall', '-Werror', '-I', ROOT / 'SDK/Sources/CHearth/include', *(f'-D{key}={value}' for key, value in defines)]
     subprocess.run(['gcc', *flags, source, '-o', target], check=True)
     return target
 

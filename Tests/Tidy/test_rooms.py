@@ -7,13 +7,15 @@ import pytest
 from hearth import ROOT
 from swift_source import blanked
 
-PACKAGE = (ROOT / 'Package.swift').read_text()
+PACKAGE = (ROOT / 'Package.swift').read_text() + (ROOT / 'SDK/Package.swift').read_text()
 # The rooms from the ground up; a room imports only from what stands before it.
-ORDER = ['CHearth', 'CLinux', 'CLibuv', 'COpenSSL', 'CZlib', 'CLLHTTP', 'CCurl', 'CSQLite', 'CRE2', 'Bytes', 'Files', 'Metrics', 'JSON',
+ORDER = ['CHearth', 'CLinux', 'CLibuv', 'COpenSSL', 'CZlib', 'CLLHTTP', 'CCurl', 'CSQLite', 'CRE2', 'HearthBytes', 'Files', 'Metrics', 'HearthJSON',
          'CommandClient', 'EventLoop', 'HTTP', 'Tokens', 'Configuration', 'SQLite', 'Tree', 'Rules', 'RealtimeDatabase', 'Messaging',
          'WorkerProtocol', 'FunctionWorker', 'PluginBuild', 'FunctionHost', 'hearth']
+# Names that Package.swift gives to modules of the SDK.
+CONSTANTS = {'bytes': 'HearthBytes', 'json': 'HearthJSON'}
 # What a plugin author imports stands apart from the host: it travels into other processes.
-SDK_MAY_IMPORT = {'CHearth', 'Bytes', 'JSON'}
+SDK = {'CHearth', 'HearthBytes', 'HearthJSON', 'HearthFunctions'}
 
 
 def declared():
@@ -24,6 +26,7 @@ def declared():
         rest = rest[:re.search(r'\n        \.\w+\(|\n    \]', rest).start()] if re.search(r'\n        \.\w+\(|\n    \]', rest) else rest
         listed = re.search(r'dependencies: \[(.*?)\](?=,|\))', rest, re.DOTALL)
         named = re.sub(r'\.product\(.*?\)', '', listed[1]) if listed else ''
+        named = re.sub(r'\b(bytes|json)\b', lambda constant: f'"{CONSTANTS[constant[1]]}"', named)
         rooms[match[2]] = set(re.findall(r'"(\w+)"', named))
     return rooms
 
@@ -42,11 +45,12 @@ def imports(folder):
 
 
 ROOMS = declared()
-SOURCES = sorted(path.name for path in (ROOT / 'Sources').iterdir() if path.is_dir())
+FOLDERS = {path.name: path for parent in ('Sources', 'SDK/Sources') for path in (ROOT / parent).iterdir() if path.is_dir()}
+SOURCES = sorted(FOLDERS)
 
 
 def test_imports_are_seen():
-    assert {'Bytes', 'JSON', 'EventLoop', 'HTTP'} <= set(imports('Sources/FunctionHost'))
+    assert {'HearthBytes', 'HearthJSON', 'EventLoop', 'HTTP'} <= set(imports(FOLDERS['FunctionHost']))
 
 
 def test_every_folder_is_a_target():
@@ -55,7 +59,7 @@ def test_every_folder_is_a_target():
 
 @pytest.mark.parametrize('room', SOURCES)
 def test_a_room_imports_what_it_declares(room):
-    undeclared = {name: where for name, where in imports(f'Sources/{room}').items() if name in ROOMS and name not in ROOMS[room]}
+    undeclared = {name: where for name, where in imports(FOLDERS[room]).items() if name in ROOMS and name not in ROOMS[room]}
     assert undeclared == {}
 
 
@@ -70,7 +74,8 @@ def test_every_room_has_its_place():
 
 
 def test_the_plugin_library_stands_apart_from_the_host():
-    assert ROOMS['HearthFunctions'] <= SDK_MAY_IMPORT
+    assert ROOMS['HearthFunctions'] <= SDK
+    assert {path.name for path in (ROOT / 'SDK/Sources').iterdir()} == SDK
 
 
 @pytest.mark.parametrize('plugin', ['Arithmetic', 'Messages'])
@@ -117,12 +122,12 @@ def test_a_room_is_drawn_with_what_it_imports(room):
 
 
 def folders(room):
-    return [path.name for path in sorted((ROOT / 'Sources' / room).iterdir()) if path.is_dir() and any(path.rglob('*.swift'))]
+    return [path.name for path in sorted(FOLDERS[room].iterdir()) if path.is_dir() and any(path.rglob('*.swift'))]
 
 
-@pytest.mark.parametrize('room', [room for room in SOURCES if any((ROOT / 'Sources' / room).rglob('*.swift'))])
+@pytest.mark.parametrize('room', [room for room in SOURCES if any(FOLDERS[room].rglob('*.swift'))])
 def test_a_room_says_what_its_folders_are(room):
-    page = (ROOT / 'Sources' / room / 'README.md').read_text()
+    page = (FOLDERS[room] / 'README.md').read_text()
     assert [name for name in folders(room) if not re.search(rf'`{name}[`/]', page)] == []
 
 

@@ -16,18 +16,18 @@ COLUMNS_MAX = 150
 CODE = ('.swift', '.c', '.h', '.py', '.sh')
 
 # Rooms that a worker or the request path runs in.
-NO_FOUNDATION = ('Bytes', 'EventLoop', 'HTTP', 'JSON', 'HearthFunctions', 'Configuration', 'WorkerProtocol', 'FunctionWorker', 'Tree', 'Rules',
-                 'SQLite', 'RealtimeDatabase', 'CommandClient')
+NO_FOUNDATION = ('SDK', 'Sources/EventLoop', 'Sources/HTTP', 'Sources/Configuration', 'Sources/WorkerProtocol', 'Sources/FunctionWorker', 'Sources/Tree', 'Sources/Rules',
+                 'Sources/SQLite', 'Sources/RealtimeDatabase', 'Sources/CommandClient')
 # Where the program speaks to a terminal.
 MAY_PRINT = ('Sources/hearth/',)
 # The C edge, where an optional pointer is unwrapped because the C side promises it.
-MAY_FORCE = ('Sources/Bytes/ByteBuffer.swift',)
+MAY_FORCE = ('SDK/Sources/HearthBytes/ByteBuffer.swift',)
 UNSAFE = re.compile(r'@unchecked Sendable|nonisolated\(unsafe\)|unsafeBitCast')
 FORCED = re.compile(r'[\w)\]>?]!(?![=(]\S*\s*=)(?!=)')
 
 
 def swift(*folders):
-    return [name for name in tracked('.swift') if name.startswith(folders or ('Sources/', 'Plugins/', 'Tests/'))]
+    return [name for name in tracked('.swift') if name.startswith(folders or ('SDK/', 'Sources/', 'Plugins/', 'Tests/'))]
 
 
 def hits(names, pattern, code_only=True):
@@ -84,23 +84,23 @@ def test_whitespace():
 
 
 def test_no_forced_try_or_cast():
-    none_of(hits(swift('Sources/', 'Plugins/'), re.compile(r'\btry!|\bas!|\bfatalError\(')))
+    none_of(hits(swift('SDK/', 'Sources/', 'Plugins/'), re.compile(r'\btry!|\bas!|\bfatalError\(')))
 
 
 def test_no_forced_unwrapping():
-    names = [name for name in swift('Sources/', 'Plugins/') if name not in MAY_FORCE]
+    names = [name for name in swift('SDK/', 'Sources/', 'Plugins/') if name not in MAY_FORCE]
     none_of(hits(names, FORCED))
 
 
 def test_no_print():
-    names = [name for name in swift('Sources/', 'Plugins/') if not name.startswith(MAY_PRINT)]
+    names = [name for name in swift('SDK/', 'Sources/', 'Plugins/') if not name.startswith(MAY_PRINT)]
     none_of(hits(names, re.compile(r'(?<![\w.])(print|debugPrint|dump|NSLog)\(')))
 
 
 @pytest.mark.parametrize('room', NO_FOUNDATION)
 def test_hot_rooms_do_without_foundation(room):
     pattern = re.compile(r'^\s*(@\w+\s+|public\s+|internal\s+|private\s+)*import\s+(\w+\s+)?(Foundation\w*|Dispatch)\b')
-    none_of(hits(swift(f'Sources/{room}/'), pattern))
+    none_of(hits(swift(f'{room}/'), pattern))
 
 
 def test_unsafe_markers_give_a_reason():
@@ -124,7 +124,7 @@ def test_public_things_of_the_plugin_library_are_documented():
     # What the language calls by itself and a reader never does.
     witness = re.compile(r'init\(\w+Literal\b|func (makeIterator|build\w+|hash)\(')
     bare = []
-    for name in swift('Sources/HearthFunctions/'):
+    for name in swift('SDK/Sources/HearthFunctions/'):
         lines = text_of(name).split('\n')
         for number, line in enumerate(lines):
             above = number - 1

@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-import JSON
+import HearthJSON
 import Testing
 
 @testable import Tokens

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import Testing
 
 @testable import Tokens

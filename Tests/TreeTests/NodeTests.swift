@@ -1,5 +1,5 @@
 import FuzzSupport
-import JSON
+import HearthJSON
 import Testing
 import Tree
 

@@ -1,1 +1,1 @@
-../../../Sources/CHearth/include/hearth.h
+../../../SDK/Sources/CHearth/include/hearth.h

@@ -1,5 +1,5 @@
-import Bytes
-public import JSON
+import HearthBytes
+public import HearthJSON
 
 /// Calls functions of a host as a client would, and starts event functions by hand.
 public final class FunctionCaller {

@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// JSON as people type it: keys without quotes, single quotes, commas before an end, `undefined`. All JSON is such a text, too.
 public struct RelaxedJSON {

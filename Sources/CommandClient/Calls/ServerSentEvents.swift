@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Takes a stream of server-sent events apart (HTML Standard, section 9.2.6).
 struct ServerSentEvents {

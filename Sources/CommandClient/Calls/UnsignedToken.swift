@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import Glibc
-import JSON
+import HearthJSON
 
 /// ID tokens without a signature, as the Firebase emulators make them.
 enum UnsignedToken {

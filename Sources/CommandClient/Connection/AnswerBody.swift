@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Where the body of an answer ends (RFC 9112 section 6), piece by piece.
 enum AnswerBody {

@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// Why a command did not get what it asked the host for.
 public struct ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 extension HostAnswerHead {
     /// Reads the status line and the fields, up to and with the empty line.

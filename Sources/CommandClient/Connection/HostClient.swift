@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 /// Asks a host, one thing after the other. Keeps its connection from one request to the next.
 public final class HostClient {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Glibc
 
 /// HTTP/1.1 on one connection: a request, then its answer, then the next.

@@ -1,4 +1,4 @@
-public import Bytes
+public import HearthBytes
 
 /// What is asked of a host.
 public struct HostRequest {

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// What part of a place is wanted, and in what form.
 public struct DatabaseQuery: Sendable, Hashable {

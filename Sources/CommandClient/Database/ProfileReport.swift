@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// What a profile of a database comes to.
 public struct ProfileReport: Sendable {

@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 extension HostClient {
     /// Hands on every operation on a database, as the host tells it, until the host ends that.

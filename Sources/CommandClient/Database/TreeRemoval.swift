@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// Removes a tree of any size: in one request where the host takes it, else in parts (spec database 2.9).
 public struct TreeRemoval {

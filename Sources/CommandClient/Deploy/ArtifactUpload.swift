@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Sends a library to a host in pieces, and goes on where an earlier attempt broke off.
 public struct ArtifactUpload {

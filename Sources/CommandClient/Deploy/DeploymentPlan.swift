@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// What a deployment does to one function.
 public struct DeploymentChange: Sendable, Hashable {

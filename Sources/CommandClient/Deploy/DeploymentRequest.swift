@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// One plugin of a deployment.
 public struct DeployedPlugin {

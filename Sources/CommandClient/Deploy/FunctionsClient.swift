@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// Functions, their versions and their libraries, as the host's administration has them.
 public struct FunctionsClient {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Some values that are written by one request: all of them or none.
 struct ImportBatch {

@@ -1,4 +1,4 @@
-public import Bytes
+public import HearthBytes
 import Glibc
 
 /// Writes a JSON text of any size below a place in the database, in requests of bounded size, several under way at a time.

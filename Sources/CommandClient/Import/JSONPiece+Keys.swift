@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 extension JSONPiece {
     /// The path's keys, without the escapes of JSON.

@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 extension JSONSplitter {
     /// How much longer than its content the text of a string can be: `\u0000` is one byte.

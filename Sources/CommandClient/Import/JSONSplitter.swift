@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 /// Takes a JSON text of any size apart into values that are small enough to be sent one by one.
 ///

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import Glibc
-public import JSON
+public import HearthJSON
 
 /// The log of a host, as its administration hands it out: lines of JSON, oldest first.
 public final class LogClient {

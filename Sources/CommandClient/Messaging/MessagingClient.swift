@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// Asks the messaging service of a host, as its administrator.
 public final class MessagingClient {

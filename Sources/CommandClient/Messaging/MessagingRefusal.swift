@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// Why the messaging service did not take a message: what its answer says, and what to do about it.
 struct MessagingRefusal {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Glibc
 
 /// What was typed at earlier prompts, in a file that only its owner can read.

@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// What somebody says at the prompt of `hearth functions:shell`.
 public enum ShellStatement: Sendable {

@@ -1,5 +1,5 @@
 import HTTP
-import JSON
+import HearthJSON
 
 /// The host itself and all of its data: `/_/api/host:upgrade`, `/_/api/backup`, `/_/api/restores`.
 extension AdminAPI {

@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 import RealtimeDatabase
 
 /// The administration of one loop: everything below `/_/api` (docs/admin-api.md). Only for whoever has the admin token, or in

@@ -1,5 +1,5 @@
 import HTTP
-import JSON
+import HearthJSON
 import RealtimeDatabase
 
 /// Why the administration does not do what was asked.

@@ -1,6 +1,6 @@
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 
 /// `artifacts/SHA256`: libraries that come in piece by piece. Belongs to the home loop.
 final class ArtifactAdministration {

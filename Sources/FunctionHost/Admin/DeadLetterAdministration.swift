@@ -1,6 +1,6 @@
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 import RealtimeDatabase
 
 /// `databases/NAME/dead-letters`: events that were given up, listed, looked at, replayed and deleted.

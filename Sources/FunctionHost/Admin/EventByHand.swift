@@ -1,5 +1,5 @@
 import Configuration
-import JSON
+import HearthJSON
 import RealtimeDatabase
 import Tree
 

@@ -2,7 +2,7 @@ import Configuration
 import EventLoop
 import FunctionWorker
 import HTTP
-import JSON
+import HearthJSON
 
 /// A request to the administration that is answered on the home loop, whichever loop it came in on.
 struct HomeCall: Sendable {

@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 
 /// `logs`: lines of the log, those that are kept and, for whoever follows, those that come. Belongs to one loop.
 final class LogAdministration {

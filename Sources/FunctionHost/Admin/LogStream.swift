@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 
 /// One who follows the log: first what is kept, page by page, then what comes. A reader that is slower than the log is told how many
 /// lines it has missed. Belongs to the loop of its connection.

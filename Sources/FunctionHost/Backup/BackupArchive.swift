@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import Crypto
 import Glibc
-import JSON
+import HearthJSON
 import SQLite
 
 /// A backup of a data directory as the bytes of an archive, made piece by piece while the host runs.

@@ -1,8 +1,8 @@
-import Bytes
+import HearthBytes
 import Crypto
 import Files
 import Glibc
-import JSON
+import HearthJSON
 import SQLite
 
 /// A backup on its way back: its members are written beside the data, and checked before anything is replaced.

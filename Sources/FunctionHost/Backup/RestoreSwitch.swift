@@ -1,6 +1,6 @@
 import Files
 import Glibc
-import JSON
+import HearthJSON
 
 /// Puts restored data into the place of what is there. Each step is a rename, and a note in the data directory says which ones are due, so
 /// that a switch that is interrupted anywhere is completed by whoever looks next.

@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 /// What a callable answers: bytes of a body and the HTTP status that goes with it (spec functions 2.2 and 4.2).
 enum CallableAnswer {

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import Glibc
-import JSON
+import HearthJSON
 
 /// The body of a callable request (spec functions 1.1, rows 3 to 7 and 13).
 struct CallableBody {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// The seventeen codes of the callable protocol (spec functions 2.1).
 enum FunctionErrorCode: Int, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// The wire's wrappers for 64-bit integers (spec functions 4): clients that have such a type send
 /// `{"@type": "type.googleapis.com/google.protobuf.Int64Value", "value": "1"}` for 1, and want the same back for what a

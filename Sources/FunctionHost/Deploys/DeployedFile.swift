@@ -1,6 +1,6 @@
 import Files
 import Glibc
-import JSON
+import HearthJSON
 
 /// `deployed.json` in the data directory: the truth of what runs.
 struct DeployedFile: Sendable {

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// What a host runs, and what it ran before: the contents of `deployed.json`.
 struct DeployedState: Codable, Sendable, Equatable {

@@ -1,5 +1,5 @@
 import Configuration
-import JSON
+import HearthJSON
 
 /// What a deployment does to each function and why, before anything happens. A value: it can be looked at and thrown away.
 struct DeploymentPlan {

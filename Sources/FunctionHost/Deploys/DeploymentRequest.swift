@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// A deployment as the administration is asked for it.
 struct DeploymentRequest: Sendable {

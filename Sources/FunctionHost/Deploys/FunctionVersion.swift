@@ -1,5 +1,5 @@
 import Configuration
-import JSON
+import HearthJSON
 
 /// One version of a function: a library, options and variables. It is never changed once it has a number.
 struct FunctionVersion: Codable, Sendable, Equatable {

@@ -1,7 +1,7 @@
 import Configuration
 import EventLoop
 import FunctionWorker
-import JSON
+import HearthJSON
 import Logging
 
 /// Brings what runs into step with the plugins and options of the host's own `functions.json`.

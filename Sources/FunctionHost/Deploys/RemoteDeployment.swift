@@ -1,7 +1,7 @@
 import Configuration
 import EventLoop
 import FunctionWorker
-import JSON
+import HearthJSON
 
 /// A deployment over the administration: all of its plugins or nothing. Belongs to the home loop.
 final class RemoteDeployment {

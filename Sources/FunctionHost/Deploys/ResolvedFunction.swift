@@ -1,6 +1,6 @@
 import Configuration
 import FunctionWorker
-import JSON
+import HearthJSON
 
 /// A version worked out: what its workers are given and what calls of it are held to.
 struct ResolvedFunction: Sendable {

@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 import WorkerProtocol
 
 /// Writes what functions log and print, and what becomes of their invocations.

@@ -1,5 +1,5 @@
 import HTTP
-import JSON
+import HearthJSON
 import Logging
 
 /// Sends the host's own swift-log lines to a ``LogOutput``.

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Configuration
 
 /// Where a path leads: which function, and what of the path is the function's own (spec functions 10.2).

@@ -1,8 +1,8 @@
-import Bytes
+import HearthBytes
 import Configuration
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 import Logging
 import Tokens
 import WorkerProtocol

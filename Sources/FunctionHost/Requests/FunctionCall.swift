@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 import FunctionWorker
 import WorkerProtocol
 

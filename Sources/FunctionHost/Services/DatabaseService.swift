@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import EventLoop
-import JSON
+import HearthJSON
 import RealtimeDatabase
 import Tree
 

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import Tree
 
 /// Why something is not a query.

@@ -1,5 +1,5 @@
 import EventLoop
-import JSON
+import HearthJSON
 import Messaging
 
 /// Messaging as functions use it: `docs/services.md` describes methods, payloads and answers. Belongs to the dispatcher's loop.

@@ -1,5 +1,5 @@
 import HTTP
-import JSON
+import HearthJSON
 import RealtimeDatabase
 
 /// A plugin's call of one of the host's services.

@@ -1,7 +1,7 @@
 import CLinux
 import EventLoop
 import Glibc
-import JSON
+import HearthJSON
 import Logging
 
 /// How the host is handed over to a new process, as the host sees it.

@@ -2,7 +2,7 @@ import CLinux
 import EventLoop
 import FunctionWorker
 import Glibc
-import JSON
+import HearthJSON
 import Logging
 import Messaging
 import RealtimeDatabase

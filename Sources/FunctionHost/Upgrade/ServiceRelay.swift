@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import EventLoop
-import JSON
+import HearthJSON
 import RealtimeDatabase
 
 /// A part of something that may be longer than a message: a number that all of its parts have, whether it is the last one, and bytes.

@@ -1,7 +1,7 @@
 import EventLoop
 import FunctionWorker
 import Glibc
-import JSON
+import HearthJSON
 import Logging
 
 /// The new host's side of an upgrade: gets ready, waits for the databases, and takes the old host's connections. Belongs to the home loop.

@@ -1,7 +1,7 @@
 import CLinux
 import EventLoop
 import Glibc
-import JSON
+import HearthJSON
 
 extension TakeoverStart {
     /// What the host says that has started this process to take over from it; nil for a process that nobody has started so.

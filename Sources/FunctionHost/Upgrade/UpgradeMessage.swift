@@ -1,5 +1,5 @@
 import EventLoop
-import JSON
+import HearthJSON
 
 /// What a host and the one that takes over from it say to each other: a letter, and what belongs to it.
 enum UpgradeMessage: UInt8 {

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import Synchronization
 
 /// How the last build of each plugin went, for `/_/api/builds`. Read on every loop.

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import EventLoop
 
 /// One client's connection: requests in, answers out, one after the other.

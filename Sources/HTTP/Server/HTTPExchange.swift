@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import EventLoop
 
 /// One request and its answer.

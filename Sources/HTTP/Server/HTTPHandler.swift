@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// What a server does with requests. Called on the server's loop.
 public protocol HTTPHandler: AnyObject {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 public import EventLoop
 
 /// A connection that is between requests, for somebody else to go on with.

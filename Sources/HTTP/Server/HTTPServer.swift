@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import EventLoop
 
 /// An HTTP/1.1 server on one loop: speaks the protocol on connections that it is given, and asks a handler for answers.

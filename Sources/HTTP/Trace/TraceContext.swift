@@ -1,4 +1,4 @@
-public import Bytes
+public import HearthBytes
 
 /// Where a piece of work stands in a trace: the trace, the piece itself, and what was decided about it (W3C Trace Context).
 ///

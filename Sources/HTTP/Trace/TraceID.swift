@@ -1,4 +1,4 @@
-public import Bytes
+public import HearthBytes
 
 /// Names a trace: everything that one request sets off, on this host and beyond. Never all zero.
 public struct TraceID: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// The `tracestate` of a trace (W3C Trace Context section 3.3): a list of what other systems know of it. It is handed on as it
 /// came; this host adds nothing.

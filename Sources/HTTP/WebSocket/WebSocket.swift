@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import EventLoop
 
 /// Hears what arrives on a WebSocket. Called on its loop.

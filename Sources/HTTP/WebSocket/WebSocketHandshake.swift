@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import EventLoop
 
 /// The opening of a WebSocket (RFC 6455 section 4.2).

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// What a WebSocket puts up with.
 public struct WebSocketLimits: Sendable {

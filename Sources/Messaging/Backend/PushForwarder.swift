@@ -1,5 +1,5 @@
 public import EventLoop
-public import JSON
+public import HearthJSON
 
 /// Hands messages that the embedded back end has accepted to the push service that a device registered with: a browser's, or APNs.
 ///

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import HTTP
 
 /// Who calls the messaging API, as far as it matters what he may do.

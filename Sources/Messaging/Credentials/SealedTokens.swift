@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Crypto
 
 /// Tokens that this server makes and recognises again without keeping them: what they say, and a code over it that only the key's

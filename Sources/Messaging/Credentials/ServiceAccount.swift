@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-import JSON
+import HearthJSON
 import SQLite
 
 /// Whoever has its private key may send for a project (spec messaging 5.1). The server keeps the public key only.

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import Crypto
-import JSON
+import HearthJSON
 
 /// JSON Web Tokens that this server signs (RFC 7519).
 enum SignedToken {

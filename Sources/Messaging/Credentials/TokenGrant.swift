@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 /// The grant that a service account asks an access token with: a token that it has signed itself (spec messaging 5.2, RFC 7523).
 struct TokenGrant: Sendable {

@@ -1,5 +1,5 @@
 public import EventLoop
-import JSON
+import HearthJSON
 public import Logging
 import SQLite
 

@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 public import EventLoop
 public import HTTP
-import JSON
+import HearthJSON
 public import Logging
 
 /// Hands messages to Apple's push service over HTTP/2 (spec messaging 6.11, 7.2).

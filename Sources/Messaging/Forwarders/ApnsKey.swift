@@ -1,5 +1,5 @@
 import Crypto
-import JSON
+import HearthJSON
 import Synchronization
 
 /// Who this server is to Apple's push service: a key of the developer's account.

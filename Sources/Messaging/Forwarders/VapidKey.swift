@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 public import Crypto
 import Files
-import JSON
+import HearthJSON
 import Synchronization
 
 /// Who this server is to the push services of browsers (RFC 8292). Browsers subscribe with its public key.

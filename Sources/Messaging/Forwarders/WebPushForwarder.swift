@@ -1,6 +1,6 @@
 public import EventLoop
 public import HTTP
-import JSON
+import HearthJSON
 public import Logging
 
 /// Hands messages to the push services of browsers (RFC 8030), encrypted for each browser (RFC 8291). Belongs to no loop.

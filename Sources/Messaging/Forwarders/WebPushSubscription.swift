@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Crypto
 
 /// A browser's subscription: where its push service takes messages, and the keys to encrypt them for it (RFC 8291 section 2).

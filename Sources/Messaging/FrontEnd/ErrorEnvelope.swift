@@ -1,5 +1,5 @@
 import HTTP
-import JSON
+import HearthJSON
 
 /// How errors look on the wire (spec messaging 2.4).
 enum ErrorEnvelope {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import HTTP
 
 /// A device that is connected by server-sent events (spec messaging 6.8).

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// What the answers of the messaging service have in common.
 enum MessagingAnswer {

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// What tests do to the service, in development mode (spec messaging 6.7): `POST /_messaging/v1/control/NAME`, by the administrator.
 extension MessagingFrontEnd {

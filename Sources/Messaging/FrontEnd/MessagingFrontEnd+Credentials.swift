@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 
 /// Service accounts, and the tokens that they are given (spec messaging 5.6).
 extension MessagingFrontEnd {

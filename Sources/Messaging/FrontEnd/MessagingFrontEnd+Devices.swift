@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// What a device does with its own token: `/_messaging/v1/devices/TOKEN/...` (spec messaging 6.8).
 extension MessagingFrontEnd {

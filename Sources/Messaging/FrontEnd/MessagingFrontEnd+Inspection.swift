@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// What was accepted and what became of it (spec messaging 6.8).
 extension MessagingFrontEnd {

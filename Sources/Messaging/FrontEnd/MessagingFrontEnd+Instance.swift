@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import Crypto
 import HTTP
-import JSON
+import HearthJSON
 
 /// The instance API, through which Admin SDKs change topics (spec messaging 4.2).
 extension MessagingFrontEnd {

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// Hearth's own device and inspection API below `/_messaging/v1/projects/P/` (spec messaging 6.2, 4.3 and 6.8).
 extension MessagingFrontEnd {

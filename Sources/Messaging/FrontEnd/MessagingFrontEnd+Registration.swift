@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// Installations and registrations as the client SDKs make them (spec messaging 6.2).
 extension MessagingFrontEnd {

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// `.../registrations/R/topicSubscriptions` (spec messaging 4.3).
 extension MessagingFrontEnd {

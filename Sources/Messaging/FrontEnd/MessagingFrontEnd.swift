@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 public import EventLoop
 public import HTTP
-import JSON
+import HearthJSON
 
 /// The messaging service as HTTP sees it, for one loop: sending, topics, registration, delivery (spec messaging 2, 4, 6).
 ///

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Tree
 
 /// What the path of a request to the messaging service names.

@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 
 /// A device that asks for what there is, and waits a while where there is nothing (spec messaging 6.8): for tests and scripts.
 final class PollingDevice: DeviceClient, HTTPExchangeObserver {

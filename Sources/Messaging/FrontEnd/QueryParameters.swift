@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Tree
 
 /// The parameters of a query, or of a form; of equal names the first counts.

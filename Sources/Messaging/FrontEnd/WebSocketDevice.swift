@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import EventLoop
 import HTTP
-import JSON
+import HearthJSON
 
 /// A device that is connected by a WebSocket, subprotocol `fcm-device.v1` (spec messaging 6.8).
 ///

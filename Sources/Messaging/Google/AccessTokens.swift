@@ -1,5 +1,5 @@
 import HTTP
-import JSON
+import HearthJSON
 import Logging
 
 /// The access token of a service account: asked for ahead of time, by one request however many wait for it (spec messaging 5.3).

@@ -1,5 +1,5 @@
 import HTTP
-import JSON
+import HearthJSON
 
 /// What Google's messaging service answered, in this room's words (spec messaging 2.4, 2.6).
 enum GoogleAnswer {

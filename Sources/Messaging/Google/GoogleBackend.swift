@@ -1,6 +1,6 @@
 public import EventLoop
 public import HTTP
-import JSON
+import HearthJSON
 public import Logging
 
 /// Sends through Google's own service, the FCM HTTP v1 API, with a service account.

@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-import JSON
+import HearthJSON
 
 /// The key file of a service account, as Google's console gives it out (spec messaging 5.1).
 public struct ServiceAccountKey: Sendable {

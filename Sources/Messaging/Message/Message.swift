@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// A message of the HTTP v1 API that has passed every rule which can be checked without knowing its receivers (spec messaging 1).
 ///

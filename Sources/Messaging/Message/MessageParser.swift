@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// Why a message was not taken, or a call of the messaging API was refused (spec messaging 2.4).
 ///

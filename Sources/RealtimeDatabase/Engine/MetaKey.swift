@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// The rows of the keyspace `meta` that are the engine's own.
 enum MetaKey {

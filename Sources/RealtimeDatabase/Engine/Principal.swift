@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// On whose behalf something is read or written.
 public enum Principal: Sendable {

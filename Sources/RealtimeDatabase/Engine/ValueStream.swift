@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 public import EventLoop
 
 /// The rest of an answer that is too long for one piece, all of it of one state of the tree.

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import Tree
 
 /// Something that was done to a namespace, as the profiler tells it (spec database 2.9). What an operation has not is left out.

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import HTTP
 
 /// How much of large bodies one loop holds at a time: a few clients must not fill the memory with what they have not finished

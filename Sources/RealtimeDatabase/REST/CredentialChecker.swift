@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// Verifies the tokens of requests to the database. Belongs to the loop of its front end.
 public protocol CredentialChecker: AnyObject {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 public import EventLoop
 public import HTTP
 

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 import Tree
 
 /// The frames of event streams (spec database 2.8).

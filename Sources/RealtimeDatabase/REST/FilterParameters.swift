@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 import Tree
 
 /// `orderBy`, the bounds and the limits of a read, as they came; made into a query when all of them are known.

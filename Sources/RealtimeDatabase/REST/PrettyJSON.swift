@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 /// Indented JSON for people, with the blanks of the hosted service: `"name" : value`.
 enum PrettyJSON {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Tree
 
 /// The children that a query shows at a time, for telling only what changes of them.

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// What the answers of the database have in common (spec database 2.1).
 enum RESTAnswer {

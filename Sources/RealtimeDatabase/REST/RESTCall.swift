@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import EventLoop
 import HTTP
 import Tree

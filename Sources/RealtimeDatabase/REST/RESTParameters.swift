@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Tree
 
 /// The query of a request, read into what it asks for (spec database 2.3). Names that mean nothing here are left alone, as

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import HTTP
 
 /// What a request does, whichever way it says so.

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// Who sends a request, as far as the database cares.
 struct Requester {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// The `timeout` of a read: `250ms`, `10s` or `5min`, at most 15 minutes (spec database 2.3).
 enum TimeLimit {

@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 import Tree
 
 /// The two values of a change, which differ.

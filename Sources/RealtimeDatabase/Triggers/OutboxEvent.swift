@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 public import HTTP
 public import Tree
 

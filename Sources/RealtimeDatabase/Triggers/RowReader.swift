@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Takes the fields of a row apart that ``RowWriter`` put together.
 struct RowReader: ~Escapable {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Puts the fields of a row one behind the other. What each is follows from its place.
 struct RowWriter: ~Copyable {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Finds which part of a rule's expression made it false.
 struct Explanation {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 public import Tree
 
 /// The security rules of a database, compiled once and shared by all threads.

@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 public import Tree
 
 /// Why a request was allowed or denied: every rule that was asked, in order, with what it said.

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Tree
 
 /// Makes rule nodes of a rules document and compiles their expressions.

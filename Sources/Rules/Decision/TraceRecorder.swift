@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Tree
 
 /// Gathers what a trace shows while rules are asked.

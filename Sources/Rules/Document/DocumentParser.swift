@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 /// Reads a rules document: JSON in which comments may stand wherever white space may, and strings may hold newlines.
 struct DocumentParser {

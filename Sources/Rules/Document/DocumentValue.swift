@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 /// A value of a rules document and where it stands.
 struct DocumentValue: Sendable {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Reads one string of a rules document. Newlines and tabs may stand in it as they are, so that an expression may have lines.
 struct StringReader {

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// Methods of strings.
 extension Evaluator {

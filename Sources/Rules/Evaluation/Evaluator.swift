@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import Tree
 
 /// Evaluates the rules of one request, one after the other.

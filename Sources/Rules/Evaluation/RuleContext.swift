@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// Who asks, and when.
 public struct RuleContext: Sendable {

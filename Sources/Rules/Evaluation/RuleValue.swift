@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import Tree
 
 /// What an expression is worth while it is evaluated.

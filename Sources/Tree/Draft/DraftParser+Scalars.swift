@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 extension DraftParser {
     /// What the name of a member is.

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// Reads a body from its bytes straight into nodes: one pass, no tree of JSON in between.
 ///

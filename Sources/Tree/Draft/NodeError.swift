@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// Why a body is not a value that can be written.
 public struct NodeError: Error, Sendable, Hashable, CustomStringConvertible {

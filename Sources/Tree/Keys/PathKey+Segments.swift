@@ -1,5 +1,5 @@
-public import Bytes
-import JSON
+public import HearthBytes
+import HearthJSON
 
 /// Segments in the bytes of a row. Rows come from this room: what is not a segment is taken as none, never read beyond.
 extension PathKey {

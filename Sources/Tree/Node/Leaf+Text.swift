@@ -1,5 +1,5 @@
-public import Bytes
-public import JSON
+public import HearthBytes
+public import HearthJSON
 
 extension Leaf {
     /// Appends the leaf's one JSON text: what rows hold and what answers copy.

@@ -1,5 +1,5 @@
-import Bytes
-public import JSON
+import HearthBytes
+public import HearthJSON
 
 extension Node {
     /// Takes a value in either form: arrays, `.value` and `.priority` are understood. Server values are refused, as are numbers that

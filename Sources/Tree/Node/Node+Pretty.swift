@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 
 extension Node {
     /// Appends the node for people to read: a member a line, two spaces a level, a space on either side of the colon. Arrays go on

@@ -1,5 +1,5 @@
-public import Bytes
-import JSON
+public import HearthBytes
+import HearthJSON
 
 /// How a node is written as JSON.
 public enum JSONForm: Sendable, Hashable {

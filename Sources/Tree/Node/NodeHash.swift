@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Crypto
 
 /// The hash of a node that is not empty (V1, spec database 3.8): SHA-1 in base 64, 28 characters.

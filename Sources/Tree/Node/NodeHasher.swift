@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Crypto
 
 /// Puts the hash of a node with children together from those of its children, given in key order.

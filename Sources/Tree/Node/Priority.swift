@@ -1,5 +1,5 @@
-public import Bytes
-public import JSON
+public import HearthBytes
+public import HearthJSON
 
 /// What a node is sorted by in the default order, when it has one (spec database 1.3). Numbers are compared as doubles.
 public enum Priority: Sendable {

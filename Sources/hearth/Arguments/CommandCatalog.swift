@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import HearthJSON
 
 /// All commands with their arguments, as the argument parser knows them.
 struct CommandCatalog {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Bytes
+import HearthBytes
 import CommandClient
 import Glibc
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 import Glibc
 
 /// `hearth completions`: what makes a shell complete hearth's commands.

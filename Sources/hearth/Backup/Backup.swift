@@ -1,8 +1,8 @@
 import ArgumentParser
-import Bytes
+import HearthBytes
 import CommandClient
 import Glibc
-import JSON
+import HearthJSON
 
 /// `hearth backup`: all data of a running host in one file.
 struct Backup: HostCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandClient
 import FunctionHost
-import JSON
+import HearthJSON
 
 /// `hearth restore`: puts a backup back.
 struct Restore: HostCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Bytes
+import HearthBytes
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth functions:call`: calls a function by hand.
 struct FunctionsCall: HostCommand {

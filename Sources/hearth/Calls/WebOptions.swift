@@ -1,7 +1,7 @@
 import ArgumentParser
-import Bytes
+import HearthBytes
 import CommandClient
-import JSON
+import HearthJSON
 
 /// How a plain HTTP function is asked.
 struct WebOptions: ParsableArguments {

@@ -1,7 +1,7 @@
-import Bytes
+import HearthBytes
 import CommandClient
 import Glibc
-import JSON
+import HearthJSON
 
 /// JSON that a command is given: with `--data`, in a file, or on standard input.
 final class InputData {

@@ -1,5 +1,5 @@
 import Glibc
-import JSON
+import HearthJSON
 import Synchronization
 
 /// What is said when a command is interrupted (Ctrl-C, or a service that ends it), so that nobody has to guess what was done.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// A command that does its work on this machine, without a host.
 protocol LocalCommand: ParsableCommand {

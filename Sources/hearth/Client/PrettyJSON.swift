@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// JSON with a line for each member, as people read it.
 enum PrettyJSON {

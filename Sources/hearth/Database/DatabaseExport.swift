@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth database:export`: saves a place in the form that `database:import` reads.
 struct DatabaseExport: HostCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth database:get`: reads a place.
 struct DatabaseGet: HostCommand {

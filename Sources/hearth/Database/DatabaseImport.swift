@@ -1,7 +1,7 @@
 import ArgumentParser
-import Bytes
+import HearthBytes
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth database:import`: writes a JSON file of any size.
 struct DatabaseImport: HostCommand {

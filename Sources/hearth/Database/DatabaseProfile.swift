@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth database:profile`: what is done to a database, and how long it takes.
 struct DatabaseProfile: HostCommand {

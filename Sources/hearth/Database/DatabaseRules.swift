@@ -1,7 +1,7 @@
 import ArgumentParser
-import Bytes
+import HearthBytes
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth database:rules`: the security rules of a database.
 struct DatabaseRules: ParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// What the commands take that write.
 struct WriteOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import CommandClient
 import Glibc
-import JSON
+import HearthJSON
 import Synchronization
 
 /// Takes in what a host tells of a database, on a thread of its own, until this one is asked to end.

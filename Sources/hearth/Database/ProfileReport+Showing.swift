@@ -1,5 +1,5 @@
 import CommandClient
-import JSON
+import HearthJSON
 
 extension ProfileReport {
     /// For people.

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Bytes
+import HearthBytes
 import CommandClient
-import JSON
+import HearthJSON
 
 /// A request that rules are asked about, as arguments.
 struct JudgementOptions: ParsableArguments {

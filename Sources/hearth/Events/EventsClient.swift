@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// Dead letters, as the host's administration shows them.
 struct EventsClient {

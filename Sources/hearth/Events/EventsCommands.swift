@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth events:list`: what functions have failed at for good.
 struct EventsList: HostCommand {

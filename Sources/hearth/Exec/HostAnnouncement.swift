@@ -1,6 +1,6 @@
 import FunctionHost
 import Glibc
-import JSON
+import HearthJSON
 
 /// What a host says to the process that started it, once it serves: where it is, and what it left out.
 struct HostAnnouncement {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandClient
 import Configuration
-import JSON
+import HearthJSON
 
 /// `hearth deploy`: builds plugins and has a host serve them.
 struct Deploy: HostCommand {

@@ -1,5 +1,5 @@
 import CommandClient
-import JSON
+import HearthJSON
 import PluginBuild
 
 /// What `hearth deploy` says: lines for a person as things happen, one object for a program at the end.

@@ -1,6 +1,6 @@
 import CommandClient
 import Configuration
-import JSON
+import HearthJSON
 import PluginBuild
 
 /// One run of `hearth deploy`, from the sources to the answer of the host.

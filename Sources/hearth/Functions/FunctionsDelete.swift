@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth functions:delete`: takes functions away.
 struct FunctionsDelete: HostCommand {

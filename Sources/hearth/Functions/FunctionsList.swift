@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth functions:list`: what the host serves.
 struct FunctionsList: HostCommand {

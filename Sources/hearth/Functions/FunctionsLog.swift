@@ -1,8 +1,8 @@
 import ArgumentParser
-import Bytes
+import HearthBytes
 import CommandClient
 import Glibc
-import JSON
+import HearthJSON
 
 /// `hearth functions:log`: what functions have logged and printed, and what the host says of them.
 struct FunctionsLog: HostCommand {

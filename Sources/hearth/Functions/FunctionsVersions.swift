@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandClient
 import Glibc
-import JSON
+import HearthJSON
 
 /// `hearth functions:versions`: what a function was and is.
 struct FunctionsVersions: HostCommand {

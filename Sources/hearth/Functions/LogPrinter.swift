@@ -1,5 +1,5 @@
 import Glibc
-import JSON
+import HearthJSON
 
 /// Prints lines of the log: `2026-01-31T12:00:00.000Z I addMessage: adding a message  uid=u1`, or the JSON that they are.
 struct LogPrinter {

@@ -1,6 +1,6 @@
 import CommandClient
 import Configuration
-import JSON
+import HearthJSON
 
 /// Which plugins of `functions.json` a deployment needs.
 struct PluginSelection {

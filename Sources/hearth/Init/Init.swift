@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandClient
 import Files
 import Glibc
-import JSON
+import HearthJSON
 
 /// `hearth init`: a project that works at once.
 struct Init: LocalCommand {
@@ -41,8 +41,8 @@ struct Init: LocalCommand {
 
     func perform() throws(ClientFailure) -> Outcome {
         let folder = try Self.absolute(directory)
-        let dependency = language == .swift ? try HearthSource.dependency(package) : ""
-        let project = try NewProject(folder: folder, name: name, language: language, dependency: dependency)
+        let source = language == .swift ? try HearthSource.find(package) : nil
+        let project = try NewProject(folder: folder, name: name, language: language, source: source)
         try requireRoom(folder, project)
         if mkdir(folder, 0o777) != 0, errno != EEXIST {
             throw ClientFailure(.invalidInput, "\(folder) cannot be made: \(String(cString: strerror(errno)).lowercased())")

@@ -20,13 +20,12 @@ struct NewProject {
     let id: String
     let files: [ProjectFile]
 
-    /// Names that a target of Hearth's package has, which no other package's may have.
+    /// Names of modules that the project's package meets in Hearth's SDK.
     private static let taken: Set<String> = [
-        "Arithmetic", "Messages", "Counter", "Conformance", "Faults", "HearthFunctions", "Hearth", "JSON", "Bytes", "Logging", "HTTP", "Tree",
-        "Rules", "Tokens", "Configuration", "SQLite", "EventLoop",
+        "CHearth", "Hearth", "HearthBytes", "HearthFunctions", "HearthJSON", "HearthTesting", "Logging",
     ]
 
-    init(folder: String, name: String?, language: Language, dependency: String) throws(ClientFailure) {
+    init(folder: String, name: String?, language: Language, source: HearthSource?) throws(ClientFailure) {
         let folderName = folder.split(separator: "/").last.map(String.init) ?? "functions"
         if let name {
             guard Self.isIdentifier(name) else {
@@ -41,7 +40,8 @@ struct NewProject {
         }
         id = Self.projectID(from: folderName)
         let values = [
-            "NAME": self.name, "PROJECT": id, "PACKAGE": Self.words(folderName).joined(separator: "-").lowercased(), "DEPENDENCY": dependency,
+            "NAME": self.name, "PROJECT": id, "PACKAGE": Self.words(folderName).joined(separator: "-").lowercased(),
+            "DEPENDENCY": source?.dependency ?? "", "SDK": source?.package ?? "",
             "HEARTH": Self.quoted(Terminal.executable),
             "PLUGIN": language == .swift ? "{ \"product\": \"\(self.name)\" }" : "{ \"library\": \"build/lib\(self.name).so\" }",
             "SWIFT": language == .swift ? "PATH=$PATH:/opt/swift/usr/bin:${HOME:-/root}/.local/share/swiftly/bin\n" : "",

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth messaging:devices`: who is registered.
 struct MessagingDevices: HostCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth messaging:send`: sends a push message.
 struct MessagingSend: HostCommand {

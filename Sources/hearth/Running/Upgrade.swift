@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandClient
-import JSON
+import HearthJSON
 
 /// `hearth upgrade`: hands the host over to the program that is installed now.
 struct Upgrade: HostCommand {

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import CommandClient
-import JSON
+import HearthJSON
 
 /// Carries out what is said at the prompt.
 final class ShellSession {

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import Glibc
-import JSON
+import HearthJSON
 import Testing
 
 @testable import CommandClient

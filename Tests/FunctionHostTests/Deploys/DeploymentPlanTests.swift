@@ -1,5 +1,5 @@
 import Configuration
-import JSON
+import HearthJSON
 import Testing
 
 @testable import FunctionHost

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import FuzzSupport
-import JSON
+import HearthJSON
 import Testing
 
 @testable import FunctionHost

@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 import Testing
 import Tree
 

@@ -1,5 +1,5 @@
 import FuzzSupport
-import JSON
+import HearthJSON
 import Rules
 import Testing
 import Tree

@@ -1,5 +1,5 @@
 import Glibc
-import JSON
+import HearthJSON
 import Rules
 import Tree
 

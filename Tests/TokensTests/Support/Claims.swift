@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 @testable import Tokens
 

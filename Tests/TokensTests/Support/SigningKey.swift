@@ -1,7 +1,7 @@
 import Crypto
 import CryptoExtras
 import FoundationEssentials
-import JSON
+import HearthJSON
 import SwiftASN1
 import X509
 

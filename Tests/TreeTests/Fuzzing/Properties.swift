@@ -1,5 +1,5 @@
-import Bytes
-import JSON
+import HearthBytes
+import HearthJSON
 import Tree
 
 /// What must hold for every text, whether it is a path, a body, or neither.

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 import WorkerProtocol
 
 /// One line of the log: when, how grave, about what, said by whom.

@@ -1,6 +1,6 @@
-import Bytes
+import HearthBytes
 import HTTP
-import JSON
+import HearthJSON
 
 /// Writes lines for people: the time, a letter for the severity, what it is about, the message; then, less loud, what else is known.
 struct LogText {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Glibc
 
 /// The files of the store, as its own thread writes them: a segment after the other, the oldest removed when all of them are too

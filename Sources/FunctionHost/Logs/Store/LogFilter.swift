@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Which lines somebody wants to see.
 struct LogFilter: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Synchronization
 
 /// Lines on their way to one who follows the log. Bounded: what comes while it is full is counted instead.

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Some lines of the store, oldest first, as they are kept.
 struct LogPage: Sendable {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// What is asked of the log: the parameters of `/_/api/logs`.
 struct LogQuery: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// Looks at stored lines without parsing them. What a line is about stands before its message, in a fixed order, and nothing in a
 /// JSON text can look like the mark that begins the next member.

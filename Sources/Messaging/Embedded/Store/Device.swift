@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// An installation that can receive messages.
 public struct Device: Sendable {

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 import SQLite
 
 /// A message that was accepted.

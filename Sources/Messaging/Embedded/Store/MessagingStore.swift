@@ -1,5 +1,5 @@
 import EventLoop
-import JSON
+import HearthJSON
 import SQLite
 
 /// The store's statements. Belongs to the thread of its writer.

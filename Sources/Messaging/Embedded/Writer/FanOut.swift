@@ -1,5 +1,5 @@
 import EventLoop
-import JSON
+import HearthJSON
 import SQLite
 
 /// A message to many, of which not all receivers have been looked at yet.

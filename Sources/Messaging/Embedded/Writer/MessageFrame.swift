@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// A message as a device gets it over its connection (spec messaging 6.8).
 struct MessageFrame {

@@ -1,5 +1,5 @@
 import EventLoop
-import JSON
+import HearthJSON
 import SQLite
 
 extension MessagingWriter {

@@ -1,5 +1,5 @@
 import EventLoop
-import JSON
+import HearthJSON
 import SQLite
 
 /// What is known of an installation that registers, or registers anew.

@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// The bundle that Android's client library gets for a message (spec messaging 7.3).
 public enum AndroidPayload {

@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// What is sent to APNs for a message (spec messaging 7.2).
 public enum ApplePayload {

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// How many bytes of a message count (spec messaging 1.10). Each size is measured when it is asked for: most sends need one or two.
 public struct PayloadSize: Sendable {

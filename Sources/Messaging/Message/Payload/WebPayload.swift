@@ -1,4 +1,4 @@
-public import JSON
+public import HearthJSON
 
 /// The JSON inside a push to a browser, as the web SDK's service worker reads it (spec messaging 7.4).
 public enum WebPayload {

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 extension MessageRules {
     static let pushTypes = [

@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 extension MessageRules {
     /// Spec messaging 1.8.

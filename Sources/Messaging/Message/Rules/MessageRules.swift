@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// A rule that a message breaks, and what an answer says first of all when it is the first one.
 struct RuleViolation {

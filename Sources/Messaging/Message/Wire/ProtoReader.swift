@@ -1,4 +1,4 @@
-import JSON
+import HearthJSON
 
 /// Reads messages by their schemas as proto3's JSON mapping has it, and stops at the first fault in the document's order.
 ///

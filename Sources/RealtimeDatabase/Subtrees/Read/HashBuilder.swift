@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Tree
 
 /// Works out the hash of a node (spec database 3.8) from its rows.

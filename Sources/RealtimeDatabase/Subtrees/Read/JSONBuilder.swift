@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 import Tree
 
 /// Writes a node as JSON from its rows, as `Node.write(to:form:isPretty:)` writes it.

@@ -1,4 +1,4 @@
-public import Bytes
+public import HearthBytes
 public import Tree
 
 /// The JSON of a node, made piece by piece as somebody has room for it.

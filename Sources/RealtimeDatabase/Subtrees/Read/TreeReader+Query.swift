@@ -1,4 +1,4 @@
-public import Bytes
+public import HearthBytes
 public import Tree
 
 extension TreeReader {

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 public import Tree
 
 /// The tree as the rows of a store have it, at the store's current state.

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 
 /// What has to be known before rows can be read: which of them are dead, and which indexes there are.
 ///

@@ -1,4 +1,4 @@
-import Bytes
+import HearthBytes
 public import Tree
 
 /// Changes the tree in the rows of a store, inside of its transactions.

@@ -1,0 +1,123 @@
+import HearthBytes
+
+/// The text of one encode while it grows, and which frame of it is open.
+struct EncodingText: ~Copyable {
+    /// What the open frame has made of itself.
+    enum Shape: UInt8 {
+        case nothing, scalar, array, object
+    }
+
+    /// The text of a nested container or super encoder, and the position in its parent's text where it belongs.
+    struct Splice {
+        let position: Int
+        let child: Encoding
+    }
+
+    /// The frame of a container that must not be written to.
+    static let closedFrame = -1
+    /// What is open while nothing is encoded; no container has it.
+    private static let idleFrame = 0
+
+    var output = ByteBuffer()
+    /// The frame that may be written to; a container of any other one is stale. Numbers are never used again.
+    var frame = idleFrame
+    var shape = Shape.nothing
+    /// Whether a comma goes before the next member or element.
+    var needsComma = false
+    private var lastFrame = 0
+    /// Where in `output` the text begins.
+    var start = 0
+    var splices: [Splice] = []
+    /// Where this text belongs, when it is a nested one.
+    var place: (parent: Encoding, position: Int)?
+    /// What a call that cannot throw found wrong.
+    var failure: (any Error)?
+    var largeDoubles = LargeDoubles.digits
+    var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// The next one that waits for work.
+    var nextFree: UnsafeMutablePointer<EncodingText>?
+
+    static func make() -> UnsafeMutablePointer<EncodingText> {
+        let text = UnsafeMutablePointer<EncodingText>.allocate(capacity: 1)
+        text.initialize(to: EncodingText())
+        return text
+    }
+
+    /// Closes every frame and forgets what has been encoded, but for `output`.
+    @inline(__always)
+    mutating func reset() {
+        frame = Self.idleFrame
+        shape = .nothing
+        needsComma = false
+        place = nil
+        if failure != nil { failure = nil }
+        if !userInfo.isEmpty { userInfo = [:] }
+    }
+
+    /// Opens a frame that has not made anything of itself yet.
+    @inline(__always)
+    mutating func beginFrame() -> Int {
+        lastFrame += 1
+        frame = lastFrame
+        shape = .nothing
+        return lastFrame
+    }
+
+    /// Makes the frame an object or an array. False when it is closed or something else already.
+    @inline(__always)
+    mutating func open(_ wanted: Shape, _ frame: Int) -> Bool {
+        guard frame == self.frame else { return false }
+        if shape == wanted { return true }
+        guard shape == .nothing else { return false }
+        shape = wanted
+        output.append(wanted == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
+        needsComma = false
+        return true
+    }
+
+    /// Ends what the open frame has begun.
+    @inline(__always)
+    mutating func closeShape() {
+        switch shape {
+        case .object: output.append(UInt8(ascii: "}"))
+        case .array: output.append(UInt8(ascii: "]"))
+        case .nothing: output.append("{}")
+        case .scalar: break
+        }
+        needsComma = true
+    }
+
+    /// Begins a member: comma, name, colon. False when the frame is not the open one.
+    @inline(__always)
+    mutating func key(_ name: String, _ frame: Int) -> Bool {
+        guard frame == self.frame else { return false }
+        output.appendKey(name, comma: needsComma)
+        needsComma = true
+        return true
+    }
+
+    /// Begins an element: the comma. False when the frame is not the open one.
+    @inline(__always)
+    mutating func element(_ frame: Int) -> Bool {
+        guard frame == self.frame else { return false }
+        if needsComma { output.append(UInt8(ascii: ",")) }
+        needsComma = true
+        return true
+    }
+
+    /// Begins the value that is all there is of a frame. False when the frame is not the open one, or not empty.
+    @inline(__always)
+    mutating func single(_ frame: Int) -> Bool {
+        guard frame == self.frame, shape == .nothing else { return false }
+        shape = .scalar
+        return true
+    }
+
+    @inline(__always)
+    mutating func null() { output.append("null") }
+
+    @inline(__always)
+    mutating func bool(_ value: Bool) {
+        if value { output.append("true") } else { output.append("false") }
+    }
+}

@@ -1,0 +1,103 @@
+import HearthBytes
+
+extension ByteBuffer {
+    @inline(__always)
+    mutating func appendNumber<I: FixedWidthInteger>(_ value: I) {
+        appendDigits(UInt64(truncatingIfNeeded: value.magnitude), isNegative: value < 0)
+    }
+
+    /// Appends a number up to 64 bits in decimal.
+    @inline(__always)
+    mutating func appendDigits(_ magnitude: UInt64, isNegative: Bool) {
+        if magnitude < 10, !isNegative { return append(UInt8(truncatingIfNeeded: magnitude) + UInt8(ascii: "0")) }
+        appendManyDigits(magnitude, isNegative: isNegative)
+    }
+
+    @inline(never)
+    private mutating func appendManyDigits(_ magnitude: UInt64, isNegative: Bool) {
+        if isNegative { append(UInt8(ascii: "-")) }
+        var count = 1
+        var bound: UInt64 = 10
+        while count < 20, magnitude >= bound {
+            count += 1
+            bound = bound &* 10
+        }
+        appendUninitialized(minimum: 20) { room in
+            var rest = magnitude
+            var index = count
+            while index > 0 {
+                index -= 1
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                room[index] = UInt8(truncatingIfNeeded: digit) + UInt8(ascii: "0")
+                rest = quotient
+            }
+            return count
+        }
+    }
+
+    /// Appends a finite number as `JSON.stringify` writes it, unless large ones are to be told apart, and null for any other.
+    @inline(__always)
+    mutating func appendNumber(_ value: Double, large: LargeDoubles) {
+        // Doubles hold every whole number below 2^53; the digits of larger ones are not the shortest that read back.
+        if value.magnitude < 0x1p53, Double(Int64(value)) == value {
+            appendNumber(Int64(value))
+        } else if value.isFinite {
+            appendShortest(value.magnitude.description, isNegative: value < 0, large)
+        } else {
+            append("null")
+        }
+    }
+
+    /// Appends a finite number with as many digits as a `Float` needs, and null for any other.
+    mutating func appendNumber(_ value: Float, large: LargeDoubles) {
+        if value.magnitude <= 0x1p24, Float(Int64(value)) == value {
+            appendNumber(Int64(value))
+        } else if value.isFinite {
+            appendShortest(value.magnitude.description, isNegative: value < 0, value.magnitude < 0x1p53 ? .digits : large)
+        } else {
+            append("null")
+        }
+    }
+
+    /// Appends the number that `text` describes in the form of ECMA-262, `Number::toString`.
+    @inline(never)
+    private mutating func appendShortest(_ text: String, isNegative: Bool, _ large: LargeDoubles) {
+        if isNegative { append(UInt8(ascii: "-")) }
+        var text = text
+        text.withUTF8 { text in
+            guard let base = text.baseAddress else { return }
+            // Between 1e-4 and 2^53 the standard library writes what JavaScript does, but for whole numbers.
+            if !text.contains(UInt8(ascii: "e")), text.last != UInt8(ascii: "0") {
+                return append(UnsafeRawBufferPointer(text))
+            }
+            append(DecimalDigits(base, count: text.count), large)
+        }
+    }
+
+    private mutating func append(_ number: DecimalDigits, _ large: LargeDoubles) {
+        let digits = number.digits
+        let point = number.point
+        switch point {
+        case digits.count...21 where large == .digits:
+            append(digits)
+            for _ in digits.count..<point { append(UInt8(ascii: "0")) }
+        case 1..<digits.count where point <= 21:
+            append(Array(digits[..<point]))
+            append(UInt8(ascii: "."))
+            append(Array(digits[point...]))
+        case -5...0:
+            append("0.")
+            for _ in point..<0 { append(UInt8(ascii: "0")) }
+            append(digits)
+        default:
+            append(digits[0])
+            if digits.count > 1 {
+                append(UInt8(ascii: "."))
+                append(Array(digits[1...]))
+            }
+            append(UInt8(ascii: "e"))
+            append(UInt8(ascii: point > 0 ? "+" : "-"))
+            appendNumber((point - 1).magnitude)
+        }
+    }
+}

@@ -1,4 +1,0 @@
-// A plugin says `import HearthFunctions` and nothing else: the values it meets in requests and the logger come along.
-@_exported public import enum JSON.JSONValue
-@_exported public import struct JSON.JSONObject
-@_exported public import Logging
