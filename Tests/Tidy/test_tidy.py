@@ -16,8 +16,8 @@ COLUMNS_MAX = 150
 CODE = ('.swift', '.c', '.h', '.py', '.sh')
 
 # Rooms that a worker or the request path runs in.
-NO_FOUNDATION = ('SDK', 'Sources/EventLoop', 'Sources/HTTP', 'Sources/Configuration', 'Sources/WorkerProtocol', 'Sources/FunctionWorker', 'Sources/Tree', 'Sources/Rules',
-                 'Sources/SQLite', 'Sources/RealtimeDatabase', 'Sources/CommandClient')
+NO_FOUNDATION = ('SDK', *(f'Sources/{room}' for room in (
+    'EventLoop', 'HTTP', 'Configuration', 'WorkerProtocol', 'FunctionWorker', 'Tree', 'Rules', 'SQLite', 'RealtimeDatabase', 'CommandClient')))
 # Where the program speaks to a terminal.
 MAY_PRINT = ('Sources/hearth/',)
 # The C edge, where an optional pointer is unwrapped because the C side promises it.
