@@ -52,6 +52,18 @@ int linux_start_kept(
 /* Processes that descend from this one and lose their parent become its own children, instead of init's. 0, or a negated errno. */
 int linux_adopt_orphans(void);
 
+/* Mode of a terminal. A type of its own, because `struct termios` belongs to whichever module of the program includes it first. */
+struct linux_terminal_mode {
+    char bytes[64];
+};
+
+/* Makes `terminal` hand on each key as it is typed and without an echo; output stays as it is. `saved` gets the mode before. 0, or a
+ * negated errno, as for a descriptor that is no terminal. */
+int linux_enter_raw_mode(int terminal, struct linux_terminal_mode *saved);
+
+/* Gives `terminal` the mode `saved` again. 0, or a negated errno. */
+int linux_restore_terminal(int terminal, const struct linux_terminal_mode *saved);
+
 /* Lets the calling thread run soon when it has something to do, before threads that compute: asks for time in small pieces, which kernels
  * from 6.12 on honour, and for the priority `nice` where it has none of its own and may have that one. What it starts, threads and
  * processes, gets neither. 0, or a negated errno where the kernel refuses both. */

@@ -1,3 +1,4 @@
+import CLinux
 import CommandClient
 import Glibc
 
@@ -169,23 +170,18 @@ struct LineEditor {
         }
     }
 
-    /// - Returns: how the terminal was; nil where standard input is none.
-    private static func enterRawMode() -> termios? {
-        var mode = termios()
-        guard tcgetattr(STDIN_FILENO, &mode) == 0 else { return nil }
-        let saved = mode
-        cfmakeraw(&mode)
-        // Output is written by others, too, who end their lines as usual.
-        mode.c_oflag |= tcflag_t(OPOST)
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &mode)
+    /// - Returns: the mode that the terminal had; nil where standard input is none.
+    private static func enterRawMode() -> linux_terminal_mode? {
+        var saved = linux_terminal_mode()
+        guard linux_enter_raw_mode(STDIN_FILENO, &saved) == 0 else { return nil }
         put("\u{1B}[?2004h")
         return saved
     }
 
-    private static func leaveRawMode(_ saved: termios) {
+    private static func leaveRawMode(_ saved: linux_terminal_mode) {
         put("\u{1B}[?2004l")
         var saved = saved
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &saved)
+        _ = linux_restore_terminal(STDIN_FILENO, &saved)
     }
 
     private static func put(_ text: String) { Terminal.put(text) }
