@@ -1,4 +1,5 @@
-"""System calls and allocations of one callable. They hardly depend on what else the machine does, so they have ceilings."""
+"""System calls, allocations and instructions of one call, one read and one write. They hardly depend on what else the machine does, so they have
+ceilings."""
 
 import json
 import re
@@ -9,9 +10,11 @@ import time
 from pathlib import Path
 
 from harness import hearth
+from harness.callgrind import instructions
+from harness.database import host as database
 from harness.load import exactly
 from harness.paths import BUILD, CEILINGS, CONNECTIONS, LOGS
-from harness.servers import Running
+from harness.servers import Running, Server
 from harness.tools import Missing, mallocs, program
 
 WARM_UP_REQUESTS = 2_000
@@ -22,20 +25,25 @@ ATTACH_SECONDS_MAX = 10
 LOADS = {"oneAtATime": 1, "together": CONNECTIONS}
 
 
+# The database's figures are of requests by users under rules, 64 at once.
+METHODS = {"read": "GET", "write": "PUT"}
+INSTRUCTION_REQUESTS = 2_000
+
+
 def measure(build: hearth.Build) -> dict:
-    """For each load, for host and worker: system calls and allocations of one request."""
+    """For each load, for host and worker: what one request takes."""
+    return _calls(build) | _database(build)
+
+
+def _calls(build: hearth.Build) -> dict:
     found: dict = {name: {"host": {}, "worker": {}} for name in LOADS}
-    directory = BUILD / "allocations"
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
-    environment = {"LD_PRELOAD": mallocs(), "ALLOCATIONS_DIRECTORY": str(directory)}
-    with hearth.server(build, "hearth-allocations").start(extra_environment=environment) as running:
+    with _counted(hearth.server(build, "hearth-allocations")) as running:
         running.wait_until_ready()
         for name, connections in LOADS.items():
             exactly(running, WARM_UP_REQUESTS, connections)
-            before = _allocations(running, build, directory)
+            before = _allocations(running, _processes(running, build))
             exactly(running, REQUESTS, connections)
-            after = _allocations(running, build, directory)
+            after = _allocations(running, _processes(running, build))
             for who in after:
                 found[name][who]["allocations"] = round((after[who] - before[who]) / REQUESTS, 2)
     with hearth.server(build, "hearth-systemcalls").start() as running:
@@ -45,6 +53,44 @@ def measure(build: hearth.Build) -> dict:
             for who, pid in _processes(running, build).items():
                 found[name][who] |= _system_calls(running, pid, connections)
     return found
+
+
+def _database(build: hearth.Build) -> dict:
+    requests = {name: database.score_requests(method, f"counts-{name}") for name, method in METHODS.items()}
+    found: dict = {name: {"host": {}} for name in METHODS}
+    server = database.server(build, "hearth-database-counts")
+    with _counted(server) as running:
+        _fill(running, requests)
+        for name, file in requests.items():
+            before = _allocations(running, {"host": running.pid})
+            exactly(running, REQUESTS, CONNECTIONS, file)
+            after = _allocations(running, {"host": running.pid})
+            found[name]["host"]["allocations"] = round((after["host"] - before["host"]) / REQUESTS, 2)
+    with server.start() as running:
+        _fill(running, requests)
+        for name, file in requests.items():
+            found[name]["host"] |= _system_calls(running, running.pid, CONNECTIONS, file)
+    with instructions(build, lambda copies: database.server(copies, "hearth-database-instructions")) as (running, counted):
+        _fill(running, requests)
+        for name, file in requests.items():
+            total = counted(lambda: exactly(running, INSTRUCTION_REQUESTS, CONNECTIONS, file))
+            found[name]["host"]["instructions"] = round(total / INSTRUCTION_REQUESTS)
+    return found
+
+
+def _fill(running: Running, requests: dict[str, Path]) -> None:
+    hearth.wait_for_host(running)
+    database.fill_scores(running)
+    for file in requests.values():
+        exactly(running, WARM_UP_REQUESTS // 4, CONNECTIONS, file)
+
+
+def _counted(server: Server) -> Running:
+    """Started with the counter of allocations."""
+    directory = BUILD / "allocations"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    return server.start(extra_environment={"LD_PRELOAD": mallocs(), "ALLOCATIONS_DIRECTORY": str(directory)})
 
 
 def excesses(found: dict) -> list[str]:
@@ -69,17 +115,17 @@ def _processes(running: Running, build: hearth.Build) -> dict[str, int]:
     return {"host": running.pid, "worker": found[0]}
 
 
-def _allocations(running: Running, build: hearth.Build, directory: Path) -> dict[str, int]:
+def _allocations(running: Running, processes: dict[str, int]) -> dict[str, int]:
     counts = {}
-    for who, pid in _processes(running, build).items():
-        path = directory / str(pid)
+    for who, pid in processes.items():
+        path = BUILD / "allocations" / str(pid)
         if not path.exists():
             raise Missing(f"the {who} was started without the allocation counter")
         counts[who] = int.from_bytes(path.read_bytes()[:8], "little")
     return counts
 
 
-def _system_calls(running: Running, pid: int, connections: int) -> dict:
+def _system_calls(running: Running, pid: int, connections: int, requests: Path | None = None) -> dict:
     """Attaches strace for the time of the requests, and divides."""
     report = LOGS / f"strace-{pid}.txt"
     tracer = subprocess.Popen(
@@ -91,7 +137,7 @@ def _system_calls(running: Running, pid: int, connections: int) -> dict:
             if time.monotonic() > deadline or tracer.poll() is not None:
                 raise Missing("strace could not attach: it needs to be run as root or as the host's user")
             time.sleep(0.02)
-        exactly(running, REQUESTS, connections)
+        exactly(running, REQUESTS, connections, requests)
     finally:
         tracer.send_signal(signal.SIGINT)
         tracer.wait(ATTACH_SECONDS_MAX)
@@ -101,4 +147,6 @@ def _system_calls(running: Running, pid: int, connections: int) -> dict:
             calls[row[2]] = int(row[1]) / REQUESTS
     calls.pop("total", None)
     shown = {name: round(each, 2) for name, each in sorted(calls.items(), key=lambda item: -item[1]) if each >= 0.01}
-    return {"systemCalls": round(sum(calls.values()), 2), "systemCallsByName": shown}
+    # A thread that waits for another one by asking again and again is seen here.
+    spins = round(calls.get("sched_yield", 0), 2)
+    return {"systemCalls": round(sum(calls.values()), 2), "spins": spins, "systemCallsByName": shown}

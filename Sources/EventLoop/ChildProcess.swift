@@ -70,7 +70,7 @@ public final class ChildProcess {
 
     /// Starts a program while the loop goes on. To be called on the loop.
     ///
-    /// A thread of libuv's pool starts it, which is there for as long as this process: a child that wants to end with the thread that
+    /// A thread of the blocking pool starts it, which is there for as long as this process: a child that wants to end with the thread that
     /// started it ends with the process.
     ///
     /// - Parameter completion: called on the loop, never before this has returned.
@@ -78,7 +78,7 @@ public final class ChildProcess {
         let completion = LoopBound(completion, loop: loop)
         do throws(LoopError) {
             let spawn = try Spawn(command)
-            let work = OffloadedWork {
+            BlockingPool.shared.run {
                 let spawned = spawn.run()
                 loop.post {
                     do throws(LoopError) {
@@ -88,7 +88,6 @@ public final class ChildProcess {
                     }
                 }
             }
-            work.start(on: loop)
         } catch {
             loop.post { completion.value(.failure(error)) }
         }

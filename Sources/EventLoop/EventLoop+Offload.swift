@@ -1,41 +1,110 @@
-import CLibuv
+import Glibc
+import Synchronization
 
 extension EventLoop {
-    /// Runs `work` on libuv's thread pool, for what would block the loop: files, password hashes, DNS.
+    /// Runs `work` on a thread of its own pool, for what would block the loop: files, password hashes, keys.
     ///
     /// Called from anywhere; the caller goes on where it was once `work` has returned or thrown.
     public func offload<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
         let result: Result<T, any Error> = await withCheckedContinuation { continuation in
-            let box = OffloadedWork { continuation.resume(returning: Result { try work() }) }
-            post { box.start(on: self) }
+            BlockingPool.shared.run { continuation.resume(returning: Result { try work() }) }
         }
         return try result.get()
     }
 }
 
-/// Carries a closure through libuv's work request.
-final class OffloadedWork: Sendable {
-    let body: @Sendable () -> Void
+/// Threads for work that blocks, shared by all loops of the process. They are started when there is work for them and stay.
+///
+/// libuv's pool is not used: it ends the process where it can start no thread, and tells its loop of each piece of work by `uv_async_send`,
+/// for which see ``WakeUp``.
+final class BlockingPool: Sendable {
+    static let shared = BlockingPool()
 
-    init(body: @escaping @Sendable () -> Void) { self.body = body }
+    private static let threadsMax = 4
 
-    func start(on loop: EventLoop) {
-        let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
-        request.pointee.data = Unmanaged.passRetained(self).toOpaque()
-        // The first one starts the pool's threads.
+    private struct State {
+        /// In the order in which it came; what stands before `next` has been taken.
+        var work: [@Sendable () -> Void] = []
+        var next = 0
+        var threads = 0
+        var idle = 0
+
+        mutating func take() -> (@Sendable () -> Void)? {
+            guard next < work.count else { return nil }
+            defer {
+                next += 1
+                if next == work.count {
+                    work.removeAll(keepingCapacity: true)
+                    next = 0
+                }
+            }
+            return work[next]
+        }
+    }
+
+    private let state = Mutex(State())
+    private let available: Semaphore
+
+    private init() { available = Semaphore() }
+
+    /// Runs `work` soon: on the caller's thread where the pool has none and the system gives it none.
+    func run(_ work: @escaping @Sendable () -> Void) {
+        let wantsThread = state.withLock { state in
+            state.work.append(work)
+            guard state.idle < state.work.count - state.next, state.threads < Self.threadsMax else { return false }
+            state.threads += 1
+            return true
+        }
+        if wantsThread, !startThread() {
+            let hasThreads = state.withLock { state in
+                state.threads -= 1
+                return state.threads > 0
+            }
+            guard hasThreads else {
+                while let work = state.withLock({ $0.take() }) { work() }
+                return
+            }
+        }
+        available.signal()
+    }
+
+    private func startThread() -> Bool {
+        // The thread inherits what is blocked while it is made.
         let before = ThreadSignals.block()
         defer { ThreadSignals.restore(before) }
-        let code = uv_queue_work(
-            loop.handle, request,
-            { request in
-                guard let data = request?.pointee.data else { return }
-                Unmanaged<OffloadedWork>.fromOpaque(data).takeUnretainedValue().body()
-            },
-            { request, _ in
-                guard let request, let data = request.pointee.data else { return }
-                Unmanaged<OffloadedWork>.fromOpaque(data).release()
-                request.deallocate()
-            })
-        precondition(code == 0, "libuv refuses work only when it is given none")
+        var id = pthread_t()
+        let code = pthread_create(&id, nil, { _ in BlockingPool.shared.work() }, nil)
+        guard code == 0 else { return false }
+        pthread_detach(id)
+        return true
     }
+
+    private func work() -> Never {
+        while true {
+            state.withLock { $0.idle += 1 }
+            available.wait()
+            let work = state.withLock { state in
+                state.idle -= 1
+                return state.take()
+            }
+            work?()
+        }
+    }
+}
+
+/// A counting semaphore of POSIX.
+private final class Semaphore: @unchecked Sendable {
+    // Unchecked: the pointer never changes, and POSIX lets any thread use what it points to.
+    private let handle = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(handle, 0, 0) }
+
+    deinit {
+        sem_destroy(handle)
+        handle.deallocate()
+    }
+
+    func signal() { sem_post(handle) }
+
+    func wait() { while sem_wait(handle) != 0 {} }
 }

@@ -15,11 +15,14 @@ public final class EventLoop: @unchecked Sendable {
     // Unchecked: what is not behind `mailbox` is touched on the loop's thread only, which `preconditionCurrent` guards.
 
     let handle: UnsafeMutablePointer<uv_loop_t>
-    private let wakeHandle: UnsafeMutablePointer<uv_async_t>
+    private var wakeUp: WakeUp?
     private let prepareHandle: UnsafeMutablePointer<uv_prepare_t>
     private let idleHandle: UnsafeMutablePointer<uv_idle_t>
     private let owner: Atomic<UInt>
-    private let mailbox = Mutex(Mailbox())
+    private let mailbox = Mutex<[LoopWork]>([])
+    /// Whether the loop looks into ``mailbox`` before it sleeps, so that a sender need not wake it. Changed with the mailbox locked only; the
+    /// loop reads it without.
+    private let isSignalled = Atomic(false)
 
     private var queue: [LoopWork] = []
     private var running: [LoopWork] = []
@@ -28,7 +31,7 @@ public final class EventLoop: @unchecked Sendable {
     private var turnEndWork: [() -> Void] = []
     private var isIdling = false
     private var turnNanoseconds: UInt64 = 0
-    private var isClosed = false
+    private var isOpen = false
 
     /// What reads of this loop land in: a reader has it for the length of its callback.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
@@ -36,24 +39,18 @@ public final class EventLoop: @unchecked Sendable {
     /// The tag of the piece of work that runs now, 0 where it has none.
     public private(set) var currentTag: UInt64 = 0
 
-    private struct Mailbox {
-        var work: [LoopWork] = []
-        var isSignalled = false
-    }
-
     /// A loop that belongs to no thread yet: the one that calls ``run()`` makes it its own.
     ///
     /// - Throws: `LoopError` when the kernel refuses the descriptors that it needs.
     public init() throws(LoopError) {
         handle = .allocate(capacity: 1)
-        wakeHandle = .allocate(capacity: 1)
         prepareHandle = .allocate(capacity: 1)
         idleHandle = .allocate(capacity: 1)
         owner = Atomic(0)
         try check(uv_loop_init(handle), "loop")
+        isOpen = true
         let pointer = Unmanaged.passUnretained(self).toOpaque()
-        try check(uv_async_init(handle, wakeHandle) { EventLoop.from($0?.pointee.data).collectMail() }, "async")
-        wakeHandle.pointee.data = pointer
+        wakeUp = try WakeUp(loop: handle)
         uv_prepare_init(handle, prepareHandle)
         prepareHandle.pointee.data = pointer
         uv_prepare_start(prepareHandle) { EventLoop.from($0?.pointee.data).endTurn() }
@@ -64,7 +61,6 @@ public final class EventLoop: @unchecked Sendable {
     deinit {
         close()
         handle.deallocate()
-        wakeHandle.deallocate()
         prepareHandle.deallocate()
         idleHandle.deallocate()
         readBuffer.deallocate()
@@ -94,13 +90,14 @@ public final class EventLoop: @unchecked Sendable {
         post { uv_stop(self.handle) }
     }
 
-    /// Closes every handle that is left and gives back what the loop held. Called by `deinit` too.
+    /// Closes every handle that is left and gives back what the loop held. Does nothing for a loop that was never opened.
     private func close() {
-        guard !isClosed else { return }
-        isClosed = true
+        guard isOpen else { return }
+        isOpen = false
         uv_walk(handle, { handle, _ in if uv_is_closing(handle) == 0 { uv_close(handle, nil) } }, nil)
         while uv_run(handle, UV_RUN_NOWAIT) != 0 {}
         uv_loop_close(handle)
+        wakeUp?.free()
     }
 
     /// Whether the caller is on the loop's thread.
@@ -129,11 +126,10 @@ public final class EventLoop: @unchecked Sendable {
             return
         }
         let mustSignal = mailbox.withLock { mailbox in
-            mailbox.work.append(work)
-            defer { mailbox.isSignalled = true }
-            return !mailbox.isSignalled
+            mailbox.append(work)
+            return !isSignalled.exchange(true, ordering: .relaxed)
         }
-        if mustSignal { uv_async_send(wakeHandle) }
+        if mustSignal { wakeUp?.signal() }
     }
 
     /// Runs `work` once at the end of this turn, after what was written has left. On the loop's thread only.
@@ -149,23 +145,32 @@ public final class EventLoop: @unchecked Sendable {
 
     func markDirty(_ stream: Stream) { dirtyStreams.append(stream) }
 
+    /// Takes what other threads have sent. Where there is nothing, the next sender signals, so that the loop may sleep.
     private func collectMail() {
+        // A sender that sets this after it was read here signals after that, which ends the sleep.
+        guard isSignalled.load(ordering: .relaxed) else { return }
         mailbox.withLock { mailbox in
-            mailbox.isSignalled = false
-            if queue.isEmpty { swap(&queue, &mailbox.work) } else {
-                queue.append(contentsOf: mailbox.work)
-                mailbox.work.removeAll(keepingCapacity: true)
+            if mailbox.isEmpty {
+                isSignalled.store(false, ordering: .relaxed)
+            } else if queue.isEmpty {
+                swap(&queue, &mailbox)
+            } else {
+                queue.append(contentsOf: mailbox)
+                mailbox.removeAll(keepingCapacity: true)
             }
         }
     }
 
-    /// The turn's end: queued work, then the sockets, then what waited for both; again while that made more of it.
+    private var hasWork: Bool { !(queue.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty) }
+
+    /// The turn's end: queued work, then the sockets, then what waited for both; again while that made more of it or other threads sent more.
     private func endTurn() {
         var rounds = 0
-        while !(queue.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty) {
-            // Work that always makes new work must not keep the sockets waiting.
-            guard rounds < 16 else { break }
+        // Work that always makes new work must not keep the sockets waiting.
+        while rounds < 16 {
             rounds += 1
+            collectMail()
+            guard hasWork else { break }
             runQueue()
             flushStreams()
             guard !turnEndWork.isEmpty else { continue }
@@ -174,7 +179,7 @@ public final class EventLoop: @unchecked Sendable {
             for piece in work { piece() }
         }
         turnNanoseconds = 0
-        setIdling(!(queue.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty))
+        setIdling(hasWork || isSignalled.load(ordering: .relaxed))
     }
 
     private func runQueue() {

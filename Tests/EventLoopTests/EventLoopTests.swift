@@ -49,6 +49,44 @@ struct EventLoopTests {
         await #expect(throws: Failure.self) { try await loop.offload { throw Failure() } }
     }
 
+    @Test("many threads wake a loop that sleeps in between, and nothing they send is forgotten")
+    func wakesForEverybody() async throws {
+        let thread = try LoopThread()
+        defer { thread.join() }
+        let loop = thread.loop
+        let seen = Tally()
+        for _ in 0..<50 {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        // Each goes on only when the loop has run what it sent: a forgotten wake-up would hang here.
+                        for _ in 0..<5 {
+                            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                                loop.post {
+                                    seen.count.add(1, ordering: .relaxed)
+                                    done.resume()
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(seen.count.load(ordering: .relaxed) == 1000)
+    }
+
+    @Test("more blocking work than the pool has threads is done, each piece once")
+    func offloadsMuch() async throws {
+        let thread = try LoopThread()
+        defer { thread.join() }
+        let loop = thread.loop
+        let results = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<200 { group.addTask { try await loop.offload { number } } }
+            return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+        }
+        #expect(results == Set(0..<200))
+    }
+
     @Test("work that always makes more work does not keep timers waiting")
     func isFair() async throws {
         let thread = try LoopThread()
@@ -82,6 +120,11 @@ struct EventLoopTests {
             #expect(error.description == "bind 127.0.0.1:\(first.port): address already in use (EADDRINUSE)")
         }
     }
+}
+
+/// A number that threads add to.
+private final class Tally: Sendable {
+    let count = Atomic(0)
 }
 
 /// Posts itself again until it is told to stop.

@@ -69,6 +69,17 @@ int linux_restore_terminal(int terminal, const struct linux_terminal_mode *saved
  * processes, gets neither. 0, or a negated errno where the kernel refuses both. */
 int linux_run_soon(int nice);
 
+/* A new eventfd that does not block and is not inherited, or a negated errno. */
+int linux_event_descriptor(void);
+
+/* Makes an eventfd readable; from any thread. */
+void linux_signal_event(int descriptor);
+
+/* Makes an eventfd unreadable again. */
+void linux_clear_event(int descriptor);
+
+void linux_close_event(int descriptor);
+
 /* Blocks these signals and returns a descriptor that is readable while one of them waits; or a negated errno. */
 int linux_signal_descriptor(const int *numbers, unsigned count);
 
