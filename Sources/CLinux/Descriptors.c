@@ -2,9 +2,11 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -51,6 +53,22 @@ ssize_t linux_receive_descriptors(int socket, void *bytes, size_t count, int *de
         *descriptor_count += held;
     }
     return message.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EMSGSIZE : received;
+}
+
+int linux_shared_memory(size_t size) {
+    int descriptor = memfd_create("hearth", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (descriptor < 0) return -errno;
+    if (ftruncate(descriptor, (off_t)size) == 0 && fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
+        return descriptor;
+    }
+    int reason = errno;
+    close(descriptor);
+    return -reason;
+}
+
+void *linux_map_shared(int descriptor, size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 char *const *linux_environment(void) { return environ; }

@@ -36,8 +36,11 @@ public final class EventLoop: @unchecked Sendable {
     /// What reads of this loop land in: a reader has it for the length of its callback.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
 
+    /// What runs now. The memory is the loop's own until ``publishProgress(in:)``.
+    private var progress: UnsafeMutablePointer<LoopProgress>
+    private let ownProgress: UnsafeMutablePointer<LoopProgress>
     /// The tag of the piece of work that runs now, 0 where it has none.
-    public private(set) var currentTag: UInt64 = 0
+    public var currentTag: UInt64 { progress.pointee.tag.load(ordering: .relaxed) }
 
     /// A loop that belongs to no thread yet: the one that calls ``run()`` makes it its own.
     ///
@@ -47,6 +50,9 @@ public final class EventLoop: @unchecked Sendable {
         prepareHandle = .allocate(capacity: 1)
         idleHandle = .allocate(capacity: 1)
         owner = Atomic(0)
+        ownProgress = .allocate(capacity: 1)
+        ownProgress.initialize(to: LoopProgress())
+        progress = ownProgress
         try check(uv_loop_init(handle), "loop")
         isOpen = true
         let pointer = Unmanaged.passUnretained(self).toOpaque()
@@ -64,6 +70,8 @@ public final class EventLoop: @unchecked Sendable {
         prepareHandle.deallocate()
         idleHandle.deallocate()
         readBuffer.deallocate()
+        ownProgress.deinitialize(count: 1)
+        ownProgress.deallocate()
     }
 
     private static func from(_ data: UnsafeMutableRawPointer?) -> EventLoop {
@@ -138,10 +146,13 @@ public final class EventLoop: @unchecked Sendable {
     /// Runs `body` under `tag`, as ``call(_:context:tag:)`` does.
     public func withTag(_ tag: UInt64, _ body: () -> Void) {
         let outer = currentTag
-        currentTag = tag
+        progress.pointee.enter(tag)
         body()
-        currentTag = outer
+        progress.pointee.leave(to: outer)
     }
+
+    /// Writes what runs into `memory` from now on, which must live as long as the loop.
+    public func publishProgress(in memory: UnsafeMutablePointer<LoopProgress>) { progress = memory }
 
     func markDirty(_ stream: Stream) { dirtyStreams.append(stream) }
 
@@ -204,9 +215,7 @@ public final class EventLoop: @unchecked Sendable {
         case .closure(let closure):
             closure()
         case .function(let function, let context, let tag):
-            currentTag = tag
-            function(context)
-            currentTag = 0
+            withTag(tag) { function(context) }
         }
     }
 

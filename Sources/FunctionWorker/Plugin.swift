@@ -18,10 +18,12 @@ public struct ServiceCompletion: @unchecked Sendable {
     // Unchecked: the context is the plugin's own pointer, only handed back to its function.
     let function: hearth_completion
     let context: UnsafeMutableRawPointer?
+    let loop: EventLoop
+    let invocation: InvocationID
 
     /// Hands the answer to the plugin: the service's JSON, or an error object.
     public func callAsFunction(succeeded: Bool, _ answer: Span<UInt8>) {
-        answer.withHearthBytes { function(context, succeeded ? 1 : 0, $0) }
+        loop.withTag(invocation.rawValue) { answer.withHearthBytes { function(context, succeeded ? 1 : 0, $0) } }
     }
 }
 

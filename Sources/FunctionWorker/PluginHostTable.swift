@@ -88,7 +88,8 @@ final class PluginHostTable {
     ) {
         guard let call, let function else { return }
         let plugin = plugin(host)
-        let completion = ServiceCompletion(function: function, context: context)
+        let completion = ServiceCompletion(
+            function: function, context: context, loop: plugin.loop, invocation: InvocationID(rawValue: invocation))
         let service = call.pointee.service.array
         let method = call.pointee.method.array
         let payload = call.pointee.payload.array

@@ -12,9 +12,9 @@ enum WorkerConfinement {
         _ = linux_die_with_parent()
         if getppid() != host { _exit(1) }
         _ = linux_set_no_new_privileges()
-        _ = linux_close_from(UInt32(WorkerDescriptor.log + 1))
+        _ = linux_close_from(UInt32(WorkerDescriptor.page + 1))
         // What the plugin starts must not hold the host's sockets.
-        for descriptor in [WorkerDescriptor.channel, WorkerDescriptor.log] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        for descriptor in [WorkerDescriptor.channel, WorkerDescriptor.log, WorkerDescriptor.page] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), to: 0)
         limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openFiles)
         // The host may go before others; what it runs may not.
@@ -42,4 +42,6 @@ public enum WorkerDescriptor {
     public static let channel: Int32 = 3
     /// Where log records go.
     public static let log: Int32 = 4
+    /// The memory of its ``WorkerPage``; closed once it is mapped.
+    public static let page: Int32 = 5
 }

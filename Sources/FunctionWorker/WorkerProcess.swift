@@ -11,6 +11,7 @@ public final class WorkerProcess {
     private let loop: EventLoop
     private let channel: Stream
     private let log: WorkerLog
+    private let page: WorkerPage
     /// What limits its memory; nil where it limits itself.
     private let memoryGroup: MemoryGroup?
     private var reader = FrameReader()
@@ -47,7 +48,9 @@ public final class WorkerProcess {
 
     private init(_ memoryGroup: MemoryGroup?) throws(LoopError) {
         self.memoryGroup = memoryGroup
+        page = try WorkerPage(inherited: WorkerDescriptor.page)
         loop = try EventLoop()
+        loop.publishProgress(in: page.progress)
         log = WorkerLog(descriptor: WorkerDescriptor.log, loop: loop)
         channel = try Stream.adopting(descriptor: WorkerDescriptor.channel, loop: loop)
         channel.handler = self
@@ -58,16 +61,19 @@ public final class WorkerProcess {
     // MARK: Frames from the host
 
     private func receive(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
+        let isHeld = page.countFrame()
         switch header.kind {
-        case .invoke: invoke(header, context: head, payload: body)
+        // A call that the host has taken back runs elsewhere.
+        case .invoke: if !isHeld { invoke(header, context: head, payload: body) }
         case .cancel:
             open.stopChunks(header.invocation)
             if open.contains(header.invocation) { plugin?.cancel(header.invocation) }
         case .acknowledge:
             if open.acknowledge(header.invocation, size: Int(clamping: header.value)) { plugin?.drained(header.invocation) }
         case .serviceAnswer: serviceCalls.removeValue(forKey: header.value)?(succeeded: header.detail == 1, body)
-        case .ping:
-            channel.outbox.append(frame: FrameHeader(.pong, value: header.value))
+        case .resume:
+            page.reopen()
+            channel.outbox.append(frame: FrameHeader(.resumed))
             channel.queueFlush()
         case .load: load(header, head: head, body: body)
         case .stop:

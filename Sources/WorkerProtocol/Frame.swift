@@ -14,8 +14,9 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     case acknowledge = 4
     /// The answer to service call `value`. detail: 1 for success; body: JSON.
     case serviceAnswer = 5
-    /// Answer with `pong` and the same value: shows that the worker's loop turns.
-    case ping = 6
+    /// Calls in later frames may begin again; answer with `resumed`. Follows the calls that the host has taken back from a worker
+    /// that did not read them, which must not begin.
+    case resume = 6
     /// End once every open invocation is answered.
     case stop = 7
 
@@ -33,8 +34,8 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     case chunk = 68
     /// The plugin calls a service. head: service and method, each ended by a zero byte; body: JSON; value: the call's number.
     case serviceCall = 69
-    /// The answer to `ping`, with its value.
-    case pong = 70
+    /// The answer to `resume`: the worker's loop turns.
+    case resumed = 70
 }
 
 /// What an answer is; the numbers are those of `hearth_answer_kind`.

@@ -16,7 +16,7 @@ struct FrameTests {
         var random = SeededRandom(seed: seed)
         return (0..<count).map { _ in
             let header = FrameHeader(
-                FrameKind.allCases.randomElement(using: &random) ?? .ping,
+                FrameKind.allCases.randomElement(using: &random) ?? .resume,
                 invocation: InvocationID(slot: Int.random(in: 0..<1000, using: &random), generation: UInt64.random(in: 1..<99, using: &random)),
                 value: .random(in: .min ... .max, using: &random), function: .random(in: .min ... .max, using: &random),
                 detail: .random(in: .min ... .max, using: &random))

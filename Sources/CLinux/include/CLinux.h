@@ -132,6 +132,13 @@ ssize_t linux_send_descriptors(int socket, const void *bytes, size_t count, cons
  * negated errno: -EMSGSIZE where some of it was lost. Never waits. */
 ssize_t linux_receive_descriptors(int socket, void *bytes, size_t count, int *descriptors, size_t *descriptor_count);
 
+/* A descriptor of `size` bytes of zeroed memory to be mapped and shared with another process, which cannot change its size: whoever has
+ * it mapped can always read it. Closed on exec. Or a negated errno. */
+int linux_shared_memory(size_t size);
+
+/* Maps `size` bytes of shared memory, to read and write. NULL, with errno, where that is not possible. */
+void *linux_map_shared(int descriptor, size_t size);
+
 /* The environment as it is now; ends with NULL. */
 char *const *linux_environment(void);
 

@@ -14,6 +14,8 @@ final class Dispatcher {
     let log: Logger
     private(set) lazy var launcher = WorkerLauncher(dispatcher: self, launch: launch, keepsPrewarmed: keepsPrewarmed)
     private(set) lazy var deadlines = DeadlineWatch(loop: loop) { [unowned self] in expire(now: $0) }
+    /// Looks at workers that have something to do, to see whether their loops turn.
+    private(set) lazy var lifeWatch = DeadlineWatch(loop: loop) { [unowned self] in lookForLife(now: $0) }
     private let launch: WorkerLaunch
     private let keepsPrewarmed: Bool
 
@@ -152,6 +154,11 @@ final class Dispatcher {
         return retired.isEmpty ? next : Array(retired.values).reduce(next) { min($0, $1.expire(now: now)) }
     }
 
+    private func lookForLife(now: UInt64) -> UInt64 {
+        let busy = allPools.count { $0.lookForLife(now: now) }
+        return busy > 0 ? now + LoopWatch.lookMilliseconds : .max
+    }
+
     private func shrink() {
         for pool in pools.values { pool.shrink(now: loop.nowMilliseconds) }
     }
@@ -187,6 +194,7 @@ final class Dispatcher {
         stopCompletion = nil
         stopTimer = nil
         deadlines.stop()
+        lifeWatch.stop()
         completion?()
     }
 }

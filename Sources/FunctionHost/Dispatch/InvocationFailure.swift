@@ -3,13 +3,17 @@ enum InvocationFailure: Sendable, Equatable {
     /// The queue of the function's pool holds as many invocations as it may.
     case queueFull(length: Int)
     /// It waited for a worker longer than the pool lets anybody wait.
-    case waitedTooLong(milliseconds: UInt64)
+    case waitedTooLong(milliseconds: UInt64, blockedBy: String?)
     /// No worker runs and none can be started now.
     case cannotStart(retryAfterSeconds: Int)
     /// The function's `timeoutSeconds` have passed.
     case deadlineExceeded(seconds: Double)
     /// The worker ended with the invocation in it.
     case workerEnded
+    /// This invocation's function did not give the worker's event loop back, and held others up: the worker was ended.
+    case hasBlockedInstance(function: String, seconds: Double)
+    /// Another function did that; unknown where no invocation was to blame.
+    case instanceWasBlocked(function: String?, seconds: Double)
     /// The host is stopping.
     case shuttingDown
 
@@ -17,9 +21,9 @@ enum InvocationFailure: Sendable, Equatable {
     var code: FunctionErrorCode {
         switch self {
         case .queueFull, .waitedTooLong: .resourceExhausted
-        case .cannotStart, .shuttingDown: .unavailable
+        case .cannotStart, .shuttingDown, .instanceWasBlocked: .unavailable
         case .deadlineExceeded: .deadlineExceeded
-        case .workerEnded: .internal
+        case .workerEnded, .hasBlockedInstance: .internal
         }
     }
 
@@ -27,10 +31,17 @@ enum InvocationFailure: Sendable, Equatable {
     var message: String {
         switch self {
         case .queueFull(let length): "\(length) requests are waiting for this function already; try again later"
-        case .waitedTooLong(let milliseconds): "no instance of this function became free within \(milliseconds) ms; try again later"
+        case .waitedTooLong(let milliseconds, nil): "no instance of this function became free within \(milliseconds) ms; try again later"
+        case .waitedTooLong(let milliseconds, let function?):
+            "no instance of this function became free within \(milliseconds) ms: \"\(function)\" blocks the event loop; try again later"
         case .cannotStart(let seconds): "no instance of this function can be started now; try again in \(seconds) s"
         case .deadlineExceeded(let seconds): "the function did not answer within its timeoutSeconds of \(Self.text(seconds))"
         case .workerEnded: "INTERNAL"
+        case .hasBlockedInstance(let function, let seconds):
+            "the function \"\(function)\" blocked the event loop of its instance for \(Self.text(seconds)) s and was ended"
+        case .instanceWasBlocked(let function?, let seconds):
+            "the instance was ended: the function \"\(function)\" blocked its event loop for \(Self.text(seconds)) s"
+        case .instanceWasBlocked(nil, let seconds): "the instance was ended: its event loop was blocked for \(Self.text(seconds)) s"
         case .shuttingDown: "the host is stopping; try again"
         }
     }
@@ -40,7 +51,7 @@ enum InvocationFailure: Sendable, Equatable {
         switch self {
         case .cannotStart(let seconds): seconds
         case .queueFull, .waitedTooLong, .shuttingDown: 1
-        case .deadlineExceeded, .workerEnded: nil
+        case .deadlineExceeded, .workerEnded, .hasBlockedInstance, .instanceWasBlocked: nil
         }
     }
 

@@ -57,8 +57,9 @@ struct InvocationQueue {
 
     /// Fails what has waited too long or is past its deadline.
     ///
+    /// - Parameter blockingFunction: asked for where something has waited too long: the function that is to blame, if one is.
     /// - Returns: when to look again.
-    mutating func expire(now: UInt64, _ limits: PoolLimits) -> UInt64 {
+    mutating func expire(now: UInt64, _ limits: PoolLimits, blockingFunction: () -> String?) -> UInt64 {
         guard count > 0 else { return .max }
         let budget = budget(now: now, limits)
         var kept: [Invocation] = []
@@ -68,7 +69,7 @@ struct InvocationQueue {
             if invocation.deadlineMilliseconds <= now {
                 due.append((invocation, .deadlineExceeded(seconds: invocation.function.options.timeoutSeconds)))
             } else if now >= invocation.queuedAtMilliseconds + budget {
-                due.append((invocation, .waitedTooLong(milliseconds: now - invocation.queuedAtMilliseconds)))
+                due.append((invocation, .waitedTooLong(milliseconds: now - invocation.queuedAtMilliseconds, blockedBy: blockingFunction())))
             } else {
                 kept.append(invocation)
             }

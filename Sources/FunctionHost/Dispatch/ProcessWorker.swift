@@ -17,6 +17,9 @@ final class ProcessWorker: Worker {
     private var killReason: String?
     private var isStopSent = false
     private var budget: LogBudget
+    private var unread = UnreadCalls()
+    private var loopWatch = LoopWatch()
+    private let lifeWatch: DeadlineWatch
 
     override var pid: Int32 { child.pid }
 
@@ -27,6 +30,7 @@ final class ProcessWorker: Worker {
     ) {
         self.child = child
         loadCompletion = loaded
+        lifeWatch = dispatcher.lifeWatch
         budget = LogBudget(bytesPerSecond: dispatcher.limits.logBytesPerSecond)
         super.init(artifact: artifact, dispatcher: dispatcher, seed: child.seed)
         child.owner = self
@@ -43,41 +47,47 @@ final class ProcessWorker: Worker {
         child.outbox.append(
             frame: FrameHeader(.load, value: settings.memoryBytes, detail: dispatcher.limits.isSandboxed ? 1 : 0),
             head: head.bytes, body: body.bytes)
-        child.flush()
+        child.frameIsWhole()
         startWatch(Self.loadMilliseconds, reason: "it did not load within \(Self.loadMilliseconds / 1000) s")
     }
 
     // MARK: To the worker
 
     override func send(_ invocation: Invocation, id: InvocationID, payload: Span<UInt8>) {
-        let start = child.outbox.beginFrame(header(invocation, id))
-        child.outbox.append(invocation.function.nameBytes)
+        let start = begin(invocation, id)
         invocation.writeContext(into: &child.outbox)
-        finish(start, payload)
+        finish(start, id, invocation, payload)
     }
 
     override func sendParked(_ invocation: Invocation, id: InvocationID) {
-        let start = child.outbox.beginFrame(header(invocation, id))
-        child.outbox.append(invocation.function.nameBytes)
+        let start = begin(invocation, id)
         var buffer = ByteBuffer()
         swap(&buffer, &invocation.parked)
         let parked = buffer.bytes
         child.outbox.append(parked.extracting(0..<invocation.parkedContextSize))
-        finish(start, parked.extracting(invocation.parkedContextSize..<parked.count))
+        finish(start, id, invocation, parked.extracting(invocation.parkedContextSize..<parked.count))
     }
 
-    private func header(_ invocation: Invocation, _ id: InvocationID) -> FrameHeader {
+    private func begin(_ invocation: Invocation, _ id: InvocationID) -> Int {
         let deadline = invocation.deadlineMilliseconds
-        return FrameHeader(
+        let header = FrameHeader(
             .invoke, invocation: id, value: deadline == .max ? 0 : deadline * 1_000_000, function: invocation.function.index,
             detail: invocation.takesChunks ? 1 : 0)
+        let start = child.outbox.beginFrame(header)
+        child.outbox.append(invocation.function.nameBytes)
+        return start
     }
 
-    private func finish(_ start: Int, _ payload: Span<UInt8>) {
+    private func finish(_ start: Int, _ id: InvocationID, _ invocation: Invocation, _ payload: Span<UInt8>) {
         let headSize = child.outbox.payloadSize(ofFrameAt: start)
         child.outbox.append(payload)
         child.outbox.finishFrame(start, headSize: headSize)
-        child.flush()
+        child.frameIsWhole()
+        let nameSize = invocation.function.nameBytes.count
+        unread.append(
+            id, frame: child.framesSent, contextSize: headSize - nameSize, from: child.outbox, at: start + FrameHeader.size + nameSize
+        ) { child.page.framesReceived }
+        lifeWatch.note(dispatcher.loop.nowMilliseconds + LoopWatch.lookMilliseconds)
     }
 
     override func sendCancel(_ id: InvocationID) { send(FrameHeader(.cancel, invocation: id)) }
@@ -89,7 +99,7 @@ final class ProcessWorker: Worker {
     private func send(_ header: FrameHeader) {
         guard state < .ended else { return }
         child.outbox.append(frame: header)
-        child.flush()
+        child.frameIsWhole()
     }
 
     override func drain() {
@@ -112,10 +122,39 @@ final class ProcessWorker: Worker {
         if state == .ready { pool?.workerIsLost(self) }
     }
 
-    override func checkAlive() {
-        guard state == .ready || state == .draining, watch == nil else { return }
-        send(FrameHeader(.ping))
-        startWatch(dispatcher.limits.blockedLoopMilliseconds, reason: "its event loop is blocked: a function does not return")
+    // MARK: Signs of life
+
+    override func lookForLife(now: UInt64) -> UInt64 {
+        unread.trim(child.page.framesReceived)
+        return loopWatch.look(child.page.sight, framesSent: child.framesSent, now: now)
+    }
+
+    /// What it was last seen at. While it lives that is what the last look found, however it goes on meanwhile.
+    private var sight: WorkerPage.Sight { state < .ended ? loopWatch.last ?? child.page.sight : child.page.sight }
+
+    override var current: InvocationID? {
+        let sight = sight
+        return sight.isInPlugin && sight.invocation.rawValue != 0 ? sight.invocation : nil
+    }
+
+    override var hindrance: String {
+        let sight = sight
+        guard sight.isInPlugin else { return "it does not read what it is sent" }
+        guard let function = functionName(of: sight.invocation) else { return "code of no call blocks its event loop" }
+        return "\"\(function)\" blocks its event loop"
+    }
+
+    override func takeOutOfService() -> [Invocation] {
+        isBlocked = true
+        var taken: [Invocation] = []
+        unread.takeAll(after: child.page.holdCalls()) { id, contextSize, contextAndPayload in
+            guard let invocation = takeBack(id) else { return }
+            invocation.parkedContextSize = contextSize
+            swap(&invocation.parked, &contextAndPayload)
+            taken.append(invocation)
+        }
+        send(FrameHeader(.resume))
+        return taken
     }
 
     private func startWatch(_ milliseconds: UInt64, reason: String) {
@@ -154,7 +193,7 @@ extension ProcessWorker: WorkerChildOwner {
         case .chunk: invocation(header.invocation)?.didReceiveChunk(body)
         case .startResponse: didStartResponse(header.invocation, head: head)
         case .serviceCall: callService(header, head: head, payload: body)
-        case .pong: watch = isStopSent ? watch : nil
+        case .resumed: pool?.workerIsBack(self)
         case .loaded: didLoad(.success(body.array()))
         case .refused:
             let reason = PluginRefusal(body.string())
@@ -177,7 +216,7 @@ extension ProcessWorker: WorkerChildOwner {
             self.child.outbox.append(
                 frame: FrameHeader(.serviceAnswer, value: header.value, detail: answer.succeeded ? 1 : 0), head: [UInt8]().span,
                 body: answer.body.span)
-            self.child.flush()
+            self.child.frameIsWhole()
         }
     }
 

@@ -7,6 +7,8 @@ struct RecentInvocations {
         var id: InvocationID
         var trace: TraceContext?
         var version: Int
+        /// The function's number within its plugin.
+        var function: UInt32
     }
 
     private static let countMax = 512

@@ -24,6 +24,10 @@ class Worker {
     /// and so is not counted for each call.
     final unowned(unsafe) var pool: WorkerPool?
     final var state = State.starting
+    /// Whether its loop is known not to turn: it gets no calls meanwhile.
+    final var isBlocked = false
+    /// Why it was ended, where that is because its loop was blocked.
+    final var blockage: Blockage?
     /// Whether it was ready when it ended or was killed, which its pool has counted as a crash.
     final var isLost = false
     final let dispatcher: Dispatcher
@@ -50,6 +54,16 @@ class Worker {
         var overdueSinceMilliseconds: UInt64 = 0
     }
 
+    /// A function that kept a worker's loop from turning until the worker was ended.
+    struct Blockage {
+        /// The invocation that did not return; nil where that is not known.
+        var culprit: InvocationID?
+        /// Its function.
+        var function: String?
+        /// `workers.blockedLoopSeconds`.
+        var seconds: Double
+    }
+
     /// - Parameter seed: makes the names of its invocations its own.
     init(artifact: Artifact, dispatcher: Dispatcher, seed: UInt64) {
         self.artifact = artifact
@@ -72,10 +86,20 @@ class Worker {
     func drain() {}
     /// Ends it now.
     func kill(reason: String) {}
-    /// Asks whether its loop turns; a worker that does not answer in time is killed.
-    func checkAlive() {}
+    /// Looks whether its loop turns.
+    ///
+    /// - Returns: for how many milliseconds it has given no sign of life.
+    func lookForLife(now: UInt64) -> UInt64 { 0 }
+    /// Gives it no more calls until its loop turns again.
+    ///
+    /// - Returns: the calls that it has not begun, and never will.
+    func takeOutOfService() -> [Invocation] { [] }
     /// The process id; the host's own where isolation is off.
     var pid: Int32 { 0 }
+    /// The invocation whose code it runs now, or ran when it ended; nil where it waits, or runs code of no invocation.
+    var current: InvocationID? { nil }
+    /// What keeps its loop from turning, in words.
+    var hindrance: String { "it does not read what it is sent" }
 
     // MARK: Slots
 
@@ -103,8 +127,9 @@ class Worker {
         slots[slot].invocation = invocation
         slots[slot].overdueSinceMilliseconds = 0
         inFlight += 1
-        recent.append(RecentInvocations.Entry(id: id, trace: invocation.trace, version: invocation.function.version))
-        if let log = invocationLog { log.recordBeginning(origin(of: id, function: invocation.function.index)) }
+        let function = invocation.function
+        recent.append(RecentInvocations.Entry(id: id, trace: invocation.trace, version: function.version, function: function.index))
+        if let log = invocationLog { log.recordBeginning(origin(of: id, function: function.index)) }
         invocation.state = .running(WorkerPlace(worker: self, id: id))
         return id
     }
@@ -122,7 +147,7 @@ class Worker {
         var origin = LogOrigin(artifact: artifact.version, plugin: artifact.name, pid: pid)
         origin.function = dispatcher.functionName(of: artifact, index: function)
         guard id.rawValue != 0 else { return origin }
-        origin.invocation = InvocationName(workerSeed: seed, invocation: id).description
+        origin.invocation = name(of: id).description
         guard let recent = recent.find(id) else { return origin }
         origin.version = recent.version
         origin.trace = recent.trace?.id
@@ -186,17 +211,33 @@ class Worker {
         if inFlight == 0 { idleSinceMilliseconds = pool?.loop.nowMilliseconds ?? 0 }
     }
 
-    /// Fails everything that it had; called once, when it has ended.
-    final func failAll(_ failure: InvocationFailure) {
+    /// Takes back an invocation that it will not begin; nil where nobody waits for that one any more.
+    final func takeBack(_ id: InvocationID) -> Invocation? {
+        guard id.slot < slots.count, slots[id.slot].id == id else { return nil }
+        let invocation = slots[id.slot].invocation
+        release(id.slot)
+        invocation?.state = .new
+        return invocation
+    }
+
+    /// Fails everything that it has, because it has ended or will in a moment.
+    final func failAll() {
         let open = slots
         slots = []
         freeSlots = []
         inFlight = 0
         for slot in open {
             guard let invocation = slot.invocation, case .running = invocation.state else { continue }
+            let failure = failure(of: slot.id)
             invocation.end(InvocationOutcome(failure.code))
             invocation.didFail(failure)
         }
+    }
+
+    private func failure(of id: InvocationID) -> InvocationFailure {
+        guard let blockage else { return .workerEnded }
+        if id == blockage.culprit { return .hasBlockedInstance(function: blockage.function ?? "", seconds: blockage.seconds) }
+        return .instanceWasBlocked(function: blockage.function, seconds: blockage.seconds)
     }
 
     // MARK: Deadlines
@@ -206,17 +247,14 @@ class Worker {
     /// - Returns: the earliest deadline that is left.
     final func expire(now: UInt64) -> UInt64 {
         var next = UInt64.max
-        var hasExpired = false
         for slot in slots {
             guard let invocation = slot.invocation else { continue }
             if invocation.deadlineMilliseconds <= now {
-                hasExpired = true
                 invocation.fail(.deadlineExceeded(seconds: invocation.function.options.timeoutSeconds))
             } else {
                 next = min(next, invocation.deadlineMilliseconds)
             }
         }
-        if hasExpired { checkAlive() }
         return next
     }
 
@@ -228,6 +266,14 @@ class Worker {
     /// The one invocation in it, where there is just one: what the process itself writes is put down to it.
     final var onlyInvocation: Invocation? {
         inFlight == 1 ? slots.first { $0.id.rawValue != 0 }?.invocation : nil
+    }
+
+    /// What invocation `id` is called in logs.
+    final func name(of id: InvocationID) -> InvocationName { InvocationName(workerSeed: seed, invocation: id) }
+
+    /// What the function of invocation `id` is called, also shortly after it was answered.
+    final func functionName(of id: InvocationID) -> String? {
+        recent.find(id).flatMap { dispatcher.functionName(of: artifact, index: $0.function) }
     }
 
     /// The invocations that it works on.

@@ -27,6 +27,10 @@ final class WorkerChild {
     private(set) var ending: ChildProcess.Ending?
     /// Its control group, where there are any; it joins by itself.
     let memoryGroup: MemoryGroup?
+    /// What it shows of itself without a message.
+    let page: WorkerPage
+    /// How many frames were sent to it, those included that wait to leave.
+    private(set) var framesSent: UInt64 = 0
 
     private let loop: EventLoop
     private let process: ChildProcess
@@ -43,11 +47,14 @@ final class WorkerChild {
 
     /// - Parameters:
     ///   - process: `hearth worker`, which runs without a plugin.
+    ///   - page: the memory that it was given.
     ///   - onEnd: called after the owner was told, when nothing is left of it.
-    init(_ process: ChildProcess, loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) {
+    init(_ process: ChildProcess, page: WorkerPage, loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) {
         self.loop = loop
         self.onEnd = onEnd
         self.process = process
+        self.page = page
+        page.closeDescriptor()
         channel = process.sockets[2]
         memoryGroup = MemoryGroup(launch.mechanism, pid: process.pid, hostPID: launch.hostPID)
         process.exited = { [self] in didExit($0) }
@@ -58,15 +65,18 @@ final class WorkerChild {
         }
     }
 
-    /// Where frames for it are appended; ``flush()`` lets them leave.
+    /// Where frames for it are appended; ``frameIsWhole()`` lets each leave.
     var outbox: ByteBuffer {
         _read { yield channel.outbox }
         _modify { yield &channel.outbox }
     }
 
-    /// Lets the frames in ``outbox`` leave at the end of the turn.
+    /// Lets the frame that was appended to ``outbox`` leave at the end of the turn. To be called once for each.
     @inline(__always)
-    func flush() { channel.queueFlush() }
+    func frameIsWhole() {
+        framesSent &+= 1
+        channel.queueFlush()
+    }
 
     /// Ends it at once, with everything that it has started.
     func kill() {
@@ -160,14 +170,14 @@ struct WorkerLaunch {
     var directory: String
     var mechanism: MemoryGroup.Mechanism
 
-    var command: ChildProcess.Command {
+    func command(_ page: WorkerPage) -> ChildProcess.Command {
         ChildProcess.Command(
             program: executable, arguments: ["hearth", "worker"],
             environment: [
                 "HEARTH_HOST_PID=\(hostPID)", "HEARTH_OPEN_FILES=\(openFiles)", "\(MemoryGroup.variable)=\(mechanism.rawValue)",
                 "PATH=/usr/bin:/bin",
             ],
-            directory: directory, descriptors: [.null, .socket, .socket, .socket, .socket])
+            directory: directory, descriptors: [.null, .socket, .socket, .socket, .socket, .inherit(page.descriptor)])
     }
 }
 

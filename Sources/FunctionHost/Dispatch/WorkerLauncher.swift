@@ -58,11 +58,12 @@ final class WorkerLauncher {
         let child = prewarmed
         prewarmed = nil
         if let child, !child.isDeaf { return child }
-        return adopt(try ChildProcess(loop: dispatcher.loop, launch.command))
+        let page = try WorkerPage()
+        return adopt(try ChildProcess(loop: dispatcher.loop, launch.command(page)), page)
     }
 
-    private func adopt(_ process: ChildProcess) -> WorkerChild {
-        let child = WorkerChild(process, loop: dispatcher.loop, launch: launch) { [unowned self] in didEnd($0) }
+    private func adopt(_ process: ChildProcess, _ page: WorkerPage) -> WorkerChild {
+        let child = WorkerChild(process, page: page, loop: dispatcher.loop, launch: launch) { [unowned self] in didEnd($0) }
         children[ObjectIdentifier(child)] = child
         return child
     }
@@ -83,17 +84,27 @@ final class WorkerLauncher {
             refill = nil
             guard !isStopped else { return }
             isRefilling = true
-            // Nobody waits for it: calls go on while the kernel makes a process.
-            ChildProcess.start(loop: dispatcher.loop, launch.command) { [unowned self] in didRefill($0) }
+            startAhead()
         }
         refill?.start(afterMilliseconds: 20)
     }
 
-    private func didRefill(_ result: Result<ChildProcess, LoopError>) {
+    /// Nobody waits for it: calls go on while the kernel makes a process.
+    private func startAhead() {
+        do throws(LoopError) {
+            let page = try WorkerPage()
+            ChildProcess.start(loop: dispatcher.loop, launch.command(page)) { [unowned self] result in
+                didRefill(result.map { adopt($0, page) })
+            }
+        } catch {
+            didRefill(.failure(error))
+        }
+    }
+
+    private func didRefill(_ result: Result<WorkerChild, LoopError>) {
         isRefilling = false
         switch result {
-        case .success(let process):
-            let child = adopt(process)
+        case .success(let child):
             prewarmed = child
             if isStopped { child.kill() }
         case .failure(let error):

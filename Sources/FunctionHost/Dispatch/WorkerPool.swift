@@ -76,6 +76,19 @@ final class WorkerPool {
         deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
     }
 
+    /// Gives an invocation that a worker has not begun to another, or lets it wait for one.
+    func dispatchAgain(_ invocation: Invocation) {
+        invocation.function.figures.park()
+        if let worker = freeWorker() { return worker.startParked(invocation) }
+        guard !isStopping else { return invocation.fail(.shuttingDown) }
+        startWorkerIfNeeded(waiting: queue.count + 1)
+        queue.append(invocation, now: loop.nowMilliseconds)
+        deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
+    }
+
+    /// Whether a call that waits can be begun soon: a worker has room, or another may be started.
+    var hasRoomSomewhere: Bool { freeWorker() != nil || workers.count { $0.state != .draining } < settings.instancesMax }
+
     /// Starts a worker ahead of an invocation whose body still arrives.
     func warmUp() {
         if workers.isEmpty, !isStopping { startWorkerIfNeeded(waiting: 1) }
@@ -90,7 +103,8 @@ final class WorkerPool {
     private func freeWorker() -> Worker? {
         var best = -1
         var fewest = settings.concurrency
-        for index in 0..<workers.count where workers[index].state == .ready && workers[index].inFlight < fewest {
+        for index in 0..<workers.count {
+            guard workers[index].state == .ready, !workers[index].isBlocked, workers[index].inFlight < fewest else { continue }
             best = index
             fewest = workers[index].inFlight
         }
@@ -99,7 +113,8 @@ final class WorkerPool {
 
     /// A worker has answered or become ready.
     func workerHasRoom(_ worker: Worker) {
-        while worker.state == .ready, worker.inFlight < settings.concurrency, let next = queue.next(now: loop.nowMilliseconds, limits) {
+        while worker.state == .ready, !worker.isBlocked, worker.inFlight < settings.concurrency {
+            guard let next = queue.next(now: loop.nowMilliseconds, limits) else { break }
             worker.startParked(next)
         }
         if worker.inFlight == 0, isRetired || worker.state == .draining { worker.drain() }
@@ -109,7 +124,7 @@ final class WorkerPool {
     ///
     /// - Returns: when to look again.
     func expire(now: UInt64) -> UInt64 {
-        var next = queue.expire(now: now, limits)
+        var next = queue.expire(now: now, limits) { blockingFunction }
         for worker in workers {
             next = min(next, worker.expire(now: now))
             if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) > 0 { retire(worker, now: now) }
@@ -197,15 +212,14 @@ final class WorkerPool {
         worker.pool = nil
         if reason == nil { pluginFigures.ends += 1 } else { pluginFigures.crashes += 1 }
         let lost = Set(worker.openInvocations.map(\.function.name)).sorted()
-        worker.failAll(.workerEnded)
+        worker.failAll()
         if let reason {
             if !worker.isLost { restarts.didCrash(now: loop.nowMilliseconds) }
             dispatcher.log.error(
                 "an instance ended",
-                metadata: [
-                    "plugin": "\(artifact.name)", "pid": "\(worker.pid)", "reason": "\(reason)", "running": "\(lost.joined(separator: ", "))",
-                    "givenUp": "\(restarts.hasGivenUp)",
-                ])
+                metadata: metadata(of: worker).merging([
+                    "reason": "\(reason)", "running": "\(lost.joined(separator: ", "))", "givenUp": "\(restarts.hasGivenUp)",
+                ]) { $1 })
         }
         guard !isStopping else { return dispatcher.poolDidShrink() }
         if let reason, warming != nil { checkWarmth(failure: reason) }

@@ -64,7 +64,7 @@ final class RequestCall: FunctionCall {
         if hasStarted {
             // The client must not take what it has for the whole.
             exchange.abort()
-        } else if failure.code == .internal {
+        } else if failure == .workerEnded {
             answerInternal()
         } else {
             answer(HTTPStatus(rawValue: failure.code.httpStatus), failure.message, retryAfterSeconds: failure.retryAfterSeconds)

@@ -44,7 +44,8 @@ final class EventInvocation: Invocation {
         switch failure {
         case .queueFull, .waitedTooLong: finish(.refused(afterMilliseconds: 0))
         case .cannotStart(let seconds): finish(.refused(afterMilliseconds: UInt64(seconds) * 1000))
-        case .deadlineExceeded: finish(.failed(failure.message))
+        case .deadlineExceeded, .hasBlockedInstance: finish(.failed(failure.message))
+        case .instanceWasBlocked: finish(.interrupted(failure.message))
         case .workerEnded: finish(.interrupted("the worker ended before the function had answered"))
         case .shuttingDown: finish(.stopped)
         }

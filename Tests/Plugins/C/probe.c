@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -229,6 +230,22 @@ static void call_with(call *c, long size) {
     free(payload);
 }
 
+static long milliseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Keeps the loop for that long, and then answers. */
+static void compute(call *c) {
+    for (long end = milliseconds_now() + c->milliseconds; milliseconds_now() < end;) continue;
+    finish(c, "\"computed\"");
+}
+
+static void spin(call *c) {
+    for (volatile long n = 0; c->is_open; n++) continue;
+}
+
 static int is(const hearth_invocation *i, const char *name) {
     return i->name.size == strlen(name) && memcmp(i->name.data, name, i->name.size) == 0;
 }
@@ -260,7 +277,7 @@ static int misbehave(const hearth_invocation *i, call *c) {
     } else if (is(i, "exit")) {
         exit(0);
     } else if (is(i, "spin")) {
-        for (volatile int n = 0;; n++) continue;
+        spin(c);
     } else {
         return 0;
     }
@@ -282,6 +299,8 @@ static void invoke(const hearth_invocation *i) {
     else if (is(i, "count")) finish(c, "%ld", counted);
     else if (is(i, "sleep") || is(i, "late")) wait_then(c, slept);
     else if (is(i, "overlap")) note_overlap(c), wait_then(c, overlapped);
+    else if (is(i, "computes")) compute(c);
+    else if (is(i, "spinsLater")) wait_then(c, spin);
     else if (is(i, "waits")) host->send_chunk(host, i->id, (hearth_bytes){"\"waiting\"", 9});
     else if (is(i, "stream")) c->left = number(i, "count", 1), c->bytes = number(i, "bytes", 10), stream(c);
     else if (is(i, "big")) big(c, number(i, "bytes", 10));
@@ -330,6 +349,7 @@ static const char manifest[] =
     CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout")
     CALLABLE("asks") CALLABLE("callsWith") CALLABLE("garbledChunk")
     CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
+    CALLABLE("spinsLater") CALLABLE("computes")
     "\"bigHead\":{\"httpsTrigger\":{}},\"inject\":{\"httpsTrigger\":{}}}}";
 
 static const hearth_plugin plugin = {
