@@ -52,7 +52,7 @@ public enum DurableFile {
     }
 
     private static func writeWhole(_ path: String, _ bytes: [UInt8], mode: mode_t) throws(FileFailure) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileFailure("written") }
         guard bytes.withUnsafeBytes({ writeAll($0, to: descriptor) }), fsync(descriptor) == 0 else {
             let failure = removing(path)

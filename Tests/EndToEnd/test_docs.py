@@ -50,7 +50,7 @@ def test_commands_of(page, host):
     steps = conversation(page)
     script = ''.join(f'{text}\nprintf "\\n{BOUNDARY}\\n"\n' for text, _ in steps).replace(':5001', f':{host.port}')
     outcome = subprocess.run(['bash', '-e', '-o', 'pipefail'], input=script, capture_output=True, text=True, cwd=ROOT, timeout=60,
-                             env={**os.environ, 'PATH': f'{PRODUCTS}:{os.environ["PATH"]}', 'HEARTH_DATA': str(host.data)})
+                             env={**os.environ, 'PATH': f'{PRODUCTS}:{os.environ["PATH"]}', 'HEARTH_DATA': str(host.data), 'HOME': str(host.folder)})
     assert outcome.returncode == 0, outcome.stderr
     outputs = outcome.stdout.split(f'\n{BOUNDARY}\n')[:-1]
     assert len(outputs) == len(steps)

@@ -15,6 +15,8 @@ public struct FileStatus: Sendable {
     public let modified: Int
     /// How long a file is; nil for what is none.
     public let sizeBytes: Int?
+    private let device: UInt64
+    private let node: UInt64
 
     /// nil where there is nothing.
     ///
@@ -39,7 +41,12 @@ public struct FileStatus: Sendable {
         default: kind = .other
         }
         owner = status.st_uid
+        device = UInt64(status.st_dev)
+        node = UInt64(status.st_ino)
         modified = status.st_mtim.tv_sec
         sizeBytes = kind == .file ? Int(status.st_size) : nil
     }
+
+    /// Whether both are of one and the same file, whatever its names.
+    public func isSameFile(as other: FileStatus) -> Bool { device == other.device && node == other.node }
 }

@@ -3,9 +3,13 @@ import Files
 import Glibc
 
 /// Where a command's result goes: a file that is there whole or not at all, or standard output.
+///
+/// Others may write in the file's folder, such as `/tmp`. So the bytes go into a file that is made here and nowhere else, what stands at
+/// the name is replaced only where it is a file of the same user, and at the end the name must lead to the file that was written.
 final class OutputFile {
     private let name: String?
-    private let temporaryName: String
+    /// Its name until it is complete; empty for standard output, and for a file without any name yet.
+    private var temporaryName = ""
     private var descriptor: Int32
     /// Whether the file has no name yet, so that nothing is left of it however this program ends.
     private let isNameless: Bool
@@ -19,30 +23,48 @@ final class OutputFile {
     init(_ name: String?, isPrivate: Bool = false) throws(ClientFailure) {
         self.name = name
         guard let name else {
-            temporaryName = ""
             descriptor = STDOUT_FILENO
             isNameless = true
             return
         }
-        if FileStatus(name)?.kind == .folder {
-            throw ClientFailure(.invalidInput, "\(name) is a folder; name a file for the output")
-        }
-        temporaryName = "\(name).\(getpid()).part"
-        let folder = Folder.parent(of: name)
+        try Self.check(name)
         let mode: mode_t = isPrivate ? 0o600 : 0o666
-        let nameless = open(folder, Self.namelessFile | O_WRONLY | O_CLOEXEC, mode)
+        let nameless = open(Folder.parent(of: name), Self.namelessFile | O_WRONLY | O_CLOEXEC, mode)
         isNameless = nameless >= 0
-        // Not every file system has nameless files.
-        descriptor = isNameless ? nameless : open(temporaryName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        descriptor = nameless
+        if !isNameless {
+            // Not every file system has nameless files.
+            let temporary = Self.temporaryName(of: name)
+            descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+            if descriptor >= 0 { temporaryName = temporary }
+        }
         guard descriptor >= 0 else {
             throw ClientFailure(.invalidInput, "\(name) cannot be written: \(String(cString: strerror(errno)).lowercased())")
         }
     }
 
+    /// Refuses to replace what a person does not mean by the name of a file.
+    private static func check(_ name: String) throws(ClientFailure) {
+        guard let status = FileStatus(name, followsLinks: false) else { return }
+        if FileStatus(name)?.kind == .folder { throw ClientFailure(.invalidInput, "\(name) is a folder; name a file for the output") }
+        guard status.kind == .file else {
+            throw ClientFailure(.invalidInput, "\(name) is a link or a device and no regular file; name another file for the output")
+        }
+        guard status.owner == geteuid() else {
+            throw ClientFailure(.invalidInput, "\(name) is another user's file; remove it, or name another file for the output")
+        }
+    }
+
+    /// A name beside the file that nobody can guess.
+    private static func temporaryName(of name: String) -> String {
+        var generator = SystemRandomNumberGenerator()
+        return "\(name).\(String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)).part"
+    }
+
     deinit {
         guard name != nil, descriptor >= 0 else { return }
         close(descriptor)
-        if !isNameless { unlink(temporaryName) }
+        if !temporaryName.isEmpty { unlink(temporaryName) }
     }
 
     /// `O_TMPFILE`, which is written in a way that Swift does not take over.
@@ -74,11 +96,23 @@ final class OutputFile {
         if endsWithNewline, lastByte != UInt8(ascii: "\n") { try write("\n") }
         guard let name else { return }
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure() }
-        // A name can only be given that is not taken; taking a name over needs another one first.
-        if isNameless { linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, temporaryName, AT_SYMLINK_FOLLOW) }
+        if isNameless { try giveTemporaryName(besides: name) }
         guard rename(temporaryName, name) == 0 else { throw failure() }
+        temporaryName = ""
+        guard let written = FileStatus(descriptor: descriptor), let found = FileStatus(name, followsLinks: false), found.isSameFile(as: written)
+        else {
+            throw ClientFailure(.invalidInput, "\(name) was replaced by another user of the folder; write to a folder that only you can write to")
+        }
+        Folder.sync(Folder.parent(of: name))
         close(descriptor)
         descriptor = -1
+    }
+
+    /// A name can only be given that is not taken; taking over the final one needs another one first.
+    private func giveTemporaryName(besides name: String) throws(ClientFailure) {
+        let temporary = Self.temporaryName(of: name)
+        guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0 else { throw failure() }
+        temporaryName = temporary
     }
 
     private func failure() -> ClientFailure {
