@@ -58,10 +58,11 @@ const char *hearth_curl_load(void) {
     return failure[0] == '\0' ? NULL : failure;
 }
 
-// libcurl's own sockets would be inherited by the worker processes.
+// libcurl's own sockets would be inherited by the worker processes. Each address that a name leads to comes by here before anything is sent.
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)context;
     (void)purpose;
+    const hearth_curl_gate *gate = context;
+    if (gate != NULL && !gate->admits(&address->addr, gate->context)) return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -72,6 +73,10 @@ CURL *hearth_curl_easy_init(void) {
         return NULL;
     }
     return easy;
+}
+
+CURLcode hearth_curl_easy_set_gate(CURL *easy, const hearth_curl_gate *gate) {
+    return curl.curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, gate);
 }
 
 void hearth_curl_easy_cleanup(CURL *easy) { curl.curl_easy_cleanup(easy); }

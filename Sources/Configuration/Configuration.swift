@@ -59,6 +59,8 @@ public struct ServerSettings: Sendable, Equatable {
     public var connectionsMax: Int
     /// Nil serves plain HTTP.
     public var tls: TLSSettings?
+    /// Networks of proxies that are believed where they name a client: addresses, or ranges such as `10.0.0.0/8`.
+    public var trustedProxies: [String]
     /// What a client may send, and how slowly.
     public var limits: ServerLimits
 }

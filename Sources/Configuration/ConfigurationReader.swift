@@ -59,6 +59,7 @@ struct ConfigurationReader {
             loops: field["loops"].int,
             connectionsMax: field["connectionsMax"].int,
             tls: tlsSettings,
+            trustedProxies: field["trustedProxies"].stringsIfPresent ?? [],
             limits: ServerLimits(
                 headerBytes: limits["headerBytes"].int,
                 bodyBytes: limits["bodyBytes"].int,

@@ -83,6 +83,8 @@ public struct MessagingSettings: Sendable, Equatable {
     public struct WebPush: Sendable, Equatable {
         /// Whom a push service can write to: a `mailto:` or `https:` address (RFC 8292, section 2.1).
         public var subject: String
+        /// Private networks that names of push services may lead to: addresses, or ranges such as `10.0.0.0/8`.
+        public var allowedNetworks: [String]
         /// Whether subscriptions may name addresses of http and of private networks: who registers a browser then makes the host send there.
         public var localEndpoints: Bool
     }
@@ -117,6 +119,8 @@ public struct MessagingSettings: Sendable, Equatable {
         public var topicsPerDevice: Int
         /// Devices that are registered.
         public var devices: Int
+        /// Those of them that anybody has registered, and that have neither come back nor been named by a sender.
+        public var newDevices: Int
         /// Devices that are connected.
         public var connections: Int
     }
@@ -133,6 +137,10 @@ public struct MessagingSettings: Sendable, Equatable {
         public var subscriptionsPerSecond: Int
         /// Messages to topics and conditions that are being distributed at one time.
         public var fanOuts: Int
+        /// Calls of devices that anybody may make: they register, renew, or change their topics.
+        public var anonymousPerMinute: Int
+        /// Those from one address.
+        public var anonymousPerAddressPerMinute: Int
     }
 }
 
@@ -152,11 +160,12 @@ extension ConfigurationReader {
                 payloadBytes: limits["payloadBytes"].int, topicPayloadBytes: limits["topicPayloadBytes"].int,
                 pendingMessages: limits["pendingMessages"].int, collapseKeys: limits["collapseKeys"].int,
                 unacknowledgedMessages: limits["unacknowledgedMessages"].int, topicsPerDevice: limits["topicsPerDevice"].int,
-                devices: limits["devices"].int, connections: limits["connections"].int),
+                devices: limits["devices"].int, newDevices: limits["newDevices"].int, connections: limits["connections"].int),
             quotas: MessagingSettings.Quotas(
                 projectPerMinute: quotas["projectPerMinute"].int, devicePerMinute: quotas["devicePerMinute"].int,
                 devicePerHour: quotas["devicePerHour"].int, subscriptionsPerSecond: quotas["subscriptionsPerSecond"].int,
-                fanOuts: quotas["fanOuts"].int))
+                fanOuts: quotas["fanOuts"].int, anonymousPerMinute: quotas["anonymousPerMinute"].int,
+                anonymousPerAddressPerMinute: quotas["anonymousPerAddressPerMinute"].int))
     }
 
     private mutating func google(_ field: Field) -> MessagingSettings.Google {
@@ -167,7 +176,9 @@ extension ConfigurationReader {
 
     private func webPush(_ field: Field) -> MessagingSettings.WebPush? {
         guard field.isPresent else { return nil }
-        return MessagingSettings.WebPush(subject: field["subject"].stringIfPresent ?? "", localEndpoints: field["localEndpoints"].bool)
+        return MessagingSettings.WebPush(
+            subject: field["subject"].stringIfPresent ?? "", allowedNetworks: field["allowedNetworks"].stringsIfPresent ?? [],
+            localEndpoints: field["localEndpoints"].bool)
     }
 
     private mutating func apns(_ field: Field) -> MessagingSettings.Apns? {

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from messaging import OWN, Messaging, Receiver
+from messaging import OWN, Messaging, Receiver, assertion
 from tokens import PROJECT, base64url
 
 P256DH = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4'
@@ -159,3 +159,31 @@ def test_a_body_that_is_too_large(host, admin):
     answer = admin.ask('POST', f'/v1/projects/{PROJECT}/messages:send', {'message': {'topic': 'a', 'data': {'k': 'x' * (1 << 20)}}})
     assert answer.status == 413
     assert answer.json['error']['message'].startswith('Request payload size exceeds the limit')
+
+
+@pytest.mark.parametrize('issued, expires', [(-60, 3600), (-3600, 60), (0, 3600), (-60, 3660)])
+def test_a_grant_that_ends_within_an_hour_and_the_skew(issued, expires, admin, host):
+    """Google's PHP library dates its grants a minute back and has them end an hour ahead."""
+    account = admin.account('php')
+    assert grant(host, assertion(account, admin.now(), iat=issued, exp=expires)).status == 200
+
+
+@pytest.mark.parametrize('issued, expires', [(0, 3600 + 400), (-60, 86_400), (400, 3600), (-7200, -400)])
+def test_a_grant_outside_of_that(issued, expires, admin, host):
+    answer = grant(host, assertion(admin.account('php'), admin.now(), iat=issued, exp=expires))
+    assert (answer.status, answer.json['error']) == (400, 'invalid_grant')
+
+
+def grant(host, text):
+    form = f'grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion={text}'
+    return host.request('POST', '/token', {'content-type': 'application/x-www-form-urlencoded'}, form)
+
+
+def test_the_details_of_an_instance(admin):
+    device = admin.register()
+    admin.subscribe('news', [device['token']])
+    short = admin.do('GET', f"/iid/info/{device['token']}")
+    assert {'application', 'applicationVersion', 'authorizedEntity', 'platform'} == set(short)
+    info = admin.do('GET', f"/iid/info/{device['token']}?details=true")
+    day = info['rel']['topics']['news']['addDate']
+    assert info == {**short, 'rel': {'topics': {'news': {'addDate': day}}}, 'connectDate': day, 'connectionType': 'UNKNOWN', 'scope': '*'}

@@ -1,3 +1,4 @@
+import EventLoop
 import HearthBytes
 import Testing
 import WorkerProtocol
@@ -60,7 +61,7 @@ struct PeerTests {
             ("8.8.8.8:1", false), ("[::1]:80", true), ("[fd00::1]:80", true), ("[2001:db8::1]:80", false), ("", false),
             ("[::ffff:192.168.0.7]:80", true), ("[::ffff:127.0.0.1]:80", true), ("[::ffff:8.8.8.8]:80", false), ("169.254.1.1:9", true),
         ])
-    func areInternal(_ address: String, _ expected: Bool) { #expect(PeerRules.isInternal(address) == expected) }
+    func areInternal(_ address: String, _ expected: Bool) { #expect((NetworkAddress(endpoint: address)?.isInternal ?? false) == expected) }
 }
 
 @Suite("Header names")

@@ -3,6 +3,7 @@
 
 // libcurl's types and constants; none of its functions is called directly, so nothing links to it.
 #include <curl/curl.h>
+#include <stdbool.h>
 
 /// libcurl, opened when something is fetched for the first time and not before (docs/decisions/lazy-libcurl.md).
 ///
@@ -20,6 +21,15 @@ CURLcode hearth_curl_easy_set_size(CURL *easy, CURLoption option, curl_off_t val
 CURLcode hearth_curl_easy_set_text(CURL *easy, CURLoption option, const char *value);
 CURLcode hearth_curl_easy_set_pointer(CURL *easy, CURLoption option, const void *value);
 CURLcode hearth_curl_easy_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
+
+/// Says which addresses connections are opened to.
+typedef struct {
+    bool (*admits)(const struct sockaddr *address, void *context);
+    void *context;
+} hearth_curl_gate;
+
+/// Opens connections only where `gate` admits it, which has to live as long as the transfer; everywhere while there is none.
+CURLcode hearth_curl_easy_set_gate(CURL *easy, const hearth_curl_gate *gate);
 
 /// Takes what arrives: `header` one header line at a time, `body` the rest; both get `context` last.
 CURLcode hearth_curl_easy_set_sinks(CURL *easy, curl_write_callback header, curl_write_callback body, void *context);

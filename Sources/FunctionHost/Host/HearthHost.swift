@@ -108,14 +108,15 @@ public final class HearthHost {
         var databaseSettings = DatabaseFrontEndSettings()
         databaseSettings.isDevelopment = configuration.mode == .development
         databaseSettings.adminToken = data.adminToken
+        let proxies = TrustedProxies(try NetworkRange.list(settings.trustedProxies, of: "server.trustedProxies"))
         let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
         for index in 0..<settings.loops {
             do throws(LoopError) {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
-                    loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, gate: gate,
-                    database: database.database, databaseSettings: databaseSettings, messaging: messaging,
-                    metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home), functions: functions,
+                    loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, proxies: proxies,
+                    gate: gate, database: database.database, databaseSettings: databaseSettings, messaging: messaging,
+                    metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.use(socket) }

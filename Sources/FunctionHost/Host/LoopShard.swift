@@ -27,8 +27,8 @@ final class LoopShard: @unchecked Sendable {
     var tls: TLSContext?
 
     init(
-        loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], gate: TokenGate, database: RealtimeDatabase,
-        databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService, metrics: MetricsPage,
+        loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies, gate: TokenGate,
+        database: RealtimeDatabase, databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService, metrics: MetricsPage,
         functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
@@ -40,8 +40,8 @@ final class LoopShard: @unchecked Sendable {
             database: database, functions: functions, builds: builds, logs: logs)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
-            adminToken: adminToken, gate: gate, database: front,
-            messaging: MessagingFrontEnd(service: messaging, loop: loop), admin: admin, metrics: metrics, log: log)
+            adminToken: adminToken, proxies: proxies, gate: gate, database: front,
+            messaging: MessagingFrontEnd(service: messaging, loop: loop, proxies: proxies), admin: admin, metrics: metrics, log: log)
         server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax), handler: router)
     }
 

@@ -18,7 +18,7 @@ extension MessagingService {
         let path = settings.storage == .memory ? ":memory:" : "\(directory)/messaging.sqlite"
         let clock = MessagingClock()
         let client = HTTPClient(loop: loop, certificateAuthorityFile: settings.certificateAuthority)
-        let services = PushServices(settings, client: client, clock: clock, log: log)
+        let services = PushServices(settings, client: client, loop: loop, clock: clock, log: log)
         let key = try services.vapidKey(in: directory)
         let backend = try services.backend()
         let forwarders = try services.forwarders(key)
@@ -61,6 +61,7 @@ extension EmbeddedSettings {
         unacknowledgedMax = limits.unacknowledgedMessages
         topicsPerDeviceMax = limits.topicsPerDevice
         devicesMax = limits.devices
+        newDevicesMax = limits.newDevices
         connectionsMax = limits.connections
         collapsesNotifications = settings.collapseNotifications
         findsUninstalledAtOnce = settings.uninstall == .eager
@@ -72,5 +73,7 @@ extension EmbeddedSettings {
         quotas.devicePerHour = settings.quotas.devicePerHour
         quotas.subscriptionsPerSecond = settings.quotas.subscriptionsPerSecond
         quotas.fanOuts = settings.quotas.fanOuts
+        quotas.anonymousPerMinute = settings.quotas.anonymousPerMinute
+        quotas.anonymousPerAddressPerMinute = settings.quotas.anonymousPerAddressPerMinute
     }
 }

@@ -1,4 +1,5 @@
 import Configuration
+import EventLoop
 import Files
 import Glibc
 import HTTP
@@ -9,11 +10,13 @@ import Messaging
 struct PushServices {
     private let settings: MessagingSettings
     private let client: HTTPClient
+    private let loop: EventLoop
     private let log: Logger
     private let now: @Sendable () -> Int64
 
-    init(_ settings: MessagingSettings, client: HTTPClient, clock: MessagingClock, log: Logger) {
+    init(_ settings: MessagingSettings, client: HTTPClient, loop: EventLoop, clock: MessagingClock, log: Logger) {
         self.settings = settings
+        self.loop = loop
         self.client = client
         self.log = log
         now = { clock.now }
@@ -56,7 +59,11 @@ struct PushServices {
     func forwarders(_ key: VapidKey?) throws(HostStartError) -> [any PushForwarder] {
         var forwarders: [any PushForwarder] = []
         if let key, let webPush = settings.webPush {
-            forwarders.append(WebPushForwarder(client: client, key: key, allowsLocal: webPush.localEndpoints, log: log, now: now))
+            let networks = try NetworkRange.list(webPush.allowedNetworks, of: "messaging.webPush.allowedNetworks")
+            forwarders.append(
+                WebPushForwarder(
+                    client: webPushClient(webPush, networks), key: key, allowsLocal: webPush.localEndpoints, allowsPrivateNames: !networks.isEmpty,
+                    log: log, now: now))
         }
         if let apns = settings.apns {
             let pem = String(decoding: try Self.contents(of: apns.key), as: UTF8.self)
@@ -69,6 +76,13 @@ struct PushServices {
             }
         }
         return forwarders
+    }
+
+    /// A client of its own: whoever registers a browser says where it connects to, and no connection of another client is used for that.
+    private func webPushClient(_ webPush: MessagingSettings.WebPush, _ networks: [NetworkRange]) -> HTTPClient {
+        let admits: AddressRule = { address in address.isPublic || networks.contains { $0.contains(address) } }
+        return HTTPClient(
+            loop: loop, certificateAuthorityFile: settings.certificateAuthority, admits: webPush.localEndpoints ? nil : admits)
     }
 
     private static func contents(of file: String) throws(HostStartError) -> [UInt8] {

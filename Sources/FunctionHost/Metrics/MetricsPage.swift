@@ -8,16 +8,18 @@ struct MetricsPage {
     private let loop: EventLoop
     private let gatherer: LoopBound<MetricsGatherer>
     private let home: EventLoop
+    private let proxies: TrustedProxies
 
-    init(loop: EventLoop, gatherer: MetricsGatherer, home: EventLoop) {
+    init(loop: EventLoop, gatherer: MetricsGatherer, home: EventLoop, proxies: TrustedProxies) {
         self.loop = loop
+        self.proxies = proxies
         self.home = home
         self.gatherer = LoopBound(gatherer, loop: home)
     }
 
     /// Answers a request whose sender has been found to be an administrator, or not.
     func answer(_ exchange: HTTPExchange, isAdministrator: Bool) {
-        guard isAdministrator || Self.isLocal(exchange) else { return AdminAnswer.refuse(exchange, .unauthenticated) }
+        guard isAdministrator || isLocal(exchange) else { return AdminAnswer.refuse(exchange, .unauthenticated) }
         guard exchange.method == .get || exchange.method == .head else {
             return AdminAnswer.refuse(
                 exchange, AdminError(.unimplemented, "\(exchange.method) is not used here; use GET", status: .methodNotAllowed))
@@ -36,8 +38,5 @@ struct MetricsPage {
     }
 
     /// Whether a request comes from this machine and was not sent on by a proxy that runs here.
-    private static func isLocal(_ exchange: HTTPExchange) -> Bool {
-        guard exchange.header("forwarded") == nil, exchange.header("x-forwarded-for") == nil else { return false }
-        return PeerRules.isLoopback(exchange.peerAddress)
-    }
+    private func isLocal(_ exchange: HTTPExchange) -> Bool { proxies.client(of: exchange)?.isLoopback == true }
 }

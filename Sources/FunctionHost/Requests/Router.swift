@@ -32,6 +32,7 @@ final class Router: HTTPHandler {
 
     private let bodyBytesMax: Int
     private let adminToken: [UInt8]
+    private let proxies: TrustedProxies
     /// Whether functions can be reached; `/_/ready` tells it.
     var isReady = false
     /// Whether the host is on its way out.
@@ -41,13 +42,14 @@ final class Router: HTTPHandler {
     private var lastOutcome = FunctionPath.Outcome.notFound
 
     init(
-        loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], gate: TokenGate, database: DatabaseFrontEnd,
-        messaging: MessagingFrontEnd, admin: AdminAPI, metrics: MetricsPage, log: Logger
+        loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], proxies: TrustedProxies, gate: TokenGate,
+        database: DatabaseFrontEnd, messaging: MessagingFrontEnd, admin: AdminAPI, metrics: MetricsPage, log: Logger
     ) {
         self.loop = loop
         self.isHome = isHome
         self.bodyBytesMax = bodyBytesMax
         self.adminToken = adminToken
+        self.proxies = proxies
         self.gate = gate
         self.database = database
         self.messaging = messaging
@@ -119,7 +121,7 @@ final class Router: HTTPHandler {
     }
 
     private func begin(_ function: RegisteredFunction, _ exchange: HTTPExchange, _ ownPathStart: Int, _ body: Span<UInt8>) {
-        guard PeerRules.admit(exchange, function, adminToken: adminToken) else {
+        guard PeerRules.admit(exchange, function, adminToken: adminToken, proxies: proxies) else {
             return answer(exchange, .forbidden, "this function is not open to you", reflectsOrigin: true)
         }
         if function.isCallable {
@@ -135,9 +137,16 @@ final class Router: HTTPHandler {
         guard isReady else { return answerStarting(exchange) }
         // A page that calls a misspelt function should read 404, and not fail in its preflight.
         if CORSHeaders.answerPreflight(exchange, .reflect, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return }
-        let valid = registry.functions.filter { if case .event = $0.trigger { false } else { true } }
-        let names = valid.map { "\($0.region)-\($0.name)" }.sorted().joined(separator: ", ")
+        let names = functions(openTo: exchange).map { "\($0.region)-\($0.name)" }.sorted().joined(separator: ", ")
         answer(exchange, .notFound, "Function \(region)-\(name) does not exist, valid functions are: \(names)", reflectsOrigin: true)
+    }
+
+    /// The functions that the sender of a request may call: no page names another one.
+    private func functions(openTo exchange: HTTPExchange) -> [RegisteredFunction] {
+        registry.functions.filter { function in
+            if case .event = function.trigger { return false }
+            return PeerRules.admit(exchange, function, adminToken: adminToken, proxies: proxies)
+        }
     }
 
     private func answerOwnPage(_ exchange: HTTPExchange) {
@@ -166,7 +175,7 @@ final class Router: HTTPHandler {
 
     /// What the Firebase emulator tells web clients that ping it (spec functions 10.3).
     private func answerBackends(_ exchange: HTTPExchange) {
-        let backends = registry.functions.map { function in
+        let backends = functions(openTo: exchange).map { function in
             JSONValue.object([
                 "functionTriggers": .array([
                     .object([
@@ -200,7 +209,7 @@ final class Router: HTTPHandler {
         guard let exchange else { return nil }
         let outcome = resolve(exchange)
         if case .database = outcome { return database.errorBody(status: status, message: message) }
-        if case .messaging = outcome { return messaging.errorBody(status: status, message: message) }
+        if case .messaging = outcome { return messaging.errorBody(status: status, message: message, exchange: exchange) }
         guard case .function(let function, _) = outcome, function.isCallable else { return nil }
         var body = ByteBuffer()
         CallableAnswer.append(error: .badRequest, to: &body)

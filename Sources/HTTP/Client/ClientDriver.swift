@@ -9,6 +9,7 @@ final class ClientDriver: @unchecked Sendable {
     // Unowned, because a stopped loop may hold work that holds this.
     private unowned let loop: EventLoop
     private let certificateAuthorityFile: String?
+    private let admits: AddressRule?
     private var multi: UnsafeMutableRawPointer?
     private var timer: Timer?
     private var polls: [curl_socket_t: (poll: Poll, events: Poll.Events)] = [:]
@@ -18,8 +19,9 @@ final class ClientDriver: @unchecked Sendable {
     /// Idle connections that are kept for the next request.
     private static let connectionsMax = 16
 
-    init(loop: EventLoop, certificateAuthorityFile: String?) {
+    init(loop: EventLoop, certificateAuthorityFile: String?, admits: AddressRule?) {
         self.loop = loop
+        self.admits = admits
         self.certificateAuthorityFile = certificateAuthorityFile
     }
 
@@ -35,7 +37,7 @@ final class ClientDriver: @unchecked Sendable {
         }
         let transfer: ClientTransfer
         do throws(ClientError) {
-            transfer = try ClientTransfer(request, ticket, certificateAuthorityFile: certificateAuthorityFile, completion)
+            transfer = try ClientTransfer(request, ticket, certificateAuthorityFile: certificateAuthorityFile, admits: admits, completion)
         } catch {
             completion(.failure(error))
             return

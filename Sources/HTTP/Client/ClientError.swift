@@ -8,6 +8,8 @@ public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
         case unavailable
         /// No connection: the name is unknown, the server refuses, the network is down.
         case connect
+        /// Every address that the name leads to is one that the client does not connect to.
+        case forbiddenAddress
         /// The server's certificate is not trusted, or the handshake failed.
         case tls
         /// ``ClientRequest/timeoutMilliseconds`` went by.

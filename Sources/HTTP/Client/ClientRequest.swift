@@ -10,6 +10,8 @@ public struct ClientRequest: Sendable {
     public var body: [UInt8]?
     /// Limit of the whole exchange, from 1 on.
     public var timeoutMilliseconds: Int
+    /// Limit until there is a connection; that of the whole exchange where it is nil.
+    public var connectMilliseconds: Int?
     /// Limit of the answer's body; a longer one is refused with ``ClientError/Kind/responseTooLarge``.
     public var responseBytesMax: Int
     /// How many redirects are followed; at 0 a redirect is an answer like any other. From `https:` none leads to `http:`.

@@ -1,5 +1,6 @@
 import HearthBytes
 import CCurl
+import EventLoop
 import Glibc
 
 /// One exchange: the options that libcurl is given for it, and what it has received so far.
@@ -13,22 +14,30 @@ final class ClientTransfer {
     private var body = ByteBuffer()
     private let responseBytesMax: Int
     private var isTooLarge = false
+    private let admits: AddressRule?
+    /// Asked by libcurl, at an address that stays.
+    private let gate = UnsafeMutablePointer<hearth_curl_gate>.allocate(capacity: 1)
+    private var isRefused = false
 
+    /// - Parameter admits: which addresses it may connect to; nil for all.
     /// - Throws: ``ClientError`` where libcurl refuses an option.
     init(
-        _ request: ClientRequest, _ ticket: ClientTicket, certificateAuthorityFile: String?, _ completion: @escaping ClientDriver.Completion
+        _ request: ClientRequest, _ ticket: ClientTicket, certificateAuthorityFile: String?, admits: AddressRule?,
+        _ completion: @escaping ClientDriver.Completion
     ) throws(ClientError) {
         guard let easy = hearth_curl_easy_init() else { throw ClientError(.unavailable, "libcurl has no memory for a transfer.") }
         self.easy = easy
         self.ticket = ticket
         self.completion = completion
         responseBytesMax = request.responseBytesMax
+        self.admits = admits
         try apply(request, certificateAuthorityFile)
     }
 
     deinit {
         hearth_curl_easy_cleanup(easy)
         hearth_curl_list_free(headerLines)
+        gate.deallocate()
     }
 
     /// What the transfer came to, now that libcurl has ended it with `code`.
@@ -40,6 +49,9 @@ final class ClientTransfer {
     private func error(_ code: CURLcode) -> ClientError {
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return ClientError(.responseTooLarge, "The answer is longer than \(responseBytesMax) bytes.")
+        }
+        if isRefused, code == CURLE_COULDNT_CONNECT {
+            return ClientError(.forbiddenAddress, "The name leads to an address of a private network, or to another one that is not connected to.")
         }
         let kind: ClientError.Kind =
             switch code {
@@ -64,11 +76,12 @@ final class ClientTransfer {
         try set(CURLOPT_FOLLOWLOCATION, request.redirectsMax > 0 ? 1 : 0)
         try set(CURLOPT_MAXREDIRS, request.redirectsMax)
         try set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, request.timeoutMilliseconds)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, min(request.connectMilliseconds ?? request.timeoutMilliseconds, request.timeoutMilliseconds))
         // Without it libcurl would use a signal for the time limits of its name look-ups.
         try set(CURLOPT_NOSIGNAL, 1)
         try check(hearth_curl_easy_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, request.responseBytesMax))
         if let certificateAuthorityFile { try set(CURLOPT_CAINFO, certificateAuthorityFile) }
+        try applyGate()
         try applyMethod(request)
         try applyHeaders(request)
         try check(
@@ -77,6 +90,25 @@ final class ClientTransfer {
                 { ClientTransfer.receive($0, $1 * $2, $3) { $0.receiveHeader($1) } },
                 { ClientTransfer.receive($0, $1 * $2, $3) { $0.receiveBody($1) } },
                 Unmanaged.passUnretained(self).toOpaque()))
+    }
+
+    private func applyGate() throws(ClientError) {
+        guard admits != nil else { return }
+        // The transfer owns the handle, and with it ends whatever libcurl asks for it.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        gate.initialize(
+            to: hearth_curl_gate(
+                admits: { address, context in
+                    guard let address, let context else { return false }
+                    return Unmanaged<ClientTransfer>.fromOpaque(context).takeUnretainedValue().mayConnect(to: address)
+                }, context: context))
+        try check(hearth_curl_easy_set_gate(easy, gate))
+    }
+
+    private func mayConnect(to address: UnsafePointer<sockaddr>) -> Bool {
+        if let known = NetworkAddress(address), admits?(known) != false { return true }
+        isRefused = true
+        return false
     }
 
     private func applyMethod(_ request: ClientRequest) throws(ClientError) {

@@ -1,5 +1,5 @@
 import CCurl
-import EventLoop
+public import EventLoop
 import Synchronization
 
 /// Sends requests to other servers: HTTP/1.1 and HTTP/2, TLS, and the proxy that the environment names.
@@ -18,9 +18,11 @@ public final class HTTPClient: Sendable {
     /// - Parameters:
     ///   - loop: the loop that the sockets are watched on; it has to run while anything is sent.
     ///   - certificateAuthorityFile: PEM file of the authorities to trust; the system's where it is nil.
-    public init(loop: EventLoop, certificateAuthorityFile: String? = nil) {
+    ///   - admits: which addresses it may connect to, asked with each address that a name has led to; nil for all. A proxy that the
+    ///     environment names is such an address, too, and what it connects to is its own affair.
+    public init(loop: EventLoop, certificateAuthorityFile: String? = nil, admits: AddressRule? = nil) {
         self.loop = loop
-        driver = ClientDriver(loop: loop, certificateAuthorityFile: certificateAuthorityFile)
+        driver = ClientDriver(loop: loop, certificateAuthorityFile: certificateAuthorityFile, admits: admits)
     }
 
     deinit { close() }
@@ -65,6 +67,9 @@ public final class HTTPClient: Sendable {
         isLibraryReady.store(true, ordering: .releasing)
     }
 }
+
+/// Says whether an address may be connected to. Called on the client's loop.
+public typealias AddressRule = @Sendable (NetworkAddress) -> Bool
 
 /// Names one exchange across threads, and remembers a cancellation that overtook its start.
 final class ClientTicket: Sendable {

@@ -9,7 +9,10 @@ public protocol PushForwarder: AnyObject, Sendable {
     /// Which devices it is for.
     var platform: DevicePlatform { get }
 
-    /// Hands one message on; retries, until the message's time is over, are the forwarder's affair.
+    /// Whose service an address is at: the same for addresses that share a fate and a share of what is sent.
+    func service(of address: JSONObject) -> String
+
+    /// Hands one message on, in one attempt; further ones are made by the back end.
     func forward(_ push: ForwardedPush, on loop: EventLoop, _ answer: @escaping (ForwardOutcome) -> Void)
 }
 
@@ -41,4 +44,6 @@ public enum ForwardOutcome: Sendable, Equatable {
     case failed(String)
     /// Its time was over before the next service took it.
     case expired
+    /// Another attempt may work: after so many seconds where the service says so. It was reached, or was not.
+    case later(askedSeconds: Int?, wasReached: Bool)
 }

@@ -4,14 +4,20 @@ struct RetryTimes: Sendable {
     private var attempt = 0
 
     static let waitMillisecondsMax: UInt64 = 60_000
+    private static let askedSecondsMax = 86_400
 
     /// The wait before the next attempt.
     ///
     /// - Parameter asked: seconds that the service asked for.
     mutating func next(asked: Int?) -> UInt64 {
-        let base = min(Self.waitMillisecondsMax, 1000 << UInt64(min(attempt, 10)))
-        attempt += 1
-        if let asked { return UInt64(max(0, min(asked, 86_400))) * 1000 }
+        defer { attempt += 1 }
+        return Self.wait(attempt: attempt, asked: asked)
+    }
+
+    /// The wait after so many attempts before. A service that asks for no wait at all gets the usual one.
+    static func wait(attempt: Int, asked: Int? = nil) -> UInt64 {
+        if let asked, asked > 0 { return UInt64(min(asked, askedSecondsMax)) * 1000 }
+        let base = min(waitMillisecondsMax, 1000 << UInt64(min(max(0, attempt), 10)))
         return UInt64(Double(base) * Double.random(in: 0.5...1.5))
     }
 }

@@ -53,6 +53,7 @@ struct CallerCheck: Sendable {
     /// Whether `Bearer owner` is the administrator's.
     let takesOwner: Bool
     let tokens: SealedTokens
+    let accounts: LiveAccounts
     let clock: MessagingClock
 
     /// Who calls, whatever he may do.
@@ -62,10 +63,12 @@ struct CallerCheck: Sendable {
         let token = header.extracting(7..<header.count)
         if token.equalsInConstantTime(adminToken) || takesOwner && token.equals("owner") { return .owner }
         guard let content = tokens.open(token.string(), for: .access) else { throw .invalidCredential }
-        let parts = content.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 4, let ends = Int64(parts[0]), let scopes = Int(parts[1]) else { throw .invalidCredential }
+        let parts = content.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+        guard (4...5).contains(parts.count), let ends = Int64(parts[0]), let scopes = Int(parts[1]) else { throw .invalidCredential }
         guard ends * 1000 > clock.now else { throw .expiredCredential }
-        return .account(email: String(parts[3]), project: String(parts[2]), scopes: Scopes(rawValue: scopes))
+        // A token ends with its account, and with the account's key.
+        guard try accounts.contains(email: parts[3], project: parts[2], keyID: parts.count > 4 ? parts[4] : nil) else { throw .invalidCredential }
+        return .account(email: parts[3], project: parts[2], scopes: Scopes(rawValue: scopes))
     }
 
     /// A caller who may send for a project.

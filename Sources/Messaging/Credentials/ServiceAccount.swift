@@ -74,6 +74,19 @@ extension MessagingStore {
         }
     }
 
+    /// All accounts, without their keys.
+    func accounts() throws(SQLiteError) -> [ServiceAccount] {
+        try connection.with("SELECT email, project, keyID, created FROM account") { row throws(SQLiteError) in
+            var found: [ServiceAccount] = []
+            while try row.step() {
+                found.append(
+                    ServiceAccount(
+                        email: row.text(at: 0), project: row.text(at: 1), keyID: row.text(at: 2), publicKey: [], created: row.integer(at: 3)))
+            }
+            return found
+        }
+    }
+
     /// - Returns: whether there was one.
     func removeAccount(email: String, project: String) throws(SQLiteError) -> Bool {
         try connection.run("DELETE FROM account WHERE email = ?1 AND project = ?2", .text(email), .text(project)) > 0

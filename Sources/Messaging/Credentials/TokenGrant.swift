@@ -19,7 +19,9 @@ struct TokenGrant: Sendable {
         static func invalidGrant(_ description: String) -> Refusal { Refusal(code: "invalid_grant", description: description) }
     }
 
+    /// The most seconds by which the caller's clock may differ from this one.
     static let skewSeconds: Int64 = 300
+    /// The most seconds from now until a grant ends.
     static let lifeSecondsMax: Int64 = 3600
     static let tokenSeconds: Int64 = 3599
     private static let assertionBytesMax = 16 * 1024
@@ -57,9 +59,10 @@ struct TokenGrant: Sendable {
             "https://www.googleapis.com/oauth2/v4/token",
         ]
         guard audiences.contains(audience) else { throw .invalidGrant("Invalid JWT: the audience must be the token endpoint.") }
-        // Whoever asks chooses both numbers: neither is subtracted before it is known to lie in between.
+        // The end is bounded by the clock and not by `iat`: Google's PHP library dates its grants a minute back and has them end in an hour.
+        // The caller chooses both numbers, so nothing is added to them.
         guard issued >= 0, issued <= now + Self.skewSeconds, expires > max(issued, now - Self.skewSeconds),
-            expires <= issued + Self.lifeSecondsMax
+            expires <= now + Self.lifeSecondsMax + Self.skewSeconds
         else {
             throw .invalidGrant(
                 "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
@@ -73,6 +76,6 @@ struct TokenGrant: Sendable {
 
     /// The access token's content.
     func content(for account: ServiceAccount, now: Int64) -> String {
-        "\(now + Self.tokenSeconds)|\(scopes.rawValue)|\(account.project)|\(account.email)"
+        "\(now + Self.tokenSeconds)|\(scopes.rawValue)|\(account.project)|\(account.email)|\(account.keyID)"
     }
 }

@@ -3,12 +3,6 @@ import HearthJSON
 public import Logging
 import SQLite
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// This server's own delivery: store and forward on SQLite, for devices that connect to it.
 ///
 /// Can be called from every loop; answers come on the loop that is named with the call.
@@ -17,6 +11,7 @@ public final class EmbeddedBackend: MessagingBackend {
     public let clock: MessagingClock
     let settings: EmbeddedSettings
     let projects: [MessagingProject]
+    let accounts = LiveAccounts()
     private let thread: LoopThread
     private let writer: LoopBound<MessagingWriter>
 
@@ -36,15 +31,11 @@ public final class EmbeddedBackend: MessagingBackend {
         self.settings = settings
         self.projects = projects
         let writer = LoopBound(
-            MessagingWriter(loop: thread.loop, path: path, settings: settings, projects: projects, parser: parser, clock: clock, log: log),
+            MessagingWriter(
+                loop: thread.loop, path: path, settings: settings, projects: projects, parser: parser, clock: clock, accounts: accounts, log: log),
             loop: thread.loop)
         self.writer = writer
-        if isSuspended {
-            thread.loop.post { writer.value.suspend() }
-        } else if access(path, F_OK) == 0 {
-            // A host that never sends has no store.
-            thread.loop.post { writer.value.start() }
-        }
+        thread.loop.post { if isSuspended { writer.value.suspend() } else { writer.value.open() } }
     }
 
     /// Commits what has arrived and closes the store. Nothing is answered any more afterwards.
@@ -92,7 +83,7 @@ public final class EmbeddedBackend: MessagingBackend {
     public func use(_ forwarder: any PushForwarder) {
         onWriter { writer in
             writer.forwarders[forwarder.platform] = forwarder
-            writer.forwardBacklog = ForwardBacklog()
+            writer.forwarding.lookedAt = 0
             writer.goOnForwarding()
         }
     }
@@ -100,31 +91,35 @@ public final class EmbeddedBackend: MessagingBackend {
     // MARK: One question to the store
 
     /// Asks the store something as a part of its turn's transaction.
+    ///
+    /// - Parameter caller: where a call comes from that anybody may make, of which there are only so many in a minute; nil for others.
     func ask<Value: Sendable>(
-        on loop: EventLoop, _ answer: @escaping (Result<Value, MessagingError>) -> Void,
+        on loop: EventLoop, limitedBy caller: NetworkAddress? = nil, _ answer: @escaping (Result<Value, MessagingError>) -> Void,
         _ question: @escaping @Sendable (MessagingWriter, MessagingStore) throws(StoreFailure) -> Result<Value, MessagingError>
     ) {
         let answer = LoopBound(answer, loop: loop)
         onWriter { writer in
+            if let refusal = caller.flatMap({ writer.refusal(ofCallFrom: $0) }) { return loop.post { answer.value(.failure(refusal)) } }
             writer.answer(on: loop, answer) { store throws(StoreFailure) in try question(writer, store) }
         }
     }
 
     func subscription(
-        _ action: MessagingWriter.SubscriptionAction, _ topic: TopicName, of registration: String, project: String, on loop: EventLoop,
-        _ answer: @escaping (Result<TopicSubscription?, MessagingError>) -> Void
+        _ action: MessagingWriter.SubscriptionAction, _ topic: TopicName, of registration: String, project: String, owner: String? = nil,
+        on loop: EventLoop, limitedBy caller: NetworkAddress? = nil, _ answer: @escaping (Result<TopicSubscription?, MessagingError>) -> Void
     ) {
-        let answer = LoopBound(answer, loop: loop)
-        onWriter { $0.subscription(action, topic, of: registration, project: project, on: loop, answer) }
+        ask(on: loop, limitedBy: caller, answer) { writer, store throws(StoreFailure) in
+            try writer.subscription(action, topic, registration, project: project, owner: owner, store)
+        }
     }
 
     // MARK: Connected devices
 
     func connect(token: String, state: DeviceState, last: String?, on loop: EventLoop, _ handler: @escaping (LinkNews) -> Void) -> Connecting {
         let handler = LoopBound(handler, loop: loop)
-        let connecting = LoopBound(Connecting(self, token), loop: loop)
+        let connecting = LoopBound(Connecting(self), loop: loop)
         onWriter { writer in
-            writer.connect(token: token, state: state, last: last, on: loop, handler) { id in connecting.value.didOpen(id) }
+            writer.connect(token: token, state: state, last: last, on: loop, handler) { link, device in connecting.value.didOpen(link, device) }
         }
         return connecting.value
     }
@@ -132,26 +127,22 @@ public final class EmbeddedBackend: MessagingBackend {
     /// A device's connection on its own loop: what ends it.
     final class Connecting {
         private let backend: EmbeddedBackend
-        private let token: String
-        private var id: UInt64?
+        private var opened: (link: UInt64, device: Int64)?
         private var isEnded = false
 
-        init(_ backend: EmbeddedBackend, _ token: String) {
-            self.backend = backend
-            self.token = token
-        }
+        init(_ backend: EmbeddedBackend) { self.backend = backend }
 
-        fileprivate func didOpen(_ id: UInt64) {
-            self.id = id
+        fileprivate func didOpen(_ link: UInt64, _ device: Int64) {
+            opened = (link, device)
             if isEnded { end() }
         }
 
         /// Nothing more is wanted.
         func end() {
             isEnded = true
-            guard let id else { return }
-            self.id = nil
-            backend.onWriter { [token] in $0.disconnect(id, device: token) }
+            guard let opened else { return }
+            self.opened = nil
+            backend.onWriter { $0.disconnect(opened.link, device: opened.device) }
         }
     }
 

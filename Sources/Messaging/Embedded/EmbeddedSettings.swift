@@ -20,6 +20,8 @@ public struct EmbeddedSettings: Sendable {
     public var historySeconds = 86_400
     /// The most devices.
     public var devicesMax = 1_000_000
+    /// The most devices that anybody has registered and that have not come back since, nor were named by a sender; the oldest go for new ones.
+    public var newDevicesMax = 100_000
     /// The most connected devices; one more is answered 503.
     public var connectionsMax = 10_000
     /// How often things may happen.
@@ -37,8 +39,12 @@ public struct EmbeddedSettings: Sendable {
         public var subscriptionsPerSecond = 0
         /// Messages to topics and conditions that are being distributed at one time.
         public var fanOuts = 1000
+        /// Calls that anybody may make: of devices that register, renew, or change their topics.
+        public var anonymousPerMinute = 30_000
+        /// Those of one address.
+        public var anonymousPerAddressPerMinute = 300
 
-        /// No limits, but for fan-outs.
+        /// No limits, but for fan-outs and for callers whom nobody knows.
         public init() {}
     }
 

@@ -34,12 +34,14 @@ public final class ApnsForwarder: PushForwarder {
         self.hosts = hosts
     }
 
+    public func service(of address: JSONObject) -> String { address["environment"]?.string == "sandbox" ? "sandbox" : "production" }
+
     public func forward(_ push: ForwardedPush, on loop: EventLoop, _ answer: @escaping (ForwardOutcome) -> Void) {
         delivery.run(on: loop, answer) { [self] in
             guard let request = request(for: push) else {
                 return .failed("the device registered without a token of Apple's in hexadecimal, or a topic")
             }
-            return await delivery.deliver(push) { await offer(request, to: host(for: push)) }
+            return await delivery.deliver { await offer(request, to: host(for: push)) }
         }
     }
 

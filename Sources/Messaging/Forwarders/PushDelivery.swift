@@ -2,13 +2,15 @@ import EventLoop
 import HTTP
 import Logging
 
-/// What one attempt to hand a message to a push service came to.
+/// What one request to a push service came to.
 enum PushVerdict: Equatable {
     case done(ForwardOutcome)
     /// The service finds our token too old: once more with a new one.
     case newToken
     /// Another attempt may work, after so many seconds where the service says so.
     case again(Int?)
+    /// The service was not reached.
+    case notReached
 }
 
 /// The way of messages to the push services of one kind, whatever they are like. Belongs to no loop: each message is sent by a task
@@ -20,7 +22,6 @@ struct PushDelivery: Sendable {
     let log: Logger
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
-    private let turnstile = Turnstile(width: PushLimits.requestsMax)
 
     init(to name: String, client: HTTPClient, log: Logger, now: @escaping @Sendable () -> Int64) {
         self.name = name
@@ -28,6 +29,11 @@ struct PushDelivery: Sendable {
         self.log = log
         self.now = now
     }
+
+    /// How long a service may take to answer. One that is slower is asked again.
+    static let timeoutMilliseconds = 10_000
+    /// How long a service may take to accept a connection.
+    static let connectMilliseconds = 5000
 
     var nowSeconds: Int64 { now() / 1000 }
 
@@ -40,37 +46,35 @@ struct PushDelivery: Sendable {
         }
     }
 
-    /// Offers a message until it is taken, refused for good, or its time is over.
-    ///
-    /// - Parameter offer: one attempt, made when not too many requests are under way.
-    func deliver(_ push: ForwardedPush, _ offer: () async -> PushVerdict) async -> ForwardOutcome {
-        var retries = RetryTimes()
-        var isFresh = false
-        while true {
-            let wait: UInt64
-            switch await turnstile.pass(offer) {
+    /// Offers a message once, and a second time where the service wants a new token.
+    func deliver(_ offer: () async -> PushVerdict) async -> ForwardOutcome {
+        for _ in 0..<2 {
+            switch await offer() {
             case .done(let outcome): return outcome
-            case .newToken where !isFresh:
-                isFresh = true
-                continue
-            case .newToken: return .failed("\(name) refuses the key, also with a new token")
-            case .again(let asked): wait = retries.next(asked: asked)
+            case .newToken: continue
+            case .again(let asked): return .later(askedSeconds: asked, wasReached: true)
+            case .notReached: return .later(askedSeconds: nil, wasReached: false)
             }
-            guard now() + Int64(wait) < push.expires else { return .expired }
-            try? await Task.sleep(for: .milliseconds(wait))
         }
+        return .failed("\(name) refuses the key, also with a new token")
     }
 
     /// Sends a request, and asks what the answer means.
     ///
     /// - Parameter origin: where it goes, for the log: the whole address says which device it is.
     func send(_ request: ClientRequest, to origin: String, _ verdict: (ClientResponse) -> PushVerdict) async -> PushVerdict {
+        var request = request
+        request.timeoutMilliseconds = Self.timeoutMilliseconds
+        request.connectMilliseconds = Self.connectMilliseconds
         do throws(ClientError) {
             return verdict(try await client.send(request))
         } catch {
-            if error.kind == .cancelled || error.kind == .invalidRequest { return .done(.failed(error.message)) }
+            switch error.kind {
+            case .cancelled, .invalidRequest, .forbiddenAddress: return .done(.failed(error.message))
+            default: break
+            }
             log.info("\(name) cannot be reached", metadata: ["origin": "\(origin)", "reason": "\(error)"])
-            return .again(nil)
+            return .notReached
         }
     }
 }

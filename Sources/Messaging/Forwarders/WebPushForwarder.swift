@@ -9,21 +9,31 @@ public final class WebPushForwarder: PushForwarder {
     private let delivery: PushDelivery
     private let key: VapidKey
     private let allowsLocal: Bool
+    private let allowsPrivateNames: Bool
 
     /// - Parameters:
+    ///   - client: one that connects to no addresses but those where push services may be: names can lead anywhere.
     ///   - allowsLocal: takes http addresses and private hosts too, as in tests and development.
+    ///   - allowsPrivateNames: takes names of private networks, too: the client knows which addresses they may lead to.
     ///   - now: milliseconds since 1970.
-    public init(client: HTTPClient, key: VapidKey, allowsLocal: Bool, log: Logger, now: @escaping @Sendable () -> Int64) {
+    public init(
+        client: HTTPClient, key: VapidKey, allowsLocal: Bool, allowsPrivateNames: Bool = false, log: Logger, now: @escaping @Sendable () -> Int64
+    ) {
         delivery = PushDelivery(to: "the push service", client: client, log: log, now: now)
         self.key = key
         self.allowsLocal = allowsLocal
+        self.allowsPrivateNames = allowsPrivateNames
+    }
+
+    public func service(of address: JSONObject) -> String {
+        address["endpoint"]?.string.flatMap { PushAddress($0, allowsLocal: allowsLocal, allowsPrivateNames: allowsPrivateNames) }?.service ?? ""
     }
 
     public func forward(_ push: ForwardedPush, on loop: EventLoop, _ answer: @escaping (ForwardOutcome) -> Void) {
         delivery.run(on: loop, answer) { [self] in
             do throws(WebPushSubscription.Problem) {
-                let parts = try PushParts(push, allowsLocal: allowsLocal)
-                return await delivery.deliver(push) { await offer(parts, push) }
+                let parts = try PushParts(push, allowsLocal: allowsLocal, allowsPrivateNames: allowsPrivateNames)
+                return await delivery.deliver { await offer(parts, push) }
             } catch {
                 return .failed(error.text)
             }
@@ -74,8 +84,9 @@ private struct PushParts {
     let subscription: WebPushSubscription
     let text: [UInt8]
 
-    init(_ push: ForwardedPush, allowsLocal: Bool) throws(WebPushSubscription.Problem) {
-        guard let address = push.address["endpoint"]?.string.flatMap({ PushAddress($0, allowsLocal: allowsLocal) }) else {
+    init(_ push: ForwardedPush, allowsLocal: Bool, allowsPrivateNames: Bool) throws(WebPushSubscription.Problem) {
+        let endpoint = push.address["endpoint"]?.string ?? ""
+        guard let address = PushAddress(endpoint, allowsLocal: allowsLocal, allowsPrivateNames: allowsPrivateNames) else {
             throw WebPushSubscription.Problem(text: "the browser's endpoint is not an https address of a public host")
         }
         self.address = address

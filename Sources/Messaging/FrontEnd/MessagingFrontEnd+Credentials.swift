@@ -25,8 +25,8 @@ extension MessagingFrontEnd {
         case (.delete, 1):
             let email = rest[0]
             embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(exchange, result) }
-            _: { _, store throws(StoreFailure) in
-                try store.removeAccount(email: email, project: project.id) ? .success(.object(JSONObject())) : .failure(.noMessage)
+            _: { writer, store throws(StoreFailure) in
+                try writer.removeAccount(email: email, project: project.id, store) ? .success(.object(JSONObject())) : .failure(.noMessage)
             }
         default: MessagingAnswer.methodNotAllowed(exchange, allowed: "GET, POST, DELETE")
         }
@@ -45,8 +45,8 @@ extension MessagingFrontEnd {
             loop.post {
                 guard let (account, file) = made ?? nil else { return MessagingAnswer.refuse(answer.value, .internalError) }
                 embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(answer.value, result) }
-                _: { _, store throws(StoreFailure) in
-                    try store.put(account)
+                _: { writer, store throws(StoreFailure) in
+                    try writer.put(account, store)
                     return .success(file)
                 }
             }

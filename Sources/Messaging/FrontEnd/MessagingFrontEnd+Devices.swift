@@ -56,8 +56,9 @@ extension MessagingFrontEnd {
     }
 
     private func changeTopic(_ exchange: HTTPExchange, _ token: String, _ topic: TopicName, isOn: Bool) throws(MessagingError) {
-        embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(exchange, result) }
-        _: { writer, store throws(StoreFailure) in
+        embedded.ask(on: loop, limitedBy: address(of: exchange)) { (result: Result<JSONValue, MessagingError>) in
+            MessagingAnswer.finish(exchange, result)
+        } _: { writer, store throws(StoreFailure) in
             guard let device = try store.device(token: token) else { return .failure(.unregistered) }
             return try writer.setSubscription(isOn, topic, device, store).map { _ in .object(JSONObject()) }
         }

@@ -103,6 +103,10 @@ extension MessagingFrontEnd {
                     topics[subscription.topic] = ["addDate": .string(Timestamp.day(milliseconds: subscription.created))]
                 }
                 info["rel"] = ["topics": .object(topics)]
+                info["connectDate"] = .string(Timestamp.day(milliseconds: device.seen))
+                // By which network a device connects is not known here.
+                info["connectionType"] = "UNKNOWN"
+                info["scope"] = "*"
             }
             return .success(.object(info))
         }
@@ -111,6 +115,7 @@ extension MessagingFrontEnd {
     /// Makes registration tokens of APNs device tokens.
     private func importTokens(_ exchange: HTTPExchange, _ project: MessagingProject, _ body: Span<UInt8>) {
         guard let members = try? Self.object(body), let application = members["application"]?.string, !application.isEmpty,
+            application.utf8.count <= DeviceFields.packageBytesMax,
             let list = members["apns_tokens"]?.array, (1...100).contains(list.count)
         else { return refuseInstance(exchange, .badRequest, "INVALID_ARGUMENT") }
         let environment: JSONValue = members["sandbox"]?.bool == true ? "development" : "production"

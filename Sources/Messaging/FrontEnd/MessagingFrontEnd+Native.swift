@@ -53,8 +53,10 @@ extension MessagingFrontEnd {
         }
         var registration = Registration(
             project: project.id, platform: platform,
-            package: body["package"]?.string ?? body["bundle"]?.string ?? body["origin"]?.string ?? "com.example.app")
-        registration.name = String((body["name"]?.string ?? "").prefix(200))
+            package: try DeviceFields.package(
+                body["package"]?.string ?? body["bundle"]?.string ?? body["origin"]?.string ?? "com.example.app", "package"))
+        registration.name = DeviceFields.name(body["name"]?.string ?? "")
+        registration.isAnonymous = !isTrusted
         if let fid = body["fid"]?.string {
             guard isTrusted, RegistrationToken.isInstallationID(fid) else {
                 throw .field("fid", "must be an installation id, and may be chosen by senders only")
@@ -67,7 +69,7 @@ extension MessagingFrontEnd {
             }
             registration.token = token
         }
-        embedded.ask(on: loop) { (result: Result<Device, MessagingError>) in
+        embedded.ask(on: loop, limitedBy: isTrusted ? nil : address(of: exchange)) { (result: Result<Device, MessagingError>) in
             MessagingAnswer.finish(
                 exchange,
                 result.map { device in
@@ -88,9 +90,10 @@ extension MessagingFrontEnd {
         case .get: changeDevice(exchange, project, fid) { _ in }
         case .patch:
             let members = try Self.object(body)
-            let (name, package) = (members["name"]?.string, members["package"]?.string)
+            let name = members["name"]?.string
+            let package = try members["package"]?.string.map { text throws(MessagingError) in try DeviceFields.package(text, "package") }
             changeDevice(exchange, project, fid) { device in
-                device.name = name.map { String($0.prefix(200)) } ?? device.name
+                device.name = name.map { DeviceFields.name($0) } ?? device.name
                 device.package = package ?? device.package
             }
         case .delete: unregister(exchange, fid, project, mustExist: true)

@@ -10,17 +10,14 @@ extension MessagingFrontEnd {
         switch route {
         case .installations(let project):
             guard exchange.method == .post else { return MessagingAnswer.methodNotAllowed(exchange, allowed: "POST") }
-            createInstallation(exchange, try publicProject(exchange, project), try Self.object(body))
+            try createInstallation(exchange, try publicProject(exchange, project), try Self.object(body))
         case .installationToken(let project, let fid):
             guard exchange.method == .post else { return MessagingAnswer.methodNotAllowed(exchange, allowed: "POST") }
-            let project = try publicProject(exchange, project)
-            try checkRefreshToken(exchange, fid, project)
-            MessagingAnswer.json(exchange, .object(authToken(fid, project)))
+            renew(exchange, try refreshed(exchange, fid, try publicProject(exchange, project)))
         case .installation(let project, let fid):
             guard exchange.method == .delete else { return MessagingAnswer.methodNotAllowed(exchange, allowed: "DELETE") }
-            let project = try publicProject(exchange, project)
-            try checkRefreshToken(exchange, fid, project)
-            unregister(exchange, fid, project, mustExist: false)
+            let installation = try refreshed(exchange, fid, try publicProject(exchange, project))
+            unregister(exchange, fid, installation.project, owner: installation.owner, mustExist: false)
         case .registrations(let project):
             guard exchange.method == .post else { return MessagingAnswer.methodNotAllowed(exchange, allowed: "POST") }
             try register(exchange, try installation(exchange, project), try Self.object(body))
@@ -29,7 +26,7 @@ extension MessagingFrontEnd {
             guard name == installation.fid || name.hasPrefix("\(installation.fid):") else { throw .invalidCredential }
             switch exchange.method {
             case .patch: try register(exchange, installation, try Self.object(body))
-            case .delete: unregister(exchange, name, installation.project, mustExist: true)
+            case .delete: unregister(exchange, name, installation.project, owner: installation.owner, mustExist: true)
             default: MessagingAnswer.methodNotAllowed(exchange, allowed: "PATCH, DELETE")
             }
         default: MessagingAnswer.unknownPath(exchange)
@@ -39,9 +36,12 @@ extension MessagingFrontEnd {
     // MARK: Credentials of installations
 
     /// An installation that shows its own token.
-    struct Installation {
+    struct Installation: Sendable {
         var fid: String
         var project: MessagingProject
+        /// A random text that its tokens have in common. An installation's id is no secret, since registration tokens begin with it: whoever
+        /// asks for tokens of an id gets another owner's.
+        var owner: String
     }
 
     /// Applications name the project by a key that everybody may know: it only must be there.
@@ -60,34 +60,58 @@ extension MessagingFrontEnd {
         let token = text.hasPrefix("FIS ") ? String(text.dropFirst(4)) : text
         guard let content = service.tokens.open(token, for: .installation) else { throw .invalidCredential }
         let parts = content.split(separator: "|", omittingEmptySubsequences: false)
-        guard parts.count == 3, let ends = Int64(parts[0]), parts[1] == project.id else { throw .invalidCredential }
+        guard parts.count == 4, let ends = Int64(parts[0]), parts[1] == project.id else { throw .invalidCredential }
         guard ends * 1000 > embedded.clock.now else { throw .expiredCredential }
-        return Installation(fid: String(parts[2]), project: project)
+        return Installation(fid: String(parts[2]), project: project, owner: String(parts[3]))
     }
 
-    private func checkRefreshToken(_ exchange: HTTPExchange, _ fid: String, _ project: MessagingProject) throws(MessagingError) {
+    /// Who shows the refresh token of `fid` in `authorization`.
+    private func refreshed(_ exchange: HTTPExchange, _ fid: String, _ project: MessagingProject) throws(MessagingError) -> Installation {
         guard let header = exchange.header("authorization"), header.count > 7 else { throw .unauthenticated }
         let text = header.string()
         let token = text.hasPrefix("FIS_v2 ") ? String(text.dropFirst(7)) : text
-        guard service.tokens.open(token, for: .refresh) == "\(project.id)|\(fid)" else { throw .invalidCredential }
+        let parts = (service.tokens.open(token, for: .refresh) ?? "").split(separator: "|", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == project.id, parts[1] == fid else { throw .invalidCredential }
+        return Installation(fid: fid, project: project, owner: String(parts[2]))
     }
 
-    private func authToken(_ fid: String, _ project: MessagingProject) -> JSONObject {
+    private func authToken(_ installation: Installation) -> JSONObject {
         let ends = embedded.clock.now / 1000 + Self.installationTokenSeconds
-        let token = service.tokens.seal("\(ends)|\(project.id)|\(fid)", for: .installation)
+        let token = service.tokens.seal("\(ends)|\(installation.project.id)|\(installation.fid)|\(installation.owner)", for: .installation)
         return ["token": .string(token), "expiresIn": .string("\(Self.installationTokenSeconds)s")]
     }
 
-    private func createInstallation(_ exchange: HTTPExchange, _ project: MessagingProject, _ body: JSONObject) {
+    /// Makes an installation, with the id that is wished for unless a device has it: the SDKs take the id that they are answered with. Only
+    /// who shows the refresh token of an id gets that one again.
+    private func createInstallation(_ exchange: HTTPExchange, _ project: MessagingProject, _ body: JSONObject) throws(MessagingError) {
         let wanted = body["fid"]?.string ?? ""
-        let fid = RegistrationToken.isInstallationID(wanted) ? wanted : RandomText.installationID()
-        let refresh = service.tokens.seal("\(project.id)|\(fid)", for: .refresh)
-        MessagingAnswer.json(
-            exchange,
-            [
-                "name": .string("projects/\(project.number)/installations/\(fid)"), "fid": .string(fid), "refreshToken": .string(refresh),
-                "authToken": .object(authToken(fid, project)),
-            ])
+        var wish: Installation?
+        if RegistrationToken.isInstallationID(wanted) {
+            let showsToken = Self.header(exchange, "authorization")?.hasPrefix("FIS_v2 ") == true
+            let proven = showsToken ? try refreshed(exchange, wanted, project) : nil
+            wish = proven ?? Installation(fid: wanted, project: project, owner: RandomText.letters(22))
+        }
+        let other = Installation(fid: RandomText.installationID(), project: project, owner: RandomText.letters(22))
+        ask(exchange) { [wish] writer, store throws(StoreFailure) in
+            guard let wish else { return .success(other) }
+            return .success(try writer.mayChange(wish.fid, owner: wish.owner, try store.device(fid: wish.fid), store) ? wish : other)
+        } _: { [self] installation in
+            let (project, fid) = (installation.project, installation.fid)
+            return [
+                "name": .string("projects/\(project.number)/installations/\(fid)"), "fid": .string(fid),
+                "refreshToken": .string(service.tokens.seal("\(project.id)|\(fid)|\(installation.owner)", for: .refresh)),
+                "authToken": .object(authToken(installation)),
+            ]
+        }
+    }
+
+    /// A new token for an installation. One whose id is another's meanwhile is refused: the SDKs then make a new installation.
+    private func renew(_ exchange: HTTPExchange, _ installation: Installation) {
+        ask(exchange) { writer, store throws(StoreFailure) in
+            let device = try store.device(fid: installation.fid)
+            guard try writer.mayChange(installation.fid, owner: installation.owner, device, store) else { return .failure(.invalidCredential) }
+            return .success(installation)
+        } _: { [self] in .object(authToken($0)) }
     }
 
     // MARK: Registrations
@@ -97,32 +121,38 @@ extension MessagingFrontEnd {
         guard let web = body["web"]?.object else { throw .field("web", "is required: the browser's push subscription") }
         let address = try Self.address(of: web)
         var registration = Registration(
-            project: installation.project.id, platform: .web, package: web["origin"]?.string ?? Self.header(exchange, "origin") ?? "")
+            project: installation.project.id, platform: .web,
+            package: try DeviceFields.package(web["origin"]?.string ?? Self.header(exchange, "origin") ?? "", "web.origin"))
         registration.fid = installation.fid
+        registration.owner = installation.owner
+        registration.isAnonymous = true
         registration.address = address
         let project = installation.project
-        embedded.ask(on: loop) { (result: Result<Device, MessagingError>) in
-            MessagingAnswer.finish(
-                exchange,
-                result.map { device in
-                    let name = "projects/\(project.id)/registrations/\(device.fid)"
-                    return ["token": .string(device.token), "name": .string(name), "web": .object(web)]
-                })
-        } _: { [registration] writer, store throws(StoreFailure) in
+        let answered = Self.web(registration.package, address)
+        ask(exchange) { [registration] writer, store throws(StoreFailure) in
             try writer.register(registration, store)
+        } _: { device in
+            ["token": .string(device.token), "name": .string("projects/\(project.id)/registrations/\(device.fid)"), "web": answered]
         }
+    }
+
+    /// What is known of a browser, as it said it itself.
+    private static func web(_ origin: String, _ address: JSONObject) -> JSONValue {
+        var web: JSONObject = ["origin": .string(origin)]
+        for (name, value) in address { web[name == "vapid" ? "applicationPubKey" : name] = value }
+        return .object(web)
     }
 
     private static func address(of web: JSONObject) throws(MessagingError) -> JSONObject {
         guard let endpoint = web["endpoint"]?.string, endpoint.hasPrefix("https://") || endpoint.hasPrefix("http://"),
-            endpoint.utf8.count <= 2048
+            endpoint.utf8.count <= DeviceFields.endpointBytesMax
         else {
             throw .field("web.endpoint", "must be the URL of the browser's push service")
         }
-        guard let key = web["p256dh"]?.string, WebPushSubscription.bytes(key)?.count == 65 else {
+        guard let key = web["p256dh"]?.string, key.utf8.count <= DeviceFields.keyBytesMax, WebPushSubscription.bytes(key)?.count == 65 else {
             throw .field("web.p256dh", "must be a public key of 65 bytes in base64url")
         }
-        guard let secret = web["auth"]?.string, WebPushSubscription.bytes(secret)?.count == 16 else {
+        guard let secret = web["auth"]?.string, secret.utf8.count <= DeviceFields.keyBytesMax, WebPushSubscription.bytes(secret)?.count == 16 else {
             throw .field("web.auth", "must be a secret of 16 bytes in base64url")
         }
         guard let own = web["applicationPubKey"]?.string, !own.isEmpty else {
@@ -130,17 +160,53 @@ extension MessagingFrontEnd {
                 "web.applicationPubKey",
                 "is required: pass this server's VAPID public key as vapidKey to getToken; it cannot sign for the SDK's default key")
         }
+        guard own.utf8.count <= DeviceFields.keyBytesMax else {
+            throw .field("web.applicationPubKey", "must have at most \(DeviceFields.keyBytesMax) bytes")
+        }
         return [
             "endpoint": .string(endpoint), "p256dh": .string(key), "auth": .string(secret), "vapid": .string(own),
         ]
     }
 
-    func unregister(_ exchange: HTTPExchange, _ name: String, _ project: MessagingProject, mustExist: Bool) {
-        embedded.ask(on: loop) { (result: Result<Bool, MessagingError>) in
+    /// - Parameter owner: which installation asks for it; nil for a caller who may change every device.
+    func unregister(_ exchange: HTTPExchange, _ name: String, _ project: MessagingProject, owner: String? = nil, mustExist: Bool) {
+        embedded.ask(on: loop, limitedBy: owner == nil ? nil : address(of: exchange)) { (result: Result<Bool, MessagingError>) in
             if case .failure(let error) = result, error.kind != .unregistered || mustExist { return MessagingAnswer.refuse(exchange, error) }
             MessagingAnswer.json(exchange, .object(JSONObject()))
         } _: { writer, store throws(StoreFailure) in
-            try writer.unregister(name, project: project.id, store)
+            try writer.unregister(name, project: project.id, owner: owner, store)
         }
+    }
+
+    /// Asks the store for a caller whom nobody knows, of whom there are only so many in a minute.
+    private func ask<Value: Sendable>(
+        _ exchange: HTTPExchange,
+        _ question: @escaping @Sendable (MessagingWriter, MessagingStore) throws(StoreFailure) -> Result<Value, MessagingError>,
+        _ answer: @escaping (Value) -> JSONValue
+    ) {
+        embedded.ask(
+            on: loop, limitedBy: address(of: exchange),
+            { (result: Result<Value, MessagingError>) in MessagingAnswer.finish(exchange, result.map(answer)) }, question)
+    }
+}
+
+/// How long the fields of a registration may be: what anybody writes stays on the disk.
+enum DeviceFields {
+    /// Of a package, a bundle or an origin.
+    static let packageBytesMax = 255
+    /// Of the name that a user gives a device, in Unicode scalars: a character can be of any length.
+    static let nameScalarsMax = 200
+    /// Of the address at a browser's push service.
+    static let endpointBytesMax = 2048
+    /// Of a public key or a secret in base64url.
+    static let keyBytesMax = 200
+
+    /// As much of a name as is kept.
+    static func name(_ text: String) -> String { String(String.UnicodeScalarView(text.unicodeScalars.prefix(nameScalarsMax))) }
+
+    /// - Parameter field: as an error names it.
+    static func package(_ text: String, _ field: String) throws(MessagingError) -> String {
+        guard text.utf8.count <= packageBytesMax else { throw .field(field, "must have at most \(packageBytesMax) bytes") }
+        return text
     }
 }

@@ -31,7 +31,7 @@ extension MessagingFrontEnd {
             guard let topic = TopicName(topic) else { throw .badTopic }
             let fid = try installation(exchange, project)
             guard registration == fid.fid || registration.hasPrefix("\(fid.fid):") else { throw .invalidCredential }
-            ask(exchange, .set(isOn), topic, registration, fid.project)
+            ask(exchange, .set(isOn), topic, registration, fid.project, owner: fid.owner)
         default: MessagingAnswer.unknownPath(exchange)
         }
     }
@@ -42,9 +42,10 @@ extension MessagingFrontEnd {
 
     private func ask(
         _ exchange: HTTPExchange, _ action: MessagingWriter.SubscriptionAction, _ topic: TopicName, _ registration: String,
-        _ project: MessagingProject
+        _ project: MessagingProject, owner: String? = nil
     ) {
-        embedded.subscription(action, topic, of: registration, project: project.id, on: loop) { result in
+        let caller = owner == nil ? nil : address(of: exchange)
+        embedded.subscription(action, topic, of: registration, project: project.id, owner: owner, on: loop, limitedBy: caller) { result in
             MessagingAnswer.finish(exchange, result.map { $0.map { Self.json($0, registration, project) } ?? .object(JSONObject()) })
         }
     }

@@ -11,14 +11,19 @@ public final class MessagingFrontEnd {
     let loop: EventLoop
     let callers: CallerCheck
     let streams: DeviceStreams
+    private let proxies: TrustedProxies
 
     /// A front end for `loop`, on which everything here is called.
-    public init(service: MessagingService, loop: EventLoop) {
+    ///
+    /// - Parameter proxies: those that are believed where they name a client.
+    public init(service: MessagingService, loop: EventLoop, proxies: TrustedProxies = TrustedProxies()) {
         self.service = service
         self.loop = loop
+        self.proxies = proxies
         let settings = service.settings
         callers = CallerCheck(
-            adminToken: settings.adminToken, takesOwner: settings.takesOwner, tokens: service.tokens, clock: service.embedded.clock)
+            adminToken: settings.adminToken, takesOwner: settings.takesOwner, tokens: service.tokens, accounts: service.embedded.accounts,
+            clock: service.embedded.clock)
         streams = DeviceStreams(loop: loop, backend: service.embedded)
     }
 
@@ -31,7 +36,15 @@ public final class MessagingFrontEnd {
     public func claims(_ exchange: HTTPExchange) -> Bool { MessagingRoute.claims(exchange.path) }
 
     /// What becomes of the body of a request that is claimed.
-    public func head(_ exchange: HTTPExchange) -> BodyPlan { .collect(limit: MessageParser.bodyBytesMax) }
+    public func head(_ exchange: HTTPExchange) -> BodyPlan { .collect(limit: bodyBytesMax(exchange.path)) }
+
+    /// The longest body: what anybody may send is short.
+    private func bodyBytesMax(_ path: Span<UInt8>) -> Int {
+        MessagingRoute.isSend(path) || MessagingRoute(path)?.isForSenders == true ? MessageParser.bodyBytesMax : Self.shortBodyBytesMax
+    }
+
+    /// Enough for every registration, and for a thousand acknowledgements.
+    private static let shortBodyBytesMax = 64 << 10
 
     /// Answers a request that is claimed.
     public func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
@@ -61,9 +74,9 @@ public final class MessagingFrontEnd {
     }
 
     /// What to say when the server itself refuses a request that is claimed.
-    public func errorBody(status: HTTPStatus, message: StaticString) -> HTTPErrorBody {
+    public func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange) -> HTTPErrorBody {
         var error = MessagingError(.malformed, "\(message)")
-        if status == .contentTooLarge { error.message = "Request payload size exceeds the limit: \(MessageParser.bodyBytesMax) bytes." }
+        if status == .contentTooLarge { error.message = "Request payload size exceeds the limit: \(bodyBytesMax(exchange.path)) bytes." }
         return HTTPErrorBody(
             contentType: "application/json; charset=UTF-8", fields: [("Access-Control-Allow-Origin", "*")],
             body: ErrorEnvelope.body(error).serialized())
@@ -84,6 +97,11 @@ public final class MessagingFrontEnd {
             throw .notPermitted(permission, project: name)
         }
         return project
+    }
+
+    /// Where a call comes from that anybody may make: the network of one customer.
+    func address(of exchange: HTTPExchange) -> NetworkAddress {
+        (proxies.client(of: exchange) ?? NetworkAddress(endpoint: exchange.peerAddress))?.customer ?? .unspecified
     }
 
     /// The text of a header field.

@@ -37,6 +37,19 @@ enum MessagingRoute: Equatable {
     /// Whether a path is one of the messaging service's.
     static func claims(_ path: Span<UInt8>) -> Bool { projectOfSend(path) != nil || MessagingRoute(path) != nil }
 
+    /// Whether a path is that of a send, found without taking it apart.
+    static func isSend(_ path: Span<UInt8>) -> Bool { projectOfSend(path) != nil }
+
+    /// Whether only senders and administrators are answered, whose requests may be long.
+    var isForSenders: Bool {
+        switch self {
+        case .send, .subscriptions, .subscription, .topicBatch, .importTokens, .topicOfToken, .tokenInfo, .control: true
+        case .clientSubscription, .registrations, .registration, .installations, .installation, .installationToken, .grant, .connect, .device,
+            .native, .unknown:
+            false
+        }
+    }
+
     /// Nil for a path that is none of the messaging service's.
     init?(_ path: Span<UInt8>) {
         if let project = Self.projectOfSend(path) {

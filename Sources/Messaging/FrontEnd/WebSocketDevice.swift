@@ -13,12 +13,17 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
     private var connection: EmbeddedBackend.Connecting?
     private var token: String?
     private var greeting: Timer?
+    private let address: NetworkAddress
 
     static let subprotocol: StaticString = "fcm-device.v1"
     /// How long a device may take to say who it is.
     private static let greetingMilliseconds: UInt64 = 10_000
 
-    init(_ streams: DeviceStreams) { self.streams = streams }
+    /// - Parameter address: where the device is.
+    init(_ streams: DeviceStreams, address: NetworkAddress) {
+        self.streams = streams
+        self.address = address
+    }
 
     /// Turns the request's connection into the device's.
     func open(_ exchange: HTTPExchange, token: String?) {
@@ -103,7 +108,7 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
 
     private func changeTopic(_ token: String, _ frame: JSONObject, isOn: Bool) {
         guard let topic = TopicName(frame["topic"]?.string ?? "") else { return say("error", MessagingError.badTopic.message) }
-        streams.backend.ask(on: streams.loop) { [weak self] (result: Result<Bool, MessagingError>) in
+        streams.backend.ask(on: streams.loop, limitedBy: address) { [weak self] (result: Result<Bool, MessagingError>) in
             switch result {
             case .success: self?.say(isOn ? "subscribed" : "unsubscribed", topic: topic.text)
             case .failure(let error): self?.say("error", error.message)
@@ -144,6 +149,6 @@ extension MessagingFrontEnd {
         if let header = Self.header(exchange, "authorization") {
             token = header.lowercased().hasPrefix("bearer ") ? String(header.dropFirst(7)) : header
         }
-        WebSocketDevice(streams).open(exchange, token: token)
+        WebSocketDevice(streams, address: address(of: exchange)).open(exchange, token: token)
     }
 }

@@ -98,6 +98,7 @@ struct ForwardingAnswerTests {
             #expect((base * 500...base * 1500).contains(times.next(asked: nil)))
         }
         #expect(times.next(asked: 7) == 7000)
-        #expect(times.next(asked: -1) == 0)
+        #expect(times.next(asked: 100_000) == 86_400_000)
+        for asked in [0, -1] { #expect(times.next(asked: asked) >= 30_000, "a service that asks for none") }
     }
 }

@@ -27,7 +27,7 @@ public struct Message: Sendable, Hashable {
 
     /// Whom it is for.
     public var target: Target
-    /// What the app gets. Keys may not be "from", "notification" or "message_type" nor begin with "google" or "gcm"; with everything
+    /// What the app gets. Keys may not be "from" or "message_type" nor begin with "google" or "gcm"; with everything
     /// else that is counted it has at most 4,096 bytes.
     public var data: [String: String]
     /// What is shown; without it, and without a platform's own, the app's code gets ``data`` and nothing is shown.

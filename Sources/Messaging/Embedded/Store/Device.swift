@@ -26,6 +26,9 @@ public struct Device: Sendable {
     /// When messages were last discarded unseen; 0 where none were since the device was told.
     var overflowed: Int64
 
+    /// Whether it has not come back since it was registered, and no sender has named it.
+    var isNew: Bool { seen == created }
+
     var json: JSONValue {
         .object([
             "fid": .string(fid), "token": .string(token), "platform": .string(platform.rawValue), "package": .string(package),

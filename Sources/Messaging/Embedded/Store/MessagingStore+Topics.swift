@@ -49,6 +49,7 @@ extension MessagingStore {
         let sql = "DELETE FROM subscription WHERE topic = ?1 AND device = ?2"
         guard try connection.run(sql, .integer(topic), .integer(device)) > 0 else { return false }
         try connection.run("UPDATE topic SET subscribers = subscribers - 1 WHERE id = ?1", .integer(topic))
+        try connection.run("DELETE FROM topic WHERE id = ?1 AND subscribers <= 0", .integer(topic))
         return true
     }
 

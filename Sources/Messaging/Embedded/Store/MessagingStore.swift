@@ -10,7 +10,9 @@ final class MessagingStore {
     private let beginning: Statement
     private let committing: Statement
     /// How many devices there are, where that is known.
-    var counted: Int?
+    private var counted: Int?
+    /// At most so many of them are new, where that is known.
+    private var newCounted: Int?
     var figures: StoreFigures
     /// What `figures` said of waiting messages when the transaction began.
     private var pendingBefore = 0
@@ -55,7 +57,7 @@ final class MessagingStore {
     func rollback() {
         // Some failures have ended it by themselves.
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-        counted = nil
+        forgetCounts()
         figures.pendingMessages = pendingBefore
         figures.didFail()
     }
@@ -136,6 +138,31 @@ final class MessagingStore {
         return Int(count)
     }
 
+    /// How many have not come back since they were registered; exact only from `limit` on.
+    func newDeviceCount(upTo limit: Int) throws(SQLiteError) -> Int {
+        // It is counted anew when what was added since then may have reached the limit: devices that came back were not taken off.
+        if let newCounted, newCounted < limit { return newCounted }
+        guard case .integer(let count)? = try connection.value("SELECT count(*) FROM device WHERE seen = created") else { return 0 }
+        newCounted = Int(count)
+        return Int(count)
+    }
+
+    /// Those of them that were registered first.
+    func oldestNewDevices(limit: Int) throws(SQLiteError) -> [Device] {
+        let sql = "SELECT \(Self.deviceColumns) FROM device WHERE seen = created ORDER BY created LIMIT ?1"
+        return try connection.with(sql) { row throws(SQLiteError) -> [Device] in
+            row.bind(Int64(limit), at: 1)
+            var found: [Device] = []
+            while try row.step() { found.append(Self.device(row)) }
+            return found
+        }
+    }
+
+    func forgetCounts() {
+        counted = nil
+        newCounted = nil
+    }
+
     /// Adds a device, or replaces what is known of it; its id is 0 where it is new.
     func put(_ device: Device) throws(SQLiteError) -> Int64 {
         let id: Value = device.id == 0 ? .null : .integer(device.id)
@@ -146,12 +173,20 @@ final class MessagingStore {
             .integer(device.isUninstalled ? 1 : 0), .integer(device.overflowed))
         guard device.id == 0 else { return device.id }
         counted = counted.map { $0 + 1 }
+        if device.isNew { newCounted = newCounted.map { $0 + 1 } }
         guard case .integer(let made)? = try connection.value("SELECT last_insert_rowid()") else { return 0 }
         return made
     }
 
+    /// The device has come back.
     func setSeen(_ id: Int64, _ now: Int64) throws(SQLiteError) {
-        try connection.run("UPDATE device SET seen = ?2 WHERE id = ?1", .integer(id), .integer(now))
+        try connection.run("UPDATE device SET seen = max(?2, created + 1) WHERE id = ?1", .integer(id), .integer(now))
+    }
+
+    /// A sender knows the device: it does not go before others because it has not come back.
+    func confirm(_ device: Device) throws(SQLiteError) {
+        guard device.isNew else { return }
+        try connection.run("UPDATE device SET seen = created + 1 WHERE id = ?1 AND seen = created", .integer(device.id))
     }
 
     func setOverflowed(_ id: Int64, _ time: Int64) throws(SQLiteError) {
@@ -160,11 +195,13 @@ final class MessagingStore {
 
     /// Forgets a device with its subscriptions; what waits for it has been taken away before.
     func remove(_ device: Device) throws(SQLiteError) {
-        try connection.run(
-            "UPDATE topic SET subscribers = subscribers - 1 WHERE id IN (SELECT topic FROM subscription WHERE device = ?1)", .integer(device.id))
+        let topics = "id IN (SELECT topic FROM subscription WHERE device = ?1)"
+        try connection.run("UPDATE topic SET subscribers = subscribers - 1 WHERE \(topics)", .integer(device.id))
+        try connection.run("DELETE FROM topic WHERE \(topics) AND subscribers <= 0", .integer(device.id))
         try connection.run("DELETE FROM subscription WHERE device = ?1", .integer(device.id))
         try connection.run("DELETE FROM device WHERE id = ?1", .integer(device.id))
         counted = counted.map { $0 - 1 }
+        if device.isNew { newCounted = newCounted.map { max(0, $0 - 1) } }
     }
 
     /// Devices that were not heard of since `time`, oldest first.

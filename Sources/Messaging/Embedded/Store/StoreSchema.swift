@@ -8,6 +8,7 @@ import SQLite
 /// - `pending`: one row for each device that a message waits for. A row goes when the device acknowledges, or its time is over.
 /// - `fanout`: messages to many of which not all receivers have their row yet, and how far that has come.
 /// - `outcome`: what became of a message at a device.
+/// - `installation`: which installation registered a device and may change it, also for a while after it has unregistered.
 enum StoreSchema {
     /// `Hmsg`, in the header of the file.
     static let applicationID: Int64 = 0x486D_7367
@@ -42,6 +43,13 @@ enum StoreSchema {
             WITHOUT ROWID;
         """
 
+    /// What later versions of the program have added, in a way that those before can use the file, too: an upgrade that fails leaves it to them.
+    private static let additions = """
+        CREATE TABLE IF NOT EXISTS installation (fid TEXT PRIMARY KEY, owner TEXT NOT NULL, gone INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS installationGone ON installation(gone) WHERE gone > 0;
+        CREATE INDEX IF NOT EXISTS deviceNew ON device(created) WHERE seen = created;
+        """
+
     /// Opens the one connection that writes, and makes the tables in a new file.
     ///
     /// `:memory:` is a store that ends with the host. What the settings are for is said in docs/decisions/sqlite.md.
@@ -71,6 +79,7 @@ enum StoreSchema {
             } else if found != .integer(version) {
                 throw StoreOpenError("\(path) was made by a newer version of this program; use that one")
             }
+            try connection.transaction { () throws(SQLiteError) in try connection.execute(additions) }
             return connection
         } catch let error as StoreOpenError {
             throw error

@@ -7,74 +7,160 @@ struct ForwardKey: Hashable {
     var message: Int64
 }
 
-/// How far the devices have been looked through whose messages wait for a forwarder.
-struct ForwardBacklog {
-    /// Devices up to this one have been looked at.
-    var device: Int64 = 0
-    /// Whether more has come for one of them.
-    var isIncomplete = false
+/// What is handed to push services: ``ForwardSchedule`` says whose turn it is. Nothing is handed on before it is durable.
+struct Forwarding {
+    var schedule = ForwardSchedule()
+    /// What forwarders have and have not answered, each attempt with a number of its own.
+    var underWay: [ForwardKey: UInt64] = [:]
+    var lastAttempt: UInt64 = 0
+    /// The devices with waiting messages up to this one have been looked at since the store was opened; nil once all have been.
+    var lookedAt: Int64? = 0
+    /// Whether the timer runs.
+    var isTicking = false
+
+    func count(of device: Int64) -> Int { underWay.keys.count { $0.device == device } }
 }
 
 extension MessagingWriter {
-    /// Messages that forwarders have at one time; the others stay in the store.
-    private static let forwardingMax = 10_000
     /// Devices that are looked at in one turn of the loop.
     private static let devicesInTurn = 64
+    /// Messages of one device that are under way at one time.
+    private static let perDeviceMax = 4
+    /// A service that answers later than this is given less.
+    private static let goodMilliseconds: UInt64 = 2000
+    private static let tickMilliseconds: UInt64 = 500
 
-    /// Hands on what waits, a few devices a turn, for as long as forwarders take it.
+    /// Looks for what was waiting when the store was opened, a few devices a turn.
     func goOnForwarding() {
-        guard let backlog = forwardBacklog, let store, !forwarders.isEmpty, forwarding.count < Self.forwardingMax else { return }
+        guard let lookedAt = forwarding.lookedAt, let store, !forwarders.isEmpty else { return }
         do throws(SQLiteError) {
-            let devices = try store.devicesWithPending(after: backlog.device, limit: Self.devicesInTurn)
-            guard let last = devices.last else {
-                forwardBacklog = backlog.isIncomplete ? ForwardBacklog() : nil
-                return goOnForwarding()
-            }
-            forwardBacklog?.device = last
-            for device in devices { forwardPending(device, store) }
+            let devices = try store.devicesWithPending(after: lookedAt, limit: Self.devicesInTurn)
+            forwarding.lookedAt = devices.last
+            for device in devices { try schedule(device, store) }
+            handOn()
+            guard !devices.isEmpty else { return }
             loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.goOnForwarding() }
         } catch {
             didFail("waiting messages cannot be read", error)
         }
     }
 
-    /// Hands what waits for a device to the forwarder for its platform.
-    func forwardPending(_ id: Int64, _ store: MessagingStore) {
+    /// What waits for a device is to go to the push service that it has; ``handOn()`` hands it on.
+    func schedule(_ id: Int64, _ store: MessagingStore) throws(SQLiteError) {
+        guard let device = try store.device(id: id), !device.address.isEmpty, let forwarder = forwarders[device.platform] else {
+            return forwarding.schedule.didSettle(id)
+        }
+        let service = ForwardSchedule.Service(platform: device.platform, name: forwarder.service(of: device.address))
+        forwarding.schedule.add(id, service, now: loop.nowMilliseconds)
+    }
+
+    /// Hands on what may go now.
+    func handOn() {
+        // What this turn has added is not durable yet; this is called again when it is.
+        guard !isInTransaction, let store else { return }
+        defer { tickLater() }
         do throws(SQLiteError) {
-            guard let device = try store.device(id: id), !device.address.isEmpty, let forwarder = forwarders[device.platform] else { return }
-            let now = clock.now
-            for row in try store.pending(id) where row.expires > now {
-                let key = ForwardKey(device: id, message: row.message)
-                guard !forwarding.contains(key), let stored = try message(row.message, store) else { continue }
-                guard forwarding.count < Self.forwardingMax else {
-                    forwardBacklog = forwardBacklog ?? ForwardBacklog()
-                    forwardBacklog?.isIncomplete = true
-                    return
-                }
-                forwarding.insert(key)
-                let sender = number(of: stored.project)
-                let push = ForwardedPush(
-                    address: device.address, message: stored.message, messageID: stored.name, fid: device.fid, sender: sender,
-                    from: MessageFrame.from(stored.message, sender: sender), expires: row.expires)
-                forwarder.forward(push, on: loop) { [unowned self] outcome in didForward(key, outcome) }
+            for _ in 0..<Self.devicesInTurn {
+                guard let (device, service) = forwarding.schedule.next(now: loop.nowMilliseconds) else { return }
+                try handOn(device, service, store)
             }
+            loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.handOn() }
         } catch {
             didFail("waiting messages cannot be read", error)
         }
     }
 
-    private func didForward(_ key: ForwardKey, _ outcome: ForwardOutcome) {
-        forwarding.remove(key)
-        if forwardBacklog != nil, forwarding.count == Self.forwardingMax / 2 { goOnForwarding() }
-        inTransaction({ _ in }) { store throws(SQLiteError) in
+    private func handOn(_ id: Int64, _ service: ForwardSchedule.Service, _ store: MessagingStore) throws(SQLiteError) {
+        guard let device = try store.device(id: id), let forwarder = forwarders[device.platform] else {
+            return forwarding.schedule.didSettle(id)
+        }
+        let (now, count) = (clock.now, forwarding.count(of: id))
+        let rows = try store.pending(id).filter { $0.expires > now && forwarding.underWay[ForwardKey(device: id, message: $0.message)] == nil }
+        if rows.isEmpty, count == 0 { forwarding.schedule.didSettle(id) }
+        // A device whose messages are not taken has one attempt at a time.
+        guard count < (forwarding.schedule.isFailing(id) ? 1 : Self.perDeviceMax) else { return }
+        for (index, row) in rows.enumerated() {
+            guard let stored = try message(row.message, store) else { continue }
+            forward(stored, row, device, service, forwarder)
+            if index + 1 < rows.count { forwarding.schedule.add(id, service, now: loop.nowMilliseconds) }
+            return
+        }
+    }
+
+    private func forward(
+        _ stored: StoredMessage, _ row: PendingRow, _ device: Device, _ service: ForwardSchedule.Service, _ forwarder: any PushForwarder
+    ) {
+        let key = ForwardKey(device: device.id, message: row.message)
+        forwarding.lastAttempt += 1
+        let (attempt, begun) = (forwarding.lastAttempt, loop.nowMilliseconds)
+        forwarding.underWay[key] = attempt
+        let ticket = forwarding.schedule.begin(service)
+        let sender = number(of: stored.project)
+        let push = ForwardedPush(
+            address: device.address, message: stored.message, messageID: stored.name, fid: device.fid, sender: sender,
+            from: MessageFrame.from(stored.message, sender: sender), expires: row.expires)
+        forwarder.forward(push, on: loop) { [unowned self] outcome in
+            // The store was closed meanwhile, and everything in it is looked at again.
+            guard forwarding.underWay[key] == attempt else { return }
+            forwarding.underWay[key] = nil
+            let isSoon = loop.nowMilliseconds - begun <= Self.goodMilliseconds
+            forwarding.schedule.end(ticket, outcome.ofService(isSoon: isSoon), now: loop.nowMilliseconds)
+            didForward(key, row, outcome)
+        }
+    }
+
+    private func didForward(_ key: ForwardKey, _ row: PendingRow, _ outcome: ForwardOutcome) {
+        // What cannot be noted now is offered once more.
+        let postpone = { [self] (_: MessagingError) in _ = forwarding.schedule.rest(key.device, asked: nil, now: loop.nowMilliseconds) }
+        inTransaction(postpone) { store throws(SQLiteError) in
+            touched.insert(key.device)
             guard let device = try store.device(id: key.device) else { return }
             let now = clock.now
             switch outcome {
-            case .delivered: try settle(key.message, device, .delivered, store, now)
+            case .delivered:
+                try settle(key.message, device, .delivered, store, now)
+                // Its push service knows it: it lives.
+                if device.isNew || now - device.seen > 3_600_000 { try store.setSeen(device.id, now) }
             case .expired: try settle(key.message, device, .expired, store, now)
             case .failed(let reason): try settle(key.message, device, .forwardFailed, detail: reason, store, now)
             case .unregistered: try remove(device, store)
+            case .later(let asked, _):
+                let wait = forwarding.schedule.rest(device.id, asked: asked, now: loop.nowMilliseconds)
+                if now + Int64(wait) >= row.expires { try settle(key.message, device, .expired, store, now) }
+                return
             }
+            forwarding.schedule.didSettle(key.device)
+        }
+    }
+
+    /// Some devices have rested, or a service has.
+    func forwardTick() {
+        forwarding.isTicking = false
+        guard let store else { return }
+        do throws(SQLiteError) {
+            for device in forwarding.schedule.rested(now: loop.nowMilliseconds, limit: Self.devicesInTurn) { try schedule(device, store) }
+        } catch {
+            didFail("waiting messages cannot be read", error)
+        }
+        handOn()
+        tickLater()
+    }
+
+    /// A timer that runs is left alone: it would be put off again and again.
+    private func tickLater() {
+        guard forwarding.schedule.needsTimer, !forwarding.isTicking else { return }
+        forwarding.isTicking = true
+        forwardTimer.start(afterMilliseconds: Self.tickMilliseconds)
+    }
+}
+
+extension ForwardOutcome {
+    /// What an outcome says of the push service.
+    fileprivate func ofService(isSoon: Bool) -> ForwardSchedule.Outcome {
+        switch self {
+        case .later(_, wasReached: false): .failed
+        case .later: .struggled
+        case .delivered, .unregistered, .failed, .expired: isSoon ? .answered : .struggled
         }
     }
 }

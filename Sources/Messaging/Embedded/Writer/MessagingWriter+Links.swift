@@ -8,7 +8,7 @@ extension MessagingWriter {
     /// - Parameter last: the newest message that the device remembers; it is not sent again.
     func connect(
         token: String, state: DeviceState, last: String?, on loop: EventLoop, _ handler: LoopBound<(LinkNews) -> Void>,
-        opened: @escaping @Sendable (UInt64) -> Void
+        opened: @escaping @Sendable (_ link: UInt64, _ device: Int64) -> Void
     ) {
         func end(_ reason: LinkEnd) { loop.post { handler.value(.ended(reason)) } }
         inTransaction({ _ in end(.failed) }) { store throws(SQLiteError) in
@@ -39,14 +39,16 @@ extension MessagingWriter {
             }
             touched.insert(device.id)
             let id = link.id
-            loop.post { opened(id) }
+            loop.post { opened(id, device.id) }
         }
     }
 
     /// Ends a connection; what it was sent and did not acknowledge waits again.
-    func disconnect(_ id: UInt64, device token: String) {
-        guard let store, let device = try? store.device(token: token), links[device.id]?.id == id else { return }
-        links.removeValue(forKey: device.id)
+    ///
+    /// Asks the store nothing: it may be closed, or the device have another token by now.
+    func disconnect(_ id: UInt64, device: Int64) {
+        guard links[device]?.id == id else { return }
+        links.removeValue(forKey: device)
     }
 
     /// A device becomes more attentive, or less.
@@ -87,12 +89,16 @@ extension MessagingWriter {
     /// Sends connected devices what the transaction that has just become durable brought them.
     func pumpTouched(_ store: MessagingStore) {
         defer { fresh = [:] }
-        guard !touched.isEmpty else { return }
         let devices = touched
         touched = []
         for device in devices {
-            if let link = links[device] { pump(link, store) } else if !forwarders.isEmpty { forwardPending(device, store) }
+            if let link = links[device] { pump(link, store) } else if !forwarders.isEmpty { scheduleTouched(device, store) }
         }
+        if !forwarders.isEmpty { handOn() }
+    }
+
+    private func scheduleTouched(_ device: Int64, _ store: MessagingStore) {
+        do throws(SQLiteError) { try schedule(device, store) } catch { didFail("waiting messages cannot be read", error) }
     }
 
     /// Sends what waits for a connected device, as far as it acknowledges.

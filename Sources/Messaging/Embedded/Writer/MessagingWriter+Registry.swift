@@ -1,5 +1,6 @@
 import EventLoop
 import HearthJSON
+import Logging
 import SQLite
 
 /// What is known of an installation that registers, or registers anew.
@@ -14,6 +15,10 @@ public struct Registration: Sendable {
     public var name = ""
     /// Its installation id; a new one where nil.
     public var fid: String?
+    /// Which installation registers it, as its tokens say; nil for a caller who may change every device.
+    public var owner: String?
+    /// Whether anybody may have asked for it, without a credential that a sender or an administrator has.
+    public var isAnonymous = false
     /// A token that is wished for, for tests.
     public var token: String?
     /// Where a push service reaches it.
@@ -40,14 +45,29 @@ extension MessagingWriter {
         }
     }
 
+    /// Why a call is not answered that anybody may make: there were too many in this minute.
+    func refusal(ofCallFrom caller: NetworkAddress) -> MessagingError? {
+        let quotas = settings.quotas
+        let seconds = rates.countCall(
+            from: caller, perMinute: quotas.anonymousPerMinute, perAddress: quotas.anonymousPerAddressPerMinute, now: clock.now)
+        guard let seconds else { return nil }
+        if rates.isFirstRefusalOfMinute() { log.warning("devices register too fast and are refused", metadata: ["address": "\(caller)"]) }
+        return MessagingError(
+            .quotaExceeded(.project(number: projects.first?.value.number ?? "0")), "Too many registrations from here; try again later.",
+            retryAfterSeconds: seconds)
+    }
+
     // MARK: Devices
 
     /// Registers an installation. One that is registered keeps its token and what waits for it.
     func register(_ registration: Registration, _ store: MessagingStore) throws(SQLiteError) -> Result<Device, MessagingError> {
         let now = clock.now
         let known: Device? = if let fid = registration.fid { try store.device(fid: fid) } else { nil }
+        if let owner = registration.owner, let fid = registration.fid, try !mayChange(fid, owner: owner, known, store) {
+            return .failure(.invalidCredential)
+        }
         if let known, known.project != registration.project { return .failure(.senderMismatch) }
-        if known == nil, try store.deviceCount() >= settings.devicesMax {
+        if known == nil, try !makeRoomForDevice(isNew: registration.isAnonymous, store) {
             return .failure(MessagingError(.quotaExceeded(.project(number: number(of: registration.project))), "Too many devices are registered."))
         }
         if let token = registration.token, let other = try store.device(token: token), other.id != known?.id {
@@ -59,8 +79,30 @@ extension MessagingWriter {
             token: registration.token ?? known?.token ?? "\(fid):APA91b\(RandomText.letters(113))", platform: registration.platform,
             package: registration.package, name: registration.name.isEmpty ? known?.name ?? "" : registration.name,
             address: registration.address, created: known?.created ?? now, seen: now, isUninstalled: false, overflowed: known?.overflowed ?? 0)
+        // A device that is new has the same time twice, until it comes back or a sender names it.
+        if known != nil || !registration.isAnonymous { device.seen = max(now, device.created + 1) }
         device.id = try store.put(device)
+        if let owner = registration.owner { try store.setOwner(owner, of: fid) }
         return .success(device)
+    }
+
+    /// Whether a caller with an installation's tokens may change what is registered with its id. What senders have registered, no
+    /// installation may.
+    func mayChange(_ fid: String, owner: String, _ device: Device?, _ store: MessagingStore) throws(SQLiteError) -> Bool {
+        if let known = try store.owner(of: fid) { return known == owner }
+        return device == nil
+    }
+
+    /// Makes room for one more device, where there is none and some have never come back since anybody registered them: the oldest of them go.
+    ///
+    /// - Parameter isNew: whether it is such a device itself.
+    private func makeRoomForDevice(isNew: Bool, _ store: MessagingStore) throws(SQLiteError) -> Bool {
+        let isFull = try store.deviceCount() >= settings.devicesMax
+        if !isFull {
+            guard isNew, try store.newDeviceCount(upTo: settings.newDevicesMax) >= settings.newDevicesMax else { return true }
+        }
+        for device in try store.oldestNewDevices(limit: max(1, settings.newDevicesMax / 100)) { try remove(device, store) }
+        return try store.deviceCount() < settings.devicesMax
     }
 
     /// Changes what is known of a device; nil where there is none.
@@ -74,20 +116,41 @@ extension MessagingWriter {
     }
 
     /// Ends a registration.
-    func unregister(_ registration: String, project: String, _ store: MessagingStore) throws(SQLiteError) -> Result<Bool, MessagingError> {
+    ///
+    /// - Parameter owner: which installation asks for it; nil for a caller who may change every device.
+    func unregister(
+        _ registration: String, project: String, owner: String? = nil, _ store: MessagingStore
+    ) throws(SQLiteError) -> Result<Bool, MessagingError> {
         guard let device = try store.device(registration: registration), device.project == project else { return .failure(.unregistered) }
+        if let owner, try !mayChange(device.fid, owner: owner, device, store) { return .failure(.invalidCredential) }
         try remove(device, store)
         return .success(true)
+    }
+
+    // MARK: Service accounts
+
+    func put(_ account: ServiceAccount, _ store: MessagingStore) throws(SQLiteError) {
+        try store.put(account)
+        accounts.put(account)
+    }
+
+    /// Forgets an account; its access tokens end at once.
+    ///
+    /// - Returns: whether there was one.
+    func removeAccount(email: String, project: String, _ store: MessagingStore) throws(SQLiteError) -> Bool {
+        guard try store.removeAccount(email: email, project: project) else { return false }
+        accounts.remove(email: email)
+        return true
     }
 
     // MARK: Tests
 
     /// Forgets everything but accounts, and has the clock go right again.
     func reset(_ store: MessagingStore) throws(SQLiteError) {
-        for table in ["device", "topic", "subscription", "message", "pending", "fanout", "outcome", "idempotency"] {
+        for table in ["device", "installation", "topic", "subscription", "message", "pending", "fanout", "outcome", "idempotency"] {
             try store.connection.run("DELETE FROM \(table)")
         }
-        store.counted = nil
+        store.forgetCounts()
         for link in links.values { link.tell(.ended(.unregistered)) }
         links = [:]
         fanOuts = []

@@ -27,6 +27,7 @@ extension MessagingWriter {
         case .topic, .condition: break
         }
         if let refusal = try refusal(request, target, store, now) { return .failure(refusal) }
+        if let target { try store.confirm(target) }
         let form = request.isValidateOnly ? .clock : target.map { MessageID.Form($0.platform) } ?? .clock
         let stored = StoredMessage(id: nextID(), project: request.project, form: form, sent: now, message: request.message)
         let name = "projects/\(request.project)/messages/\(stored.name)"
@@ -186,6 +187,7 @@ extension MessagingWriter {
         let now = clock.now
         for row in try store.pending(device.id) { try settle(row.message, device, .unregistered, store, now) }
         try store.remove(device)
+        try store.setGone(device.fid, now)
         if let link = links.removeValue(forKey: device.id) { link.tell(.ended(.unregistered)) }
     }
 }

@@ -24,6 +24,7 @@ extension MessagingWriter {
         guard RegistrationToken.isWellFormed(registration) || RegistrationToken.isInstallationID(registration) else { return .invalidArgument }
         guard let device = try store.device(registration: registration), !device.isUninstalled else { return .notFound }
         guard device.project == change.project else { return .permissionDenied }
+        try store.confirm(device)
         switch change.action {
         case .subscribe: return try subscribe(device, change.topic, store, now) == nil ? .tooManyTopics : .done
         case .unsubscribe:
@@ -34,9 +35,9 @@ extension MessagingWriter {
 
     /// - Returns: whether the subscription is new; nil where the device has too many.
     private func subscribe(_ device: Device, _ name: TopicName, _ store: MessagingStore, _ now: Int64) throws(SQLiteError) -> Bool? {
-        let topic = try store.makeTopic(name.text, project: device.project)
-        guard try store.subscription(device.id, topic) == nil else { return false }
+        if let known = try store.topicID(name.text, project: device.project), try store.subscription(device.id, known) != nil { return false }
         guard try store.subscriptionCount(device.id) < settings.topicsPerDeviceMax else { return nil }
+        let topic = try store.makeTopic(name.text, project: device.project)
         try store.subscribe(device.id, topic, now: now)
         return true
     }
@@ -64,21 +65,18 @@ extension MessagingWriter {
     }
 
     /// Does it; nil where there is no subscription afterwards.
+    ///
+    /// - Parameter owner: which installation asks for it; nil for a sender.
     func subscription(
-        _ action: SubscriptionAction, _ topic: TopicName, of registration: String, project: String, on loop: EventLoop,
-        _ answer: LoopBound<(Result<TopicSubscription?, MessagingError>) -> Void>
-    ) {
-        inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
-            let result = try subscription(action, topic, registration, project, store)
-            afterCommit(on: loop) { failure in answer.value(failure.map { .failure($0) } ?? result) }
-        }
-    }
-
-    private func subscription(
-        _ action: SubscriptionAction, _ topic: TopicName, _ registration: String, _ project: String, _ store: MessagingStore
+        _ action: SubscriptionAction, _ topic: TopicName, _ registration: String, project: String, owner: String?, _ store: MessagingStore
     ) throws(SQLiteError) -> Result<TopicSubscription?, MessagingError> {
         guard let device = try store.device(registration: registration), !device.isUninstalled else { return .failure(.unregistered) }
         guard device.project == project else { return .failure(.senderMismatch) }
+        if let owner {
+            guard try mayChange(device.fid, owner: owner, device, store) else { return .failure(.invalidCredential) }
+        } else {
+            try store.confirm(device)
+        }
         let now = clock.now
         let id = try store.topicID(topic.text, project: project)
         let created: Int64? = if let id { try store.subscription(device.id, id) } else { nil }

@@ -20,6 +20,7 @@ final class MessagingWriter {
     let projects: [String: MessagingProject]
     let parser: MessageParser
     let clock: MessagingClock
+    let accounts: LiveAccounts
     let log: Logger
     private let path: String
 
@@ -48,10 +49,8 @@ final class MessagingWriter {
     var isFanningOut = false
     var rates = SendRates()
     var forwarders: [DevicePlatform: any PushForwarder] = [:]
-    /// What is handed to forwarders and not answered yet.
-    var forwarding: Set<ForwardKey> = []
-    /// What waits to be handed to them: after a start everything, later what was too much at one time.
-    var forwardBacklog: ForwardBacklog? = ForwardBacklog()
+    /// What is handed to them.
+    var forwarding = Forwarding()
     /// What tests have every send answered with.
     var fault: MessagingError?
     /// The message that was read last.
@@ -59,13 +58,14 @@ final class MessagingWriter {
     /// Messages of this transaction that go to connected devices at once: they need not be read again.
     var fresh: [Int64: StoredMessage] = [:]
     lazy var fanOutTimer = Timer(loop: loop) { [unowned self] in fanOutStep() }
+    lazy var forwardTimer = Timer(loop: loop) { [unowned self] in forwardTick() }
     lazy var upkeepTimer = Timer(loop: loop) { [unowned self] in keepUp() }
 
     private static let retryMilliseconds: UInt64 = 250
 
     init(
         loop: EventLoop, path: String, settings: EmbeddedSettings, projects: [MessagingProject], parser: MessageParser, clock: MessagingClock,
-        log: Logger
+        accounts: LiveAccounts, log: Logger
     ) {
         self.loop = loop
         self.path = path
@@ -73,6 +73,7 @@ final class MessagingWriter {
         self.projects = Dictionary(projects.map { ($0.id, $0) }) { first, _ in first }
         self.parser = parser
         self.clock = clock
+        self.accounts = accounts
         self.log = log
     }
 
@@ -87,6 +88,7 @@ final class MessagingWriter {
         do {
             let opened = try MessagingStore(path: path, figures: figures)
             lastID = try opened.lastMessage()
+            accounts.replace(with: try opened.accounts())
             store = opened
             try resumeFanOuts(opened)
             goOnForwarding()
@@ -98,17 +100,23 @@ final class MessagingWriter {
         }
     }
 
+    /// Opens the store where there is one: a host that never sends has none.
+    func open() {
+        if access(path, F_OK) == 0 { start() } else { accounts.replace(with: []) }
+    }
+
     /// Commits what has arrived, lets connected devices go, and closes the store.
     func stop() {
         suspend()
         upkeepTimer.close()
         fanOutTimer.close()
+        forwardTimer.close()
     }
 
     /// Opens the store after ``suspend()``, where there is one.
     func resume() {
         isStopped = false
-        if access(path, F_OK) == 0 { start() }
+        open()
     }
 
     /// Commits what has arrived, lets connected devices go, and closes the store until ``resume()``.
@@ -117,9 +125,12 @@ final class MessagingWriter {
         isStopped = true
         upkeepTimer.stop()
         fanOutTimer.stop()
+        forwardTimer.stop()
+        forwarding = Forwarding()
         for link in links.values { link.tell(.ended(.stopping)) }
         links = [:]
         fanOuts = []
+        accounts.forgetAll()
         store = nil
     }
 
@@ -191,8 +202,14 @@ final class MessagingWriter {
         case .full: try? store?.checkpoint(isDue: true)
         default: break
         }
-        // What fan-outs had done in this transaction is to be done again.
-        do throws(SQLiteError) { if let store { try resumeFanOuts(store) } } catch { store = nil }
+        // What fan-outs had done in this transaction is to be done again, and accounts that it has changed are as they were.
+        do throws(SQLiteError) {
+            guard let store else { return }
+            try resumeFanOuts(store)
+            accounts.replace(with: try store.accounts())
+        } catch {
+            store = nil
+        }
     }
 
     private func deliver(failure: MessagingError?) {
@@ -221,7 +238,7 @@ final class MessagingWriter {
         var current = store?.figures ?? figures
         current.connectedDevices = links.count
         current.fanOuts = fanOuts.count
-        current.forwarding = forwarding.count
+        current.forwarding = forwarding.underWay.count
         return current
     }
 

@@ -45,13 +45,13 @@ struct MessageRules {
         }
     }
 
-    /// Spec messaging 1.9.
+    /// Spec messaging 1.9. The hosted service takes `notification`, whatever its documentation says (beste/firebase-php#588).
     private func isReserved(_ key: String) -> Bool {
         guard !key.isEmpty else { return true }
         let key = key.lowercased()
         if key == "from" || key == "message_type" { return true }
         return switch reservedKeys {
-        case .strict: key == "notification" || key.hasPrefix("google") || key.hasPrefix("gcm")
+        case .strict: key.hasPrefix("google") || key.hasPrefix("gcm")
         case .wire: key.hasPrefix("google.") || key.hasPrefix("gcm.")
         }
     }

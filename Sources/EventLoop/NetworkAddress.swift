@@ -1,0 +1,132 @@
+import Glibc
+
+/// An address of the Internet Protocol, without a port. One of version 4 and the same one mapped into version 6 are equal
+/// (RFC 4291 section 2.5.5.2).
+public struct NetworkAddress: Hashable, Sendable {
+    /// The 128 bits of version 6.
+    let bits: UInt128
+
+    private static let mapped: UInt128 = 0xFFFF << 32
+
+    init(bits: UInt128) { self.bits = bits }
+
+    /// The address of nobody, `::`.
+    public static let unspecified = NetworkAddress(bits: 0)
+
+    /// The address that a text such as `192.0.2.1` or `2001:db8::1` names; nil for anything else. A zone (`%eth0`) is left out.
+    public init?(_ text: some StringProtocol) {
+        let text = String(text.prefix { $0 != "%" })
+        guard text.utf8.count <= 45 else { return nil }
+        var four = in_addr()
+        if inet_pton(AF_INET, text, &four) == 1 {
+            self.init(four)
+            return
+        }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
+        self.init(six)
+    }
+
+    /// The address in a text with a port, as ``Stream/peerAddress`` has it: `192.0.2.1:80` or `[2001:db8::1]:80`. The port may be missing.
+    public init?(endpoint text: some StringProtocol) {
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            self.init(text[text.index(after: text.startIndex)..<end])
+        } else if let colon = text.firstIndex(of: ":"), text[text.index(after: colon)...].firstIndex(of: ":") == nil {
+            self.init(text[..<colon])
+        } else {
+            self.init(text)
+        }
+    }
+
+    /// The address of a socket; nil for a family other than the two of the Internet Protocol.
+    ///
+    /// - Parameter address: as long as its family says.
+    public init?(_ address: UnsafePointer<sockaddr>) {
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET: self.init(address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_addr })
+        case AF_INET6: self.init(address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { $0.pointee.sin6_addr })
+        default: return nil
+        }
+    }
+
+    private init(_ four: in_addr) { bits = Self.mapped | UInt128(UInt32(bigEndian: four.s_addr)) }
+
+    private init(_ six: in6_addr) {
+        bits = withUnsafeBytes(of: six) { UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) }
+    }
+
+    /// The 32 bits of version 4; nil for an address of version 6.
+    private var versionFour: UInt32? { bits >> 32 == Self.mapped >> 32 ? UInt32(truncatingIfNeeded: bits) : nil }
+
+    /// The network that one customer of a provider usually has: the address itself in version 4, its first 64 bits in version 6.
+    public var customer: NetworkAddress { versionFour == nil ? NetworkAddress(bits: (bits >> 64) << 64) : self }
+
+    /// Whether it is one of this machine's own, by which nobody else comes.
+    public var isLoopback: Bool { versionFour.map { $0 >> 24 == 127 } ?? (bits == 1) }
+
+    /// Whether it is this machine's own, or of a private or link-local network (RFC 1918, 3927, 4193, 4291).
+    public var isInternal: Bool { isLoopback || Self.internalRanges.contains { $0.contains(self) } }
+
+    /// Whether the address may be one of a server on the Internet: no private, local, shared, multicast or reserved one, also where it is
+    /// embedded in one of version 6 (RFC 6890, and the registries of special-purpose addresses of IANA).
+    public var isPublic: Bool {
+        if versionFour != nil { return !Self.specialFour.contains { $0.contains(self) } }
+        // A translator sends these on to an address of version 4 (RFC 6052).
+        if Self.translated.contains(self) { return NetworkAddress(bits: Self.mapped | bits & 0xFFFF_FFFF).isPublic }
+        return Self.globalSix.contains(self) && !Self.specialSix.contains { $0.contains(self) }
+    }
+
+    private static func ranges(_ texts: String...) -> [NetworkRange] { texts.compactMap { NetworkRange($0) } }
+
+    private static let internalRanges = ranges("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10")
+    private static let specialFour = ranges(
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+        "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3")
+    private static let globalSix = NetworkRange(bits: 0x2 << 124, length: 3)
+    // Teredo and other protocols, documentation, 6to4, documentation.
+    private static let specialSix = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+    private static let translated = NetworkRange(bits: 0x0064_FF9B << 96, length: 96)
+}
+
+extension NetworkAddress: CustomStringConvertible {
+    /// As people write it.
+    public var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        if let four = versionFour {
+            var address = in_addr(s_addr: four.bigEndian)
+            inet_ntop(AF_INET, &address, &text, socklen_t(text.count))
+        } else {
+            withUnsafeBytes(of: bits.bigEndian) { _ = inet_ntop(AF_INET6, $0.baseAddress, &text, socklen_t(text.count)) }
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// All addresses that begin with the same bits.
+public struct NetworkRange: Hashable, Sendable {
+    private let bits: UInt128
+    private let mask: UInt128
+
+    /// - Parameter length: how many bits are the same, of the 128 of version 6.
+    init(bits: UInt128, length: Int) {
+        mask = length == 0 ? 0 : UInt128.max << UInt128(128 - length)
+        self.bits = bits & mask
+    }
+
+    /// The range that a text such as `10.0.0.0/8`, `fd00::/8` or `192.0.2.1` names; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = NetworkAddress(parts[0]) else { return nil }
+        let width = parts[0].contains(":") ? 128 : 32
+        var length = width
+        if parts.count == 2 {
+            guard let number = Int(parts[1]), (0...width).contains(number) else { return nil }
+            length = number
+        }
+        self.init(bits: address.bits, length: length + 128 - width)
+    }
+
+    /// Whether an address is one of the range.
+    public func contains(_ address: NetworkAddress) -> Bool { address.bits & mask == bits }
+}

@@ -1,0 +1,55 @@
+"""A proxy on the host's machine makes every client look local. What it sends on is not taken for a request of this machine, and nobody can
+say in a header where he is."""
+
+import pytest
+
+NAME = 'echo'
+FORWARDED = [{'X-Forwarded-For': '203.0.113.9'}, {'X-Forwarded-For': '127.0.0.1'}, {'Via': '1.1 proxy'}, {'Forwarded': 'for=127.0.0.1'},
+             {'X-Real-IP': '10.0.0.1'}, {'X-Forwarded-Proto': 'https'}]
+
+
+def internal(launch, **server):
+    return launch(['Faults'], config={'functions': {'httpEcho': {'ingressSettings': 'ALLOW_INTERNAL_ONLY'}}, 'server': server})
+
+
+def status(host, headers):
+    return host.request('GET', host.path('httpEcho'), headers).status
+
+
+def metrics(host, headers):
+    return host.request('GET', '/_/metrics', headers).status
+
+
+def test_what_a_proxy_sends_on_is_not_local(launch):
+    host = internal(launch)
+    assert (status(host, {}), metrics(host, {})) == (200, 200)
+    for headers in FORWARDED:
+        assert (status(host, headers), metrics(host, headers)) == (403, 401), headers
+
+
+def test_a_trusted_proxy_names_the_client(launch):
+    host = internal(launch, trustedProxies=['127.0.0.1', '10.9.0.0/16'])
+
+    def found(*values):
+        return status(host, [('X-Forwarded-For', value) for value in values])
+    assert status(host, {}) == 403, 'it names no client'
+    assert metrics(host, {}) == 401
+    assert found('192.168.1.5') == 200
+    assert found('203.0.113.9') == 403
+    assert found('192.168.1.5, 203.0.113.9') == 403, 'what the client wrote itself does not count'
+    assert found('203.0.113.9, 192.168.1.5') == 200
+    assert found('192.168.1.5', '203.0.113.9') == 403
+    assert found('203.0.113.9', '192.168.1.5, 10.9.1.1') == 200, 'proxies one behind the other'
+    assert found('203.0.113.9, 10.9.1.1:4711') == 403
+    for nonsense in ('', 'unknown', '192.168.1.5, ', '192.168.1.5.', 'localhost', '[::1'):
+        assert found(nonsense) == 403, nonsense
+    assert metrics(host, {'X-Forwarded-For': '127.0.0.1'}) == 200
+    assert metrics(host, {'X-Forwarded-For': '192.168.1.5'}) == 401
+
+
+@pytest.mark.parametrize('network', ['10.0.0.0/33', '1.2.3', '::/129', 'fd00::::/8'])
+def test_a_network_that_is_none_stops_the_start(prepare, network):
+    host = prepare([], config={'server': {'trustedProxies': [network]}}).spawn()
+    assert host.process.wait(30) == 1
+    assert f'server.trustedProxies: {network} is no address' in host.log
+    host.process = None
