@@ -24,12 +24,14 @@ enum TokenVerdict: Sendable {
 final class TokenGate: Sendable {
     private let idTokens: TokenVerifier
     private let appCheckTokens: TokenVerifier
-    private let consumed = ReplaySet()
-
+    private let consumed: ConsumedTokens
     private let keyFiles: [KeySet]
 
-    /// - Parameter keyFiles: keys that are read once at start, so that a broken file is found then.
-    init(idTokens: TokenVerifier, appCheckTokens: TokenVerifier, keyFiles: [KeySet]) {
+    /// - Parameters:
+    ///   - consumed: App Check tokens that count no more.
+    ///   - keyFiles: keys that are read once at start, so that a broken file is found then.
+    init(idTokens: TokenVerifier, appCheckTokens: TokenVerifier, consumed: ConsumedTokens, keyFiles: [KeySet]) {
+        self.consumed = consumed
         self.idTokens = idTokens
         self.appCheckTokens = appCheckTokens
         self.keyFiles = keyFiles
@@ -115,8 +117,12 @@ final class TokenGate: Sendable {
         }
     }
 
-    /// Marks an App Check token as used.
-    ///
-    /// - Returns: whether it was used before.
-    func consume(_ token: VerifiedToken, raw: [UInt8]) -> Bool { consumed.consume(raw, expires: token.expires) }
+    /// Marks an App Check token as used, and calls `completion` on `loop` when that outlives the host.
+    func consume(
+        _ token: VerifiedToken, raw: [UInt8], on loop: EventLoop, completion: @escaping @Sendable (ConsumedTokens.Use) -> Void
+    ) {
+        // As long as any verifier may still accept it.
+        let forgetAt = token.expires + TokenRules.clockSkewSecondsMax
+        consumed.consume(raw, forgetAt: forgetAt) { use in loop.post { completion(use) } }
+    }
 }

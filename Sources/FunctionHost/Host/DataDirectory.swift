@@ -15,6 +15,8 @@ struct DataDirectory: Sendable {
     /// What runs.
     var deployed: String { "\(path)/deployed.json" }
     var messages: String { "\(path)/messaging" }
+    /// App Check tokens that count no more.
+    var consumedTokens: String { "\(path)/app-check.sqlite" }
 
     /// Makes what is missing.
     ///

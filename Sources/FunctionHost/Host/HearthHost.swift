@@ -77,7 +77,7 @@ public final class HearthHost {
             loop: home, limits: PoolLimits(configuration.workers), executable: WorkerProgram.path(executable: executable),
             dataDirectory: data.path, keepsPrewarmed: configuration.workers.prewarmed > 0,
             functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
-        gate = TokenGate(configuration, loop: home, log: log)
+        gate = TokenGate(configuration, consumed: data.consumedTokens, loop: home, log: log)
         // Databases announce events from their own threads, and the delivery asks databases for the rest.
         let reference = LoopBound(DeliveryReference(), loop: home)
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in

@@ -6,7 +6,9 @@ import Tokens
 
 extension TokenGate {
     /// The gate that a configuration describes. Unsigned tokens are accepted in development only.
-    convenience init(_ configuration: Configuration, loop: EventLoop, log: Logger) {
+    ///
+    /// - Parameter consumed: the file of App Check tokens that count no more.
+    convenience init(_ configuration: Configuration, consumed: String, loop: EventLoop, log: Logger) {
         let fetcher = KeyFetcher(client: HTTPClient(loop: loop))
         let acceptsUnsigned = configuration.mode == .development
         let auth = configuration.auth
@@ -21,6 +23,7 @@ extension TokenGate {
         let appCheckKeys = Self.keys(appCheck, fetcher, "appCheck", log)
         self.init(
             idTokens: TokenVerifier(rules: idRules, keys: idKeys), appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys),
+            consumed: ConsumedTokens(path: consumed, loop: loop, log: log) { Int(WallClock.unixSeconds) },
             keyFiles: [(auth, idKeys), (appCheck, appCheckKeys)].filter { $0.0.keys.isFile }.map(\.1))
     }
 

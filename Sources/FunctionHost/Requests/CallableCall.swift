@@ -71,8 +71,23 @@ final class CallableCall: FunctionCall {
             return answer(CallableError(code: .invalidArgument, message: "Unsupported Accept header 'text/event-stream'"))
         }
         if function.options.consumeAppCheckToken, case .valid(let token, let raw) = appCheck {
-            alreadyConsumed = router.gate.consume(token, raw: raw)
+            // The payload's bytes are gone once this returns.
+            let data = data.array()
+            let reference = LoopBound(self, loop: router.loop)
+            return router.gate.consume(token, raw: raw, on: router.loop) { reference.value.didConsume($0, data) }
         }
+        invoke(data)
+    }
+
+    private func didConsume(_ use: ConsumedTokens.Use, _ data: [UInt8]) {
+        guard use != .unknown else {
+            return answer(CallableError(code: .unavailable, message: "The App Check token cannot be checked now. Try again."), retryAfterSeconds: 1)
+        }
+        alreadyConsumed = use == .repeated
+        invoke(data.span)
+    }
+
+    private func invoke(_ data: Span<UInt8>) {
         begin(payload: data)
         stream?.startHeartbeats()
     }
