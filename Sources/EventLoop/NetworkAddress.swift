@@ -1,3 +1,4 @@
+import CLibuv
 import Glibc
 
 /// An address of the Internet Protocol, without a port. One of version 4 and the same one mapped into version 6 are equal

@@ -5,7 +5,8 @@ import Testing
 /// Addresses are read from header fields that anybody writes.
 @Suite struct NetworkAddressFuzzTests {
     private static let corpus = [
-        "192.0.2.1", "192.0.2.1:80", "[2001:db8::1]:443", "2001:db8::1", "::ffff:10.0.0.1", "fe80::1%eth0", "10.0.0.0/8", "fd00::/8", "::/0", "unknown",
+        "192.0.2.1", "192.0.2.1:80", "[2001:db8::1]:443",
+        "2001:db8::1", "::ffff:10.0.0.1", "fe80::1%eth0", "10.0.0.0/8", "fd00::/8", "::/0", "unknown",
     ].map { Array($0.utf8) }
 
     @Test func whatIsReadIsWhatIsWritten() {
