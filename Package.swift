@@ -180,7 +180,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(name: "CommandClientTests", dependencies: ["FuzzSupport", "CommandClient", json, bytes], swiftSettings: house),
         .testTarget(name: "WorkerProtocolTests", dependencies: ["FuzzSupport", "WorkerProtocol", bytes], swiftSettings: house),
-        .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol"], swiftSettings: house),
+        .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol", "CLinux"], swiftSettings: house),
         .testTarget(name: "PluginBuildTests", dependencies: ["PluginBuild"], swiftSettings: house),
         .testTarget(
             name: "FunctionHostTests",

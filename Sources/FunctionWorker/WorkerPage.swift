@@ -17,7 +17,8 @@ public final class WorkerPage: @unchecked Sendable {
         let gate: Atomic<UInt64>
     }
 
-    private static let size = 4096
+    private static let crashOffset = 128
+    private static let size = 8192
     private let memory: UnsafeMutableRawPointer
     private var layout: UnsafeMutablePointer<Layout> { memory.assumingMemoryBound(to: Layout.self) }
 
@@ -74,7 +75,15 @@ public final class WorkerPage: @unchecked Sendable {
     /// Calls may begin again.
     func reopen() { layout.pointee.gate.bitwiseAnd(~1, ordering: .acquiringAndReleasing) }
 
+    /// Has a fault of this process written down here, which the host tells in the log.
+    func recordCrashes() { _ = linux_record_crashes((memory + Self.crashOffset).assumingMemoryBound(to: linux_crash.self)) }
+
     // MARK: The host
+
+    /// The fault that ended the worker, if one did; to be asked once it has ended.
+    public var crash: CrashReport? {
+        CrashReport(UnsafeRawBufferPointer(start: memory + Self.crashOffset, count: MemoryLayout<linux_crash>.size))
+    }
 
     /// What a worker showed at one moment.
     public struct Sight: Equatable, Sendable {

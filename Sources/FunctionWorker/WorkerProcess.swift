@@ -49,6 +49,7 @@ public final class WorkerProcess {
     private init(_ memoryGroup: MemoryGroup?) throws(LoopError) {
         self.memoryGroup = memoryGroup
         page = try WorkerPage(inherited: WorkerDescriptor.page)
+        page.recordCrashes()
         loop = try EventLoop()
         loop.publishProgress(in: page.progress)
         log = WorkerLog(descriptor: WorkerDescriptor.log, loop: loop)

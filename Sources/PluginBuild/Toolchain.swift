@@ -11,6 +11,12 @@ public struct Toolchain: Sendable, Equatable {
     /// A toolchain whose `swift` is at this path; whether it is there is not looked at.
     public init(swift: String) { self.swift = swift }
 
+    /// Its program that finds lines of source for addresses; nil where it has none.
+    public var symbolizer: String? {
+        let path = swift.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/llvm-symbolizer"
+        return access(path, X_OK) == 0 ? path : nil
+    }
+
     /// The first `swift` on `PATH`, else where installers put it.
     public static func find(path: String? = nil) -> Toolchain? {
         let list = path ?? getenv("PATH").map { String(cString: $0) } ?? ""

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "CLinuxCrash.h"
+
 /* The calling process gets SIGKILL when the thread that started it ends. 0, or a negated errno. */
 int linux_die_with_parent(void);
 

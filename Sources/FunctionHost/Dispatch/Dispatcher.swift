@@ -12,6 +12,7 @@ final class Dispatcher {
     let services = ServiceBroker()
     let functionLog: FunctionLog
     let log: Logger
+    private(set) lazy var crashLog = CrashLog(loop: loop, functionLog: functionLog, executable: launch.executable)
     private(set) lazy var launcher = WorkerLauncher(dispatcher: self, launch: launch, keepsPrewarmed: keepsPrewarmed)
     private(set) lazy var deadlines = DeadlineWatch(loop: loop) { [unowned self] in expire(now: $0) }
     /// Looks at workers that have something to do, to see whether their loops turn.
@@ -176,6 +177,7 @@ final class Dispatcher {
     /// Lets invocations end, then the workers, for as long as `limits.drainMilliseconds`; then ends what is left.
     func stop(completion: @escaping () -> Void) {
         stopCompletion = completion
+        crashLog.becameIdle = { [unowned self] in poolDidShrink() }
         shrinkTimer = nil
         launcher.stop()
         for pool in allPools { pool.stop() }
@@ -189,7 +191,7 @@ final class Dispatcher {
 
     /// A worker has ended; the last one ends the stop.
     func poolDidShrink() {
-        guard stopCompletion != nil, launcher.isIdle, allPools.allSatisfy({ $0.workers.isEmpty }) else { return }
+        guard stopCompletion != nil, launcher.isIdle, crashLog.isIdle, allPools.allSatisfy({ $0.workers.isEmpty }) else { return }
         let completion = stopCompletion
         stopCompletion = nil
         stopTimer = nil

@@ -17,6 +17,8 @@ final class ProcessWorker: Worker {
     private var killReason: String?
     private var isStopSent = false
     private var budget: LogBudget
+    /// The last message of Swift's runtime that a program is to end with.
+    private var fatalMessage: String?
     private var unread = UnreadCalls()
     private var loopWatch = LoopWatch()
     private let lifeWatch: DeadlineWatch
@@ -134,6 +136,8 @@ final class ProcessWorker: Worker {
 
     override var current: InvocationID? {
         let sight = sight
+        // A crash on a thread of the plugin's own is none of what the loop ran.
+        if state == .ended, child.page.crash?.isOnLoop == false { return nil }
         return sight.isInPlugin && sight.invocation.rawValue != 0 ? sight.invocation : nil
     }
 
@@ -179,8 +183,22 @@ final class ProcessWorker: Worker {
     private func describe(_ ending: ChildProcess.Ending) -> String? {
         if child.memoryGroup?.hasKilled == true { return "it took more memory than it may" }
         if let killReason { return killReason }
-        if ending.signal != 0 { return "signal \(ending.signal) (\(String(cString: strsignal(Int32(ending.signal)))))" }
-        return isStopSent && ending.status == 0 ? nil : "exit status \(ending.status)"
+        if isStopSent, ending.signal == 0, ending.status == 0 { return nil }
+        return CrashWords.describe(ending, child.page.crash, message: fatalMessage)
+    }
+
+    /// The invocation that a crash is put down to: the one that the loop ran, or the only one that there is.
+    private var culprit: InvocationID? {
+        if let current { return current }
+        guard let only = onlyInvocation, case .running(let place) = only.state else { return nil }
+        return place.id
+    }
+
+    private func tellCrash() {
+        guard let crash = child.page.crash else { return }
+        let culprit = culprit
+        let origin = self.origin(of: culprit ?? InvocationID(rawValue: 0), function: culprit.flatMap { functionIndex(of: $0) } ?? .max)
+        dispatcher.crashLog.tell(CrashLog.Crash(report: crash, origin: origin, library: artifact.path, message: fatalMessage))
     }
 }
 
@@ -221,11 +239,13 @@ extension ProcessWorker: WorkerChildOwner {
     }
 
     func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
+        if header.source == .standardError, let fatal = CrashWords.fatalMessage(in: message) { fatalMessage = fatal }
         guard budget.admits(LogBudget.size(header.source, message, fields), now: dispatcher.loop.nowMilliseconds) else { return }
         record(header.source, level: header.level, id: header.invocation, function: header.function, message: message, fields: fields)
     }
 
     func child(_ child: WorkerChild, printed line: Span<UInt8>, source: LogSource) {
+        if source == .standardError, let fatal = CrashWords.fatalMessage(in: line) { fatalMessage = fatal }
         guard budget.admits(LogBudget.size(source, line, line.extracting(0..<0)), now: dispatcher.loop.nowMilliseconds) else { return }
         var id = InvocationID(rawValue: 0)
         var function = UInt32.max
@@ -254,6 +274,7 @@ extension ProcessWorker: WorkerChildOwner {
         state = .ended
         watch = nil
         let reason = describe(ending)
+        if killReason == nil, ending.signal != 0 { tellCrash() }
         let dropped = budget.takeDropped()
         if dropped > 0 {
             let origin = self.origin(of: InvocationID(rawValue: 0), function: .max)

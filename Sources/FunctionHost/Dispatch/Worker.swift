@@ -271,9 +271,12 @@ class Worker {
     /// What invocation `id` is called in logs.
     final func name(of id: InvocationID) -> InvocationName { InvocationName(workerSeed: seed, invocation: id) }
 
+    /// The number of the function of invocation `id` within its plugin, also shortly after it was answered.
+    final func functionIndex(of id: InvocationID) -> UInt32? { recent.find(id)?.function }
+
     /// What the function of invocation `id` is called, also shortly after it was answered.
     final func functionName(of id: InvocationID) -> String? {
-        recent.find(id).flatMap { dispatcher.functionName(of: artifact, index: $0.function) }
+        functionIndex(of: id).flatMap { dispatcher.functionName(of: artifact, index: $0) }
     }
 
     /// The invocations that it works on.

@@ -28,6 +28,13 @@ final class FunctionLog {
         output.write(LogLine(severity: .warning, label: Self.label(origin), message: text, origin: origin))
     }
 
+    /// Says what ended a worker, and which calls led there, the innermost first.
+    func recordCrash(_ origin: LogOrigin, _ words: String, calls: [String]) {
+        var line = LogLine(severity: .error, label: Self.label(origin), message: words, origin: origin)
+        if !calls.isEmpty { line.entries = [(LogLine.callsName, .array(calls.map { .string($0) }))] }
+        output.write(line)
+    }
+
     /// An instance has begun with an invocation.
     func recordBeginning(_ origin: LogOrigin) {
         let label = Self.label(origin)

@@ -26,6 +26,7 @@ struct HostLogHandler: LogHandler {
         // What functions' lines say of themselves is said the same way here, so that one filter finds both.
         line.origin.function = merged.removeValue(forKey: "function").map { "\($0)" }
         line.origin.plugin = merged.removeValue(forKey: "plugin").map { "\($0)" }
+        line.origin.invocation = merged.removeValue(forKey: "invocation").map { "\($0)" }
         line.origin.version = merged.removeValue(forKey: "version").flatMap { Int("\($0)") }
         if let text = merged["trace"].map({ "\($0)" }), let trace = TraceID(text) {
             line.origin.trace = trace

@@ -19,7 +19,8 @@ struct LogPrinter {
         let name = PrintableText.lines(line["label"]?.string ?? "hearth")
         let message = PrintableText.lines(line["message"]?.string ?? "")
         let more = styled("2", Self.more(line).map { "  \($0)=\($1)" }.joined())
-        return "\(styled("2", line["time"]?.string ?? "")) \(letter) \(name): \(message)\(more)"
+        let calls = (line["calls"]?.array ?? []).map { "\n    at \(PrintableText.lines($0.string ?? ""))" }.joined()
+        return "\(styled("2", line["time"]?.string ?? "")) \(letter) \(name): \(message)\(more)\(calls)"
     }
 
     /// What a line says beside what each line says.
@@ -33,7 +34,7 @@ struct LogPrinter {
 
     private static let usual: Set = [
         "id", "time", "severity", "label", "function", "version", "artifact", "plugin", "invocation", "trace", "pid", "stream", "message",
-        "fields",
+        "fields", "calls",
     ]
 
     private func styled(_ codes: String, _ text: String) -> String {

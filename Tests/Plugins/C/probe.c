@@ -274,6 +274,12 @@ static int misbehave(const hearth_invocation *i, call *c) {
         if (flow != HEARTH_GONE) respond(i->id, HEARTH_RESPONSE, "{\"status\":200}", "taken", 5);
     } else if (is(i, "abort")) {
         abort();
+    } else if (is(i, "callsNothing")) {
+        static void (*volatile nothing)(void);
+        nothing();
+    } else if (is(i, "divides")) {
+        static volatile int zero;
+        finish(c, "%d", 7 / zero);
     } else if (is(i, "exit")) {
         exit(0);
     } else if (is(i, "spin")) {
@@ -349,7 +355,7 @@ static const char manifest[] =
     CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout")
     CALLABLE("asks") CALLABLE("callsWith") CALLABLE("garbledChunk")
     CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
-    CALLABLE("spinsLater") CALLABLE("computes")
+    CALLABLE("callsNothing") CALLABLE("divides") CALLABLE("spinsLater") CALLABLE("computes")
     "\"bigHead\":{\"httpsTrigger\":{}},\"inject\":{\"httpsTrigger\":{}}}}";
 
 static const hearth_plugin plugin = {

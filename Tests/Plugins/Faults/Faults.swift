@@ -6,6 +6,7 @@ let functions = Functions(params: [StringParam("GREETING", default: "hello")]) {
     OnCall("trap") { (request: CallableRequest<JSONValue>) in Faults.outOfRange() }
     OnCall("abortNow") { (request: CallableRequest<JSONValue>) in Faults.abortNow() }
     OnCall("segfault") { (request: CallableRequest<JSONValue>) in Faults.segfault() }
+    OnCall("crashes") { (request: CallableRequest<String>) in await Crashes.crash(request.data) }
     OnCall("exitZero") { (request: CallableRequest<JSONValue>) in Faults.exitZero() }
     OnCall("spin") { (request: CallableRequest<JSONValue>) in Faults.spin() }
     OnCall("allocateForever") { (request: CallableRequest<JSONValue>) in Faults.allocateForever() }

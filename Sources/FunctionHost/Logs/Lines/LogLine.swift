@@ -12,6 +12,9 @@ struct LogLine {
     var origin = LogOrigin()
     /// More that is known, in order; the members of a function's own fields are under `fields`.
     var entries: [(String, JSONValue)] = []
+
+    /// The entry that lists the calls that led to a crash, as texts. People see them one below the other.
+    static let callsName = "calls"
 }
 
 /// Whose line it is; what does not apply is nil.
