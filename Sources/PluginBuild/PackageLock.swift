@@ -14,7 +14,7 @@ struct PackageLock: ~Copyable {
 
     private static func acquire(_ directory: String) -> Int32? {
         guard let path = path(directory) else { return nil }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { return nil }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)

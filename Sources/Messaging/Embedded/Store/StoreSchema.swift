@@ -50,6 +50,14 @@ enum StoreSchema {
         CREATE INDEX IF NOT EXISTS deviceNew ON device(created) WHERE seen = created;
         """
 
+    private static func add(to connection: Connection) throws(SQLiteError) {
+        // Before there was a bound for devices that never came back, one that took messages from its push service was not noted as such.
+        if try connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'installation'") == 0 {
+            try connection.run("UPDATE device SET seen = created + 1 WHERE seen = created")
+        }
+        try connection.execute(additions)
+    }
+
     /// Opens the one connection that writes, and makes the tables in a new file.
     ///
     /// `:memory:` is a store that ends with the host. What the settings are for is said in docs/decisions/sqlite.md.
@@ -79,7 +87,7 @@ enum StoreSchema {
             } else if found != .integer(version) {
                 throw StoreOpenError("\(path) was made by a newer version of this program; use that one")
             }
-            try connection.transaction { () throws(SQLiteError) in try connection.execute(additions) }
+            try connection.transaction { () throws(SQLiteError) in try add(to: connection) }
             return connection
         } catch let error as StoreOpenError {
             throw error
