@@ -41,8 +41,11 @@ final class EventStreamDevice: DeviceClient, HTTPExchangeObserver {
                 text.append(frame.json)
                 text.append("\n\n")
             }
-            guard exchange.write(text.bytes) == .congested else { return }
-            behindBytes += text.count
+            switch exchange.write(text.bytes) {
+            case .ready: return
+            case .closed: return leave()
+            case .congested: behindBytes += text.count
+            }
             guard behindBytes > behindBytesMax else { return }
             leave()
             exchange.abort()
