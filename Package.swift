@@ -25,7 +25,7 @@ let programLinking: [LinkerSetting] = [
 /// What `hearth init` writes.
 let projectTemplates = [
     "Package.swift", "Functions.swift", "plugin.c", "hearth.h", "build-swift", "build-c", "run-swift", "run-c", "README-swift.md",
-    "README-c.md", "functions.json", "database.rules.json", "hearth.sh", "serve", "test", "gitignore",
+    "README-c.md", "functions.json", "database.rules.json", "hearth", "hearth.sh", "serve", "test", "gitignore",
 ]
 
 /// A module of the package that plugin authors depend on.

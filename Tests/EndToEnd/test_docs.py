@@ -3,11 +3,11 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 
 import pytest
 
+from built_packages import built
 from hearth import PRODUCTS, ROOT, Host
 from sources import tracked
 
@@ -47,6 +47,16 @@ def test_the_readme_has_a_tour():
 
 @pytest.mark.parametrize('page', WITH_COMMANDS)
 def test_commands_of(page, host):
+    follow(page, host)
+
+
+def test_the_tour_shows_the_same_when_it_is_taken_again(host):
+    follow('README.md', host)
+    follow('README.md', host)
+
+
+def follow(page, host):
+    """Runs the commands of a page, and compares what they print with what it shows."""
     steps = conversation(page)
     script = ''.join(f'{text}\nprintf "\\n{BOUNDARY}\\n"\n' for text, _ in steps).replace(':5001', f':{host.port}')
     outcome = subprocess.run(['bash', '-e', '-o', 'pipefail'], input=script, capture_output=True, text=True, cwd=ROOT, timeout=60,
@@ -72,23 +82,14 @@ def test_the_plugin_in_the_header_works(launch, tmp_path):
 
 
 @pytest.mark.timeout(600)
-def test_the_plugin_in_the_guide_works(launch, tmp_path):
+def test_the_plugin_in_the_guide_works(launch):
     """docs/writing-a-plugin.md builds one from nothing, beside a clone that is called hearth."""
     blocks = {kind: [text for found, text in BLOCK.findall((ROOT / 'docs/writing-a-plugin.md').read_text()) if found == kind]
               for kind in ('swift', 'json')}
-    (tmp_path / 'hearth').mkdir()
-    shutil.copy(ROOT / 'Package.swift', tmp_path / 'hearth')
-    for folder in ('Sources', 'Plugins', 'Tests'):
-        shutil.copytree(ROOT / folder, tmp_path / 'hearth' / folder, symlinks=True)
-    code = tmp_path / 'greeter/Sources/Greeter'
-    code.mkdir(parents=True)
-    (tmp_path / 'greeter/Package.swift').write_text(blocks['swift'][0])
-    (code / 'Greeter.swift').write_text(blocks['swift'][1])
-    built = subprocess.run(['swift', 'build', '-c', 'release', '--product', 'Greeter'], cwd=tmp_path / 'greeter', capture_output=True, text=True)
-    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
     config = json.loads(blocks['json'][0])
-    config['plugins']['Greeter']['library'] = str(tmp_path / 'hearth' / config['plugins']['Greeter']['library'])
-    host = launch(config['plugins'])
+    libraries = built('greeter', {'Package.swift': blocks['swift'][0], 'Sources/Greeter/Greeter.swift': blocks['swift'][1]}, ['Greeter'])
+    assert config['plugins']['Greeter']['library'] == '../greeter/.build/release/libGreeter.so'
+    host = launch({'Greeter': {'library': str(libraries['Greeter'])}})
     assert host.result('greet', {'name': 'Ada'}) == 'Hello, Ada!'
     assert host.callable('greet', {'name': ''}).json['error']['status'] == 'INVALID_ARGUMENT'
 

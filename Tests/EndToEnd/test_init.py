@@ -46,7 +46,7 @@ def works(folder, name, data, result, edit):
         host = subprocess.Popen(['scripts/serve', '--port', str(port)], cwd=folder, stdout=log, stderr=log, start_new_session=True)
     try:
         until(lambda: serves(port), 'it serves', 120)
-        called = run(folder, BINARY, 'functions:call', name, data, '--url', f'http://127.0.0.1:{port}')
+        called = run(folder, 'scripts/hearth', 'functions:call', name, data, '--url', f'http://127.0.0.1:{port}')
         assert called.returncode == 0, called.stderr
         assert result in called.stdout
         edited = edit()
@@ -98,11 +98,11 @@ def test_what_is_made(hearth):
     assert {'Package.swift', 'functions.json', 'functions.schema.json', 'database.rules.json', '.gitignore', 'README.md', 'Tests/run',
             'scripts/serve', 'scripts/test', 'Sources/MyFirstFunctions/MyFirstFunctions.swift'} <= set(made['files'])
     assert not [path for path in made['files'] if '{{' in (folder / path).read_text()]
-    assert [path for path in made['files'] if (folder / path).stat().st_mode & stat.S_IXUSR] == ['Tests/run', 'scripts/build', 'scripts/serve',
-                                                                                                  'scripts/test']
+    assert [path for path in made['files'] if (folder / path).stat().st_mode & stat.S_IXUSR] == ['Tests/run', 'scripts/build', 'scripts/hearth',
+                                                                                                  'scripts/serve', 'scripts/test']
     assert json.loads((folder / 'functions.json').read_text())['plugins'] == {'MyFirstFunctions': {'product': 'MyFirstFunctions'}}
     assert (folder / 'functions.schema.json').read_bytes() == (ROOT / 'functions.schema.json').read_bytes()
-    for script in ('Tests/run', 'scripts/build', 'scripts/serve', 'scripts/test', 'scripts/hearth.sh'):
+    for script in ('Tests/run', 'scripts/build', 'scripts/hearth', 'scripts/serve', 'scripts/test', 'scripts/hearth.sh'):
         subprocess.run(['bash', '-n', folder / script], check=True)
 
 

@@ -55,7 +55,7 @@ struct Init: LocalCommand {
         let place = directory == "." ? "" : "cd \(directory) && "
         var text = "Made \(project.name), a project in \(language.title), in \(folder):\n"
         text += project.files.map { "  \($0.path)" }.joined(separator: "\n")
-        text += "\n\nNext: \(place)scripts/serve, and in another terminal: \(Self.program) functions:call \(language.exampleCall)"
+        text += "\n\nNext: \(place)scripts/serve, and in another terminal: \(place)scripts/hearth functions:call \(language.exampleCall)"
         return Outcome(
             text: text,
             json: [
@@ -63,9 +63,6 @@ struct Init: LocalCommand {
                 "language": .string(language.rawValue), "files": .array(project.files.map { .string($0.path) }),
             ])
     }
-
-    /// What to type for this program.
-    private static var program: String { ProgramSearch.problem("hearth") == nil ? "hearth" : Terminal.executable }
 
     /// A version control folder alone does not make a folder one that is used.
     private func requireRoom(_ folder: String, _ project: NewProject) throws(ClientFailure) {
@@ -85,7 +82,7 @@ struct Init: LocalCommand {
     private static func absolute(_ path: String) throws(ClientFailure) -> String {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed = trimmed.dropLast() }
-        if trimmed.isEmpty { throw ClientFailure(.invalidInput, "the folder has no name; . stands for this one") }
+        if trimmed.isEmpty { throw ClientFailure(.invalidInput, "the name of the folder is empty; write . for the current folder") }
         if let status = FileStatus(path) {
             guard status.kind == .folder else { throw ClientFailure(.invalidInput, "\(path) is a file; name a folder") }
             return try resolved(String(trimmed))

@@ -73,6 +73,7 @@ struct NewProject {
             ProjectFile("functions.json", PackageResources.functions_json_template),
             ProjectFile("functions.schema.json", Configuration.schema),
             ProjectFile("database.rules.json", PackageResources.database_rules_json_template),
+            ProjectFile("scripts/hearth", PackageResources.hearth_template, isProgram: true),
             ProjectFile("scripts/hearth.sh", PackageResources.hearth_sh_template),
             ProjectFile("scripts/serve", PackageResources.serve_template, isProgram: true),
             ProjectFile("scripts/test", PackageResources.test_template, isProgram: true),
