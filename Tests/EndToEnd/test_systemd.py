@@ -160,8 +160,8 @@ def answers(host):
 def installed(folder):
     """The units as they would be installed, with the program of this build."""
     for name in ('hearth.service', 'hearth.socket'):
-        text = (UNITS / name).read_text().replace('/usr/bin/hearth', str(BINARY)).replace('User=hearth', 'User=root').replace(
-            'Group=hearth', 'Group=root').replace('Documentation=', '#')
+        text = (UNITS / name).read_text().replace('/usr/local/bin/hearth', str(BINARY)).replace('User=hearth', 'User=root').replace(
+            'Group=hearth', 'Group=root')
         (folder / name).write_text(text)
     return folder
 
