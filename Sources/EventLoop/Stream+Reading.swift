@@ -47,6 +47,12 @@ extension Stream {
             handler?.stream(self, didRead: bytes)
             return
         }
+        // A TLS record does not begin with a letter (RFC 8446 section 5.1); the name of an HTTP method does.
+        if !tls.hasReceived, bytes[0] &- UInt8(ascii: "A") < 26 {
+            self.tls = nil
+            handler?.streamDidReceivePlaintext(self)
+            return
+        }
         var plaintext = ByteBuffer()
         do throws(TLSError) {
             try tls.receive(bytes, plaintext: &plaintext)

@@ -10,10 +10,18 @@ public protocol StreamHandler: AnyObject {
     func streamDidEnd(_ stream: Stream)
     /// What was queued has fallen below the low watermark after ``Stream/isCongested`` was seen.
     func streamDidDrain(_ stream: Stream)
+    /// The peer of a stream with TLS began with a line of text, as a client of `http://` does. The stream has left TLS; the peer reads
+    /// what is written now.
+    func streamDidReceivePlaintext(_ stream: Stream)
     /// Reading or writing failed; the stream closes right after this.
     func stream(_ stream: Stream, didFail error: LoopError)
     /// The last call, exactly once for every stream.
     func streamDidClose(_ stream: Stream)
+}
+
+extension StreamHandler {
+    /// Closes the stream, as any other handshake that fails does.
+    public func streamDidReceivePlaintext(_ stream: Stream) { stream.close() }
 }
 
 /// A connected TCP or Unix socket, or a pipe, on a loop; with TLS where ``startTLS(_:)`` was called.

@@ -15,6 +15,9 @@ final class TLSSession {
     /// Whether the peer has sent its close_notify: no more plaintext will come.
     private(set) var isPeerClosed = false
 
+    /// Whether anything has come from the peer.
+    private(set) var hasReceived = false
+
     private var isClosed = false
 
     /// - Parameter server: false makes the side that begins the handshake, which tests use.
@@ -47,6 +50,7 @@ final class TLSSession {
     ///
     /// Call `takeHandshakeOutput` afterwards, also when this throws: it then holds the alert for the peer.
     func receive(_ ciphertext: Span<UInt8>, plaintext: inout ByteBuffer) throws(TLSError) {
+        hasReceived = true
         try ciphertext.withUnsafeBufferPointer { (bytes) throws(TLSError) in
             wire.pointee.input = bytes.baseAddress
             wire.pointee.inputCount = bytes.count

@@ -52,7 +52,10 @@ struct CallableError: Error, Sendable {
     /// Sent where it is there, also when it is null.
     var details: JSONValue?
 
-    static let badRequest = CallableError(code: .invalidArgument, message: "Bad Request")
+    /// A request that is not one of the callable protocol. The message is the protocol's (spec functions 1.2), `reason` is for people.
+    static func badRequest(_ reason: String) -> CallableError {
+        CallableError(code: .invalidArgument, message: "Bad Request", details: .string(reason))
+    }
     static let unauthenticated = CallableError(code: .unauthenticated, message: "Unauthenticated")
     static let `internal` = CallableError(code: .internal, message: "INTERNAL")
 

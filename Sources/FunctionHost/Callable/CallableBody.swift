@@ -29,6 +29,21 @@ struct CallableBody {
         unwrapped = plain.serialized()
     }
 
+    /// What is wrong with a body that `init` has refused.
+    static func problem(_ body: Span<UInt8>) -> String {
+        let expected = "a callable function takes {\"data\": ...}"
+        guard body.count > 0 else { return "the body is empty; \(expected)" }
+        do throws(JSONError) {
+            let envelope = try JSONScan.member("data", of: body, limits: limits)
+            guard envelope.facts.kind == .object else { return "the body is not a JSON object; \(expected)" }
+            guard envelope.value != nil else { return "the body has no member \"data\"; \(expected)" }
+            guard !envelope.hasOtherMembers else { return "the body has other members beside \"data\"; \(expected) and nothing else" }
+            return "the data has a 64-bit integer (\"@type\") whose \"value\" is not an integer of that type"
+        } catch {
+            return "the body is not JSON: \(error.explanation(in: body))"
+        }
+    }
+
     /// Whether a Content-Type says JSON (spec functions 1.3): `application/json` whatever the parameters, but for a
     /// charset that is not UTF.
     static func accepts(contentType: Span<UInt8>) -> Bool {

@@ -32,7 +32,7 @@ final class CallableCall: FunctionCall {
         if CORSHeaders.answerPreflight(exchange, function.options.cors, methods: "POST") { return }
         guard exchange.method == .post, let type = exchange.header("content-type"), CallableBody.accepts(contentType: type),
             let parsed = CallableBody(body)
-        else { return answer(.badRequest) }
+        else { return answer(.badRequest(reasonForRefusal(body))) }
         let authorization = exchange.header("authorization")
         let appCheckHeader = exchange.header("x-firebase-appcheck")
         if authorization == nil, appCheckHeader == nil, parsed.unwrapped == nil {
@@ -90,6 +90,17 @@ final class CallableCall: FunctionCall {
     private func invoke(_ data: Span<UInt8>) {
         begin(payload: data)
         stream?.startHeartbeats()
+    }
+
+    /// What is wrong with a request that is not one of the callable protocol, and what is expected.
+    private func reasonForRefusal(_ body: Span<UInt8>) -> String {
+        let exchange = exchange
+        guard exchange.method == .post else { return "the method is not POST; a callable function is called with POST" }
+        if let type = exchange.header("content-type") {
+            if CallableBody.accepts(contentType: type) { return CallableBody.problem(body) }
+            return "the Content-Type is \(type.string().prefix(100)); a callable function takes application/json in UTF-8"
+        }
+        return "the Content-Type header is missing; a callable function takes application/json"
     }
 
     private func refusal() -> CallableError? {
@@ -158,7 +169,7 @@ final class CallableCall: FunctionCall {
             if CallableAnswer.append("message", chunk, to: &buffer) {
                 stream.send(buffer.bytes, size: chunk.count)
             } else {
-                router.log.error("a chunk that is no JSON was dropped", metadata: ["function": "\(function.name)"])
+                router.log.error("dropped a chunk of the function's stream: it is not JSON", metadata: ["function": "\(function.name)"])
             }
         }
     }
@@ -169,7 +180,7 @@ final class CallableCall: FunctionCall {
 
     private func answerResult(_ value: Span<UInt8>) {
         router.withScratch { buffer in
-            guard CallableAnswer.append("result", value, to: &buffer) else { return answerNonsense("its result is no JSON") }
+            guard CallableAnswer.append("result", value, to: &buffer) else { return answerNonsense("its result is not JSON") }
             let exchange = exchange
             if let stream {
                 stream.finish(buffer.bytes)
@@ -184,7 +195,7 @@ final class CallableCall: FunctionCall {
     }
 
     private func answerNonsense(_ reason: String) {
-        router.log.error("a function's answer cannot be sent", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
+        router.log.error("the function's answer cannot be sent", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
         answer(.internal)
     }
 

@@ -15,7 +15,7 @@ final class RequestCall: FunctionCall {
         let exchange = exchange
         if CORSHeaders.answerPreflight(exchange, function.options.cors, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return }
         if body.count > 0, let type = exchange.header("content-type"), Self.isJSON(type), !Self.isDocument(body) {
-            return answer(.badRequest, "the body is said to be JSON and is not a JSON object or array")
+            return answer(.badRequest, "the Content-Type says JSON, but the body is not a JSON object or array")
         }
         takesChunks = true
         begin(payload: body)
@@ -104,7 +104,7 @@ final class RequestCall: FunctionCall {
     }
 
     private func answerNonsense(_ reason: String) {
-        router.log.error("a function's answer cannot be sent", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
+        router.log.error("the function's answer cannot be sent", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
         if hasStarted { exchange.abort() } else { answerInternal() }
     }
 }

@@ -35,6 +35,8 @@ final class Router: HTTPHandler {
     private let proxies: TrustedProxies
     /// Whether functions can be reached; `/_/ready` tells it.
     var isReady = false
+    /// Whether the log has named a client that needs the database's live connection.
+    var hasWarnedOfLiveConnection = false
     /// Whether the host is on its way out.
     var isStopping = false
     /// What `head` found for the exchange that it saw last: most requests arrive whole, and are asked for at once.
@@ -159,7 +161,7 @@ final class Router: HTTPHandler {
         }
         if path.equals("/_/metrics") { return metrics.answer(exchange, isAdministrator: admin.isAdministrator(exchange)) }
         guard isReady else { return answerStarting(exchange) }
-        if database.refusesUnclaimed(exchange) { return }
+        if explainsMissing(exchange) || database.refusesUnclaimed(exchange) { return }
         if path.equals("/backends"), exchange.method == .get { return answerBackends(exchange) }
         answer(exchange, .notFound, "Not Found", reflectsOrigin: true)
     }
@@ -212,7 +214,7 @@ final class Router: HTTPHandler {
         if case .messaging = outcome { return messaging.errorBody(status: status, message: message, exchange: exchange) }
         guard case .function(let function, _) = outcome, function.isCallable else { return nil }
         var body = ByteBuffer()
-        CallableAnswer.append(error: .badRequest, to: &body)
+        CallableAnswer.append(error: .badRequest("\(message)"), to: &body)
         var fields: [(name: String, value: String)] = [("Vary", "Origin")]
         if let origin = exchange.header("origin") { fields.append(("Access-Control-Allow-Origin", origin.string())) }
         return HTTPErrorBody(contentType: "application/json; charset=utf-8", fields: fields, body: body.array())

@@ -86,6 +86,8 @@ final class HTTPConnection: StreamHandler {
         processBacklog()
     }
 
+    func streamDidReceivePlaintext(_ stream: Stream) { refuse(.plainToTLS, nil) }
+
     func stream(_ stream: Stream, didFail error: LoopError) {}
 
     func streamDidClose(_ stream: Stream) {

@@ -19,5 +19,6 @@ struct HTTPRefusal: Error, Sendable {
     static let unknownCoding = HTTPRefusal(.unsupportedMediaType, "the content coding is not supported")
     static let badCompression = HTTPRefusal(.badRequest, "the compressed body is damaged")
     static let unknownExpectation = HTTPRefusal(.expectationFailed, "the expectation cannot be met")
+    static let plainToTLS = HTTPRefusal(.badRequest, "this port speaks TLS only; use https:// in the address")
     static let tooManyConnections = HTTPRefusal(.serviceUnavailable, "too many connections are open")
 }

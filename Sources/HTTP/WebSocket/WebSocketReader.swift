@@ -130,17 +130,17 @@ struct WebSocketReader: ~Copyable {
         guard short >= 126 else { return short }
         let length = head[2..<head.count - 4].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard length >= (short == 126 ? 126 : 65_536), length <= UInt64(Int64.max) else {
-            throw .violation("a length is not the shortest way to write it")
+            throw .violation("a length is not encoded in the shortest form")
         }
         return length
     }
 
     private mutating func beginFragment(_ length: UInt64) throws(WebSocketFault) {
         if opcode == .continuation {
-            guard messageKind != nil else { throw .violation("nothing is to be continued") }
+            guard messageKind != nil else { throw .violation("a continuation frame without a message") }
             fragmentCount += 1
         } else {
-            guard messageKind == nil else { throw .violation("a message begins within another") }
+            guard messageKind == nil else { throw .violation("a message begins inside another one") }
             messageKind = opcode
             fragmentCount = 1
         }

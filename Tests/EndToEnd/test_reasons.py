@@ -1,0 +1,106 @@
+"""Answers and log lines to mistakes that newcomers make: they say what is wrong and what to do."""
+
+import json
+
+import pytest
+
+from deploys import Deploys, plugin
+from hearth import REGION, callable_headers
+from processes import until
+from secure_host import TLS, Secure
+from tokens import PROJECT
+from wire import Wire
+
+JSON = [('Content-Type', 'application/json')]
+
+
+@pytest.fixture(scope='module')
+def host(conformance):
+    return conformance
+
+
+@pytest.mark.parametrize('method, headers, body, reason', [
+    ('POST', [], '{"data":1}', 'the Content-Type header is missing; a callable function takes application/json'),
+    ('POST', [('Content-Type', 'text/plain')], '{"data":1}', 'the Content-Type is text/plain; a callable function takes application/json in UTF-8'),
+    ('GET', JSON, '', 'the method is not POST'),
+    ('POST', JSON, '', 'the body is empty'),
+    ('POST', JSON, '{"data":1', 'the body is not JSON: line 1, column 10: the text ends before the value is complete'),
+    ('POST', JSON, '{"data":}', "the body is not JSON: line 1, column 9: unexpected character '}'"),
+    ('POST', JSON, '{"data":1} x', "the body is not JSON: line 1, column 12: there is more text after the value, from 'x' on"),
+    ('POST', JSON, '[1]', 'the body is not a JSON object'),
+    ('POST', JSON, '{"Data":1}', 'the body has no member "data"'),
+    ('POST', JSON, '{"data":1,"x":2}', 'the body has other members beside "data"'),
+    ('POST', JSON, '{"data":{"@type":"type.googleapis.com/google.protobuf.Int64Value","value":"x"}}', 'a 64-bit integer'),
+])
+def test_malformed_calls(method, headers, body, reason, host):
+    """The message stays the protocol's, so that clients map it; the reason is in the details."""
+    answer = host.request(method, host.path('echo'), headers, body)
+    error = answer.json['error']
+    assert (answer.status, error['status'], error['message']) == (400, 'INVALID_ARGUMENT', 'Bad Request')
+    assert reason in error['details']
+
+
+def test_another_project(host):
+    """In the callable protocol's form, so that client SDKs show the sentence; as text for everybody else."""
+    answer = host.request('POST', f'/other-project/{REGION}/echo', [*callable_headers(), ('Origin', 'https://a.example')], '{"data":1}')
+    error = answer.json['error']
+    assert (answer.status, error['status']) == (404, 'NOT_FOUND')
+    assert error['message'].startswith(f'this host serves the project "{PROJECT}", not "other-project"')
+    assert answer.header('Access-Control-Allow-Origin') == 'https://a.example'
+    answer = host.request('GET', f'/other-project/{REGION}/echo')
+    assert answer.status == 404
+    assert answer.text.startswith(f'Not Found: this host serves the project "{PROJECT}", not "other-project"')
+
+
+@pytest.mark.parametrize('target', ['/other<b>/us-central1/echo', '/a/b/c', '/other/us-central1/'])
+def test_paths_that_name_no_project(target, host):
+    assert (host.request('GET', target).status, host.request('GET', target).text) in ((404, 'Not Found'), (400, ''))
+
+
+@pytest.mark.parametrize('target', [f'/.ws?v=5&ns={PROJECT}-default-rtdb', '/.ws', f'/.lp?start=t&ns={PROJECT}-default-rtdb'])
+def test_live_connection_of_the_database(target, launch):
+    host = launch([])
+    upgrade = [('Connection', 'Upgrade'), ('Upgrade', 'websocket'), ('Sec-WebSocket-Version', '13'),
+               ('Sec-WebSocket-Key', 'AAAAAAAAAAAAAAAAAAAAAA==')]
+    for _ in range(3):
+        answer = host.request('GET', target, upgrade)
+        assert answer.status == 501
+        assert '.json' in answer.json['error']
+    host.until_logged('a client SDK of the database tried to connect')
+    assert host.log.count('a client SDK of the database tried to connect') == 1
+
+
+def test_http_to_a_port_with_tls(prepare):
+    secure = Secure(prepare(config=TLS)).start()
+    for request in (b'GET / HTTP/1.1\r\nHost: a\r\n\r\n', b'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello'):
+        with Wire(secure.host.port) as wire:
+            wire.send(request)
+            said = wire.read_to_end()
+        assert said.startswith(b'HTTP/1.1 400 Bad Request\r\n')
+        assert b'this port speaks TLS only; use https:// in the address' in said
+    assert secure.call('1').status == 200
+
+
+def test_one_line_for_each_deployment(launch):
+    host = launch({})
+    deploys = Deploys(host)
+    deploys.deploy({'Things': plugin(1, 'one', 'two')})
+    deploys.deploy({'Things': plugin(2, 'one', 'two')}, only=['functions:one'])
+    host.until_logged('deployed: updated one to version 2')
+    lines = [json.loads(line) for line in host.log.splitlines() if '"deployed: ' in line]
+    assert [line['message'] for line in lines] == ['deployed: created one, two', 'deployed: updated one to version 2']
+    assert [line['deployment'] for line in lines] == ['1', '2']
+    assert (lines[1]['function'], lines[1]['version'], lines[1]['plugin'], lines[1]['reason']) == ('one', 2, 'Things', 'library changed')
+    assert '"function created"' not in host.log
+
+
+def test_a_line_of_the_host_names_its_function(launch, tmp_path):
+    """`hearth functions:log` shows the function that a line of the host is about."""
+    from commands import Commands
+    host = launch({})
+    Deploys(host).deploy({'Things': plugin(1, 'one')})
+    hearth = Commands(host, tmp_path / 'shell')
+    shown = until(lambda: next((line for line in hearth.succeeds('functions:log').splitlines() if 'deployed: ' in line), None), 'the line is kept')
+    assert 'hearth: deployed: created one' in shown
+    assert '  function=one' in shown
+    assert '  plugin=Things' in shown
