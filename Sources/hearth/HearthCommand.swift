@@ -6,7 +6,7 @@ struct HearthCommand: ParsableCommand {
         commandName: "hearth",
         abstract: "A self-hosted function host: Firebase clients call compiled plugins on your own machine.",
         version: "0.1.0",
-        subcommands: [Init.self, Serve.self, Exec.self, Worker.self] + clientCommands + [Completions.self])
+        subcommands: [Init.self, Serve.self, Exec.self, Worker.self, Manifest.self] + clientCommands + [Completions.self])
 
     /// The commands that are for people, with a sentence each.
     static var shown: [(name: String, abstract: String)] {

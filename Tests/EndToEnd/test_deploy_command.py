@@ -6,7 +6,7 @@ import pytest
 
 from deploys import Deploys, plugin
 from hearth import BINARY, library
-from projects import Project
+from projects import Project, actions
 
 
 @pytest.fixture
@@ -125,6 +125,26 @@ def test_a_dry_run_changes_nothing(project, host):
     assert {change['action'] for change in result['changes']} == {'create', 'update', 'delete'}
     assert versions(host) == {'one': 1, 'two': 1}
     assert host.result('one')['version'] == 1
+
+
+def test_a_dry_run_uploads_nothing(project, host):
+    """The plan is the one that a deployment would have; the library stays here, also one that the host has never seen."""
+    project.write(Things=plugin(1, 'one', 'two'))
+    result = project.hearth.result('deploy', '--dry-run')
+    assert actions(result) == {'one': 'create', 'two': 'create'}
+    kept = [path.name for folder in ('uploads', 'artifacts') for path in (host.data / folder).rglob('*') if path.is_file()]
+    assert kept == []
+    assert project.deploys() == {'one': 'create', 'two': 'create'}
+
+
+def test_a_dry_run_of_a_library_that_cannot_be_loaded(project, host):
+    (project.folder / 'libThings.so').write_bytes(b'no library')
+    project.config['plugins'] = {'Things': {'library': 'libThings.so'}}
+    project.write()
+    outcome = project.deploy('--dry-run')
+    assert outcome.status == 1
+    assert outcome.error.splitlines()[-1].endswith('libThings.so: it cannot be loaded; nothing was changed')
+    assert versions(host) == {}
 
 
 # -- functions that vanished

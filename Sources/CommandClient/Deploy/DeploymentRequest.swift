@@ -12,14 +12,20 @@ public struct DeployedPlugin {
     public let functions: JSONObject
     /// The options that it gives to all.
     public let defaults: JSONObject
+    /// What the library says of itself, where only a plan is wanted: the host need not have the library then.
+    public let manifest: JSONValue?
 
     /// One plugin as `functions.json` describes it.
-    public init(name: String, file: ArtifactFile, environment: [String: String], functions: JSONObject, defaults: JSONObject = [:]) {
+    public init(
+        name: String, file: ArtifactFile, environment: [String: String], functions: JSONObject, defaults: JSONObject = [:],
+        manifest: JSONValue? = nil
+    ) {
         self.name = name
         self.file = file
         self.environment = environment
         self.functions = functions
         self.defaults = defaults
+        self.manifest = manifest
     }
 
     var json: JSONValue {
@@ -27,6 +33,7 @@ public struct DeployedPlugin {
         object["environment"] = .object(JSONObject(environment.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
         object["functions"] = .object(functions)
         if !defaults.isEmpty { object["defaults"] = .object(defaults) }
+        if let manifest { object["manifest"] = manifest }
         return .object(object)
     }
 }

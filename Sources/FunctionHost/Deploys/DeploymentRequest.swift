@@ -11,6 +11,8 @@ struct DeploymentRequest: Sendable {
         var functions: JSONObject
         /// The `defaults` of that file.
         var defaults: JSONObject
+        /// What the library says of itself, from a caller who wants a plan only; nil to ask the library.
+        var manifest: [UInt8]?
     }
 
     var plugins: [Plugin]
@@ -30,9 +32,9 @@ struct DeploymentRequest: Sendable {
     static let pluginsMax = 100
 
     init(_ body: JSONValue) throws(AdminError) {
-        guard let object = body.object else { throw Self.wrong("the body is an object") }
+        guard let object = body.object else { throw Self.wrong("the body must be an object") }
         guard let plugins = object["plugins"]?.object, plugins.count <= Self.pluginsMax else {
-            throw Self.wrong("plugins is an object of at most \(Self.pluginsMax) plugins")
+            throw Self.wrong("plugins must be an object of at most \(Self.pluginsMax) plugins")
         }
         self.plugins = []
         for (name, plugin) in plugins { self.plugins.append(try Self.plugin(name, plugin)) }
@@ -40,13 +42,13 @@ struct DeploymentRequest: Sendable {
         case nil, .null?: only = nil
         case .array(let texts)?:
             only = FunctionFilter(texts.compactMap(\.string))
-            guard texts.allSatisfy({ $0.string != nil }) else { throw Self.wrong("only is a list of texts such as functions:addMessage") }
-        default: throw Self.wrong("only is a list of texts such as functions:addMessage")
+            guard texts.allSatisfy({ $0.string != nil }) else { throw Self.wrong("only must be a list of strings such as functions:addMessage") }
+        default: throw Self.wrong("only must be a list of strings such as functions:addMessage")
         }
         switch object["names"] {
         case nil, .null?: names = nil
         case .array(let texts)? where texts.allSatisfy({ $0.string != nil }): names = Set(texts.compactMap(\.string))
-        default: throw Self.wrong("names is a list of names of functions")
+        default: throw Self.wrong("names must be a list of function names")
         }
         validateOnly = try Self.flag(object, "validateOnly")
         removes = try Self.flag(object, "removes")
@@ -54,34 +56,36 @@ struct DeploymentRequest: Sendable {
         switch object["expectedRevision"] {
         case nil, .null?: expectedRevision = nil
         case let value?:
-            guard let number = value.int else { throw Self.wrong("expectedRevision is a whole number") }
+            guard let number = value.int else { throw Self.wrong("expectedRevision must be a whole number") }
             expectedRevision = number
         }
     }
 
     private static func plugin(_ name: String, _ value: JSONValue) throws(AdminError) -> Plugin {
         guard isPluginName(name) else {
-            throw wrong("a plugin's name has 1 to 63 letters, digits, _ and -, and begins with a letter or digit: \(name)")
+            throw wrong("a plugin's name must have 1 to 63 letters, digits, _ and -, and begin with a letter or digit: \(name)")
         }
         guard let artifact = value["artifact"]?.string, ArtifactUploads.isHash(artifact) else {
-            throw wrong("plugins.\(name).artifact is the SHA-256 of its library, in 64 hexadecimal digits")
+            throw wrong("plugins.\(name).artifact must be the SHA-256 of its library, in 64 hexadecimal digits")
         }
         var environment: [String: String] = [:]
         for (key, variable) in value["environment"]?.object ?? JSONObject() {
-            guard let text = variable.string else { throw wrong("plugins.\(name).environment.\(key) is a text") }
+            guard let text = variable.string else { throw wrong("plugins.\(name).environment.\(key) must be a string") }
             environment[key] = text
         }
         let functions = value["functions"]?.object ?? JSONObject()
         for (function, entry) in functions where entry.object == nil {
-            throw wrong("plugins.\(name).functions.\(function) is an object as under functions in functions.json")
+            throw wrong("plugins.\(name).functions.\(function) must be an object, as under \"functions\" in functions.json")
         }
         if let defaults = value["defaults"], !defaults.isNull, defaults.object == nil {
-            throw wrong("plugins.\(name).defaults is an object as in functions.json")
+            throw wrong("plugins.\(name).defaults must be an object, as in functions.json")
         }
+        let manifest = value["manifest"] ?? .null
+        guard manifest.isNull || manifest.object != nil else { throw wrong("plugins.\(name).manifest must be an object") }
         let file = value["file"]?.string ?? "lib\(name).so"
         return Plugin(
             name: name, artifact: artifact, file: String(file.prefix(256)), environment: environment, functions: functions,
-            defaults: value["defaults"]?.object ?? JSONObject())
+            defaults: value["defaults"]?.object ?? JSONObject(), manifest: manifest.isNull ? nil : manifest.serialized())
     }
 
     /// It is part of a folder's name.
@@ -98,7 +102,7 @@ struct DeploymentRequest: Sendable {
         switch object[name] {
         case nil, .null?: return false
         case .bool(let flag)?: return flag
-        default: throw wrong("\(name) is true or false")
+        default: throw wrong("\(name) must be true or false")
         }
     }
 

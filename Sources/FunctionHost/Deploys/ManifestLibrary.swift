@@ -61,8 +61,8 @@ final class ManifestLibrary {
         }
     }
 
-    /// What nobody has looked at yet.
-    private static func checked(_ bytes: [UInt8], _ name: String) throws(PluginRefusal) -> PluginManifest {
+    /// Reads and checks the manifest of a library that is new to the host.
+    static func checked(_ bytes: [UInt8], _ name: String) throws(PluginRefusal) -> PluginManifest {
         let manifest: PluginManifest
         do throws(ConfigurationErrors) {
             manifest = try PluginManifest(parsing: bytes, source: name)

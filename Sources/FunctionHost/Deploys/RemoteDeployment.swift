@@ -44,6 +44,14 @@ final class RemoteDeployment {
     }
 
     private func load(_ plugin: DeploymentRequest.Plugin, completion: @escaping (PluginRefusal?) -> Void) {
+        if request.validateOnly, let manifest = plugin.manifest {
+            do throws(PluginRefusal) {
+                manifests[plugin.name] = try ManifestLibrary.checked(manifest, plugin.file)
+                return completion(nil)
+            } catch {
+                return completion(error)
+            }
+        }
         let (store, uploads) = (deployer.store, deployer.uploads)
         deployer.turns.comeIn { [self] isHeld in
             deployer.loop.offload { () -> Arrival in

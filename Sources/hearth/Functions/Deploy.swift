@@ -25,7 +25,7 @@ struct Deploy: HostCommand {
     @Option(help: ArgumentHelp("Deploy all functions but these.", valueName: "functions"))
     var except: [String] = []
 
-    @Flag(help: "Say what would happen, and change nothing.")
+    @Flag(help: "Show what would happen; upload and change nothing.")
     var dryRun = false
 
     @Flag(help: "Ask nothing: where functions would be deleted, fail instead.")

@@ -99,13 +99,33 @@ final class Deployment {
             } catch {
                 throw error.failure
             }
-            let file = try ArtifactFile(libraries[plugin.name] ?? "")
-            plugins.append(DeployedPlugin(name: plugin.name, file: file, environment: environment, functions: functions, defaults: defaults))
+            let path = libraries[plugin.name] ?? ""
+            let file = try ArtifactFile(path)
+            plugins.append(
+                DeployedPlugin(
+                    name: plugin.name, file: file, environment: environment, functions: functions, defaults: defaults,
+                    manifest: command.dryRun ? try manifest(of: path) : nil))
         }
         return plugins
     }
 
+    /// What a library says of itself, asked here: a plan uploads nothing.
+    private func manifest(of library: String) throws(ClientFailure) -> JSONValue {
+        let bytes: [UInt8]
+        do throws(BuildFailure) {
+            bytes = try LibraryProbe.manifest(of: library, program: Terminal.executable)
+        } catch {
+            if !error.diagnostics.isEmpty { Terminal.writeText(error.diagnostics) }
+            throw ClientFailure(.invalidInput, "\(error.description); nothing was changed")
+        }
+        guard let manifest = try? JSONValue(parsing: bytes), manifest.object != nil else {
+            throw ClientFailure(.invalidInput, "\(library): its manifest is not a JSON object; nothing was changed")
+        }
+        return manifest
+    }
+
     private func upload(_ plugins: [DeployedPlugin]) throws(ClientFailure) {
+        if command.dryRun { return }
         let watch = Stopwatch()
         var seen: Set<String> = []
         for file in plugins.map(\.file) where seen.insert(file.hash).inserted {

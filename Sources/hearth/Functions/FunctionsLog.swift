@@ -49,7 +49,7 @@ struct FunctionsLog: HostCommand {
     private static let linesMax = 10_000
 
     func validate() throws {
-        if let lines, !(0...Self.linesMax).contains(lines) { throw ValidationError("--lines is a number from 0 to \(Self.linesMax)") }
+        if let lines, !(0...Self.linesMax).contains(lines) { throw ValidationError("--lines must be a number from 0 to \(Self.linesMax)") }
         if follow, until != nil { throw ValidationError("--follow goes on with what is logged from now on; leave --until out") }
     }
 

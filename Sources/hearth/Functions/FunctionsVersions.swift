@@ -101,7 +101,7 @@ struct FunctionsSplit: HostCommand {
     func validate() throws {
         guard shares.count == 1 || shares.count == 2 else { throw ValidationError("name one version or two, such as 5=90 6=10") }
         guard Set(shares.map(\.version)).count == shares.count else { throw ValidationError("name two different versions") }
-        guard shares.count == 1 || shares.map(\.percent).reduce(0, +) == 100 else { throw ValidationError("the percentages add up to 100") }
+        guard shares.count == 1 || shares.map(\.percent).reduce(0, +) == 100 else { throw ValidationError("the percentages must add up to 100") }
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {

@@ -27,7 +27,12 @@ struct LogPrinter {
     private static func more(_ line: JSONValue) -> [(String, String)] {
         let own = line["fields"]?.object.map { Array($0) } ?? []
         let others = line.object.map { Array($0) } ?? []
-        return (own + others.filter { !usual.contains($0.key) }).map { name, value in
+        // A line of the host names the function and the plugin that it is about; a function's own line has its name in front.
+        let label = line["label"]
+        let subject = ["function", "plugin"].compactMap { name in
+            line[name].flatMap { $0 == label || line["function"] == label ? nil : (key: name, value: $0) }
+        }
+        return (subject + own + others.filter { !usual.contains($0.key) }).map { name, value in
             (PrintableText.lines(name), PrintableText.lines(value.string ?? value.description))
         }
     }
