@@ -33,7 +33,7 @@ struct Expression {
     private mutating func choice() throws(Failure) -> Value {
         let condition = try comparison()
         guard take("?") else { return condition }
-        guard case .bool(let isTrue) = condition else { throw Failure(message: "what stands before ? is not true or false") }
+        guard case .bool(let isTrue) = condition else { throw Failure(message: "the condition before ? is not true or false") }
         let first = try operand()
         guard take(":") else { throw Failure(message: "expected : and the other value after ?") }
         let second = try operand()

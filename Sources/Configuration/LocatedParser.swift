@@ -246,7 +246,7 @@ struct LocatedParser {
             if (0xDC00..<0xE000).contains(low), let scalar = Unicode.Scalar(combined) { return scalar }
         }
         index = start
-        throw halt("half of a surrogate pair stands alone")
+        throw halt("half of a surrogate pair is not a character")
     }
 
     private mutating func hexadecimal(_ start: Int) throws(Halt) -> UInt32 {

@@ -20,6 +20,31 @@ public struct RulesError: Error, Sendable, Hashable {
         let position = source.position(at: offset)
         self.init(line: position.line, column: position.column, text: text)
     }
+
+    /// A document that is not JSON: the hosted service's sentence, and one that names the token at the place.
+    static func notJSON(at offset: Int, in source: SourceLines) -> RulesError {
+        RulesError("Parse error. \(unexpected(at: offset, in: source.bytes))", at: offset, in: source)
+    }
+
+    private static func unexpected(at offset: Int, in bytes: [UInt8]) -> String {
+        guard offset < bytes.count else { return "The document ends before it is complete." }
+        func isWord(_ byte: UInt8) -> Bool {
+            (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+        }
+        switch bytes[offset] {
+        case UInt8(ascii: "\""): return "Unexpected string, or one that has no closing quote."
+        case UInt8(ascii: "\\"): return "Unknown escape sequence in a string."
+        case UInt8(ascii: "/"): return "Unexpected '/', or a comment that is not closed."
+        case 0..<0x20, 0x7F: return "Unexpected control character."
+        case let byte where isWord(byte):
+            return "Unexpected '\(String(decoding: bytes[offset...].prefix { isWord($0) }.prefix(40), as: UTF8.self))'."
+        default:
+            guard let first = String(decoding: bytes[offset...].prefix(4), as: UTF8.self).unicodeScalars.first, first != "\u{FFFD}" else {
+                return "The bytes are not UTF-8."
+            }
+            return "Unexpected '\(first)'."
+        }
+    }
 }
 
 extension RulesError: CustomStringConvertible {

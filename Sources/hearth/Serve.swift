@@ -12,7 +12,7 @@ struct Serve: ParsableCommand {
             Examples:
               hearth serve
               hearth serve --watch
-              hearth serve --port 8080 --mode production --data /var/lib/hearth
+              hearth serve --port 8080 --mode production --data-dir /var/lib/hearth
             """)
 
     @Option(help: "The file that says what is served.")
@@ -24,8 +24,12 @@ struct Serve: ParsableCommand {
     @Option(help: "The port to listen on, 0 for any; overrides server.port.")
     var port: Int?
 
-    @Option(help: "Where the host keeps its data.")
-    var data = ".hearth"
+    @Option(name: .customLong("data-dir"), help: ArgumentHelp("Where the host keeps its data. (default: .hearth)", valueName: "dir"))
+    var dataDirectory: String?
+
+    /// The name of `--data-dir` in versions before.
+    @Option(help: .hidden)
+    var data: String?
 
     @Option(help: "development accepts unsigned emulator tokens; production does not.")
     var mode = Configuration.Mode.development
@@ -38,12 +42,12 @@ struct Serve: ParsableCommand {
     var announce: Int32?
 
     func validate() throws {
-        if let port, !(0...65535).contains(port) { throw ValidationError("--port is a number from 0 to 65535") }
+        if let port, !(0...65535).contains(port) { throw ValidationError("--port must be a number from 0 to 65535") }
     }
 
     func run() throws {
         ThreadSignals.block(HearthHost.signals)
-        var options = HostOptions(host: host, port: port, dataDirectory: data)
+        var options = HostOptions(host: host, port: port, dataDirectory: dataDirectory ?? data ?? ".hearth")
         options.serviceManager = ServiceManager.fromEnvironment()
         options.standIn = { StandIn.become(for: $0, status: $1, isEnding: $2) }
         do {

@@ -70,10 +70,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "1:1: the text ends in the middle of a value"), ("{", "1:2: the text ends in the middle of a value"),
+        ("", "1:1: the text ends before the value is complete"), ("{", "1:2: the text ends before the value is complete"),
         ("{\"a\": \n tru}", "2:2: this is not a value"), ("{\"a\" 1}", "1:6: a colon is missing here"),
         ("[1 2]", "1:4: a comma or the end of the array is missing here"), ("{\"a\": 1,}", "1:9: a key in quotes is missing here"),
-        ("[1,]", "1:4: a value is missing here"), ("1 2", "1:3: something follows the end of the value"),
+        ("[1,]", "1:4: a value is missing here"), ("1 2", "1:3: there is more text after the value"),
         ("{\"a.b\": 1}", "1:2: a key cannot be empty or contain $ # [ ] / . or control characters"),
         ("{\"a\\u002eb\": 1}", "1:2: a key cannot be empty or contain $ # [ ] / . or control characters"),
         ("{\"\": 1}", "1:2: a key cannot be empty or contain $ # [ ] / . or control characters"),
@@ -84,7 +84,7 @@ import Testing
         ("{\"a\": {\".priority\": true, \"b\": 1}}", "1:21: a priority must be a string or a number"),
         ("{\"a\": {\".priority\": [1]}}", "1:21: a priority must be a string or a number"),
         ("{\"a\": {\".priority\": {\"b\": 1}}}", "1:22: a priority must be a string or a number"),
-        ("[[[[1]]]]", "1:5: more than 3 keys lead to this value"),
+        ("[[[[1]]]]", "1:5: this value is nested more than 3 keys deep"),
     ])
     func mistakesHaveTheirPlace(text: String, message: String) {
         let error = #expect(throws: JSONSplitError.self) { try Self.pieces(text, max: 100, depthMax: 3) }

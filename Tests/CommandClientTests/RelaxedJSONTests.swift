@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func complaintsNameThePlace() {
-        #expect(throws: RelaxedJSONError(message: "b is no value; text needs quotes", offset: 4)) { try RelaxedJSON.value(of: "{a: b}") }
+        #expect(throws: RelaxedJSONError(message: "b is not a value; text needs quotes", offset: 4)) { try RelaxedJSON.value(of: "{a: b}") }
         #expect(throws: RelaxedJSONError(message: "a comma or ] is missing", offset: 3)) { try RelaxedJSON.value(of: "[1 2]") }
     }
 }

@@ -47,7 +47,7 @@ import Testing
         Row("{\"project\": \"a\tb\"}", "1:15: a control character in text is written as an escape such as \\t"),
         Row(#"{"project": "\x"}"#, #"1:14: an escape in text is one of \" \\ \/ \b \f \n \r \t \uXXXX"#),
         Row(#"{"project": "\u12G4"}"#, "1:14: \\u is followed by four hexadecimal digits"),
-        Row(#"{"project": "\ud800"}"#, "1:14: half of a surrogate pair stands alone"),
+        Row(#"{"project": "\ud800"}"#, "1:14: half of a surrogate pair is not a character"),
         Row(#"{"project": "demo-hearth"} x"#, "1:28: expected the end of the file after the document, found x"),
         Row(#"{"project": ["a" "b"]}"#, "1:18: expected a comma or the end of the list, found a text"),
         Row(String(repeating: "[", count: 101), "1:101: lists and objects are nested more than 100 deep"),

@@ -127,7 +127,7 @@ import Testing
         Row(code: #""concurrency": "{{ 'a' }}""#,
             line: #"libx.so: endpoints.f.concurrency: expected an integer from 1 to 1000, found "a" from {{ 'a' }}"#),
         Row(code: #""concurrency": "{{ 1 ? 2 : 3 }}""#,
-            line: "libx.so: endpoints.f.concurrency: {{ 1 ? 2 : 3 }} cannot be evaluated: what stands before ? is not true or false"),
+            line: "libx.so: endpoints.f.concurrency: {{ 1 ? 2 : 3 }} cannot be evaluated: the condition before ? is not true or false"),
         Row(code: #""concurrency": "{{ foo }}""#,
             line: "libx.so: endpoints.f.concurrency: {{ foo }} cannot be evaluated: "
                 + #"expected params.NAME, a number, text, true or false, found "foo""#),

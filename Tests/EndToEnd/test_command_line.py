@@ -149,7 +149,7 @@ def test_an_admin_token_that_leads_nowhere_stays(prepare):
     host.spawn()
     assert host.process.wait(20) != 0
     host.process = None
-    assert 'admin-token leads to no token; remove it' in host.log
+    assert 'admin-token contains no token; remove it' in host.log
     assert (host.data / 'admin-token').is_symlink()
 
 

@@ -166,12 +166,12 @@ def test_rules_that_change_on_a_full_disk(storage, tmp_path):
         assert database.send('GET', '/open.json').status == 200
         disk.fail('write open', errno.ENOSPC)
         rules.write_text('{"rules": {"closed": {".read": true}}}')
-        assert host.until_logged('the database rules could not be put in force, trying again')
+        assert host.until_logged('the database rules could not be applied; trying again')
         assert database.send('GET', '/open.json').status == 200
         disk.mend()
         until(lambda: database.send('GET', '/closed.json').status == 200, 'the new rules are in force')
         assert database.send('GET', '/open.json').status == 401
-    assert host.log.count('could not be put in force') == 1
+    assert host.log.count('could not be applied') == 1
     host.stop()
 
 

@@ -54,7 +54,7 @@ def test_a_file_with_an_error_changes_nothing_and_says_where_it_is(folder):
     host = started(folder)
     try:
         (folder / 'rules.json').write_text(BROKEN)
-        assert host.until_logged(r'the database rules have an error, those before stay in force.*rules\.json:2:\d+: ')
+        assert host.until_logged(r'the database rules have an error; the previous ones stay in force.*rules\.json:2:\d+: ')
         assert may_read(host)
         (folder / 'rules.json').write_text(CLOSED)
         until(lambda: not may_read(host), 'the closed rules are in force')

@@ -40,8 +40,7 @@ def test_the_second_version_of_one_function_leaves_the_other_alone(host, deploys
         {'function': 'one', 'plugin': 'Things', 'action': 'update', 'reason': 'library changed', 'fromVersion': 1, 'toVersion': 2}]
     assert host.result('one')['version'] == 2
     assert (host.result('two')['version'], host.result('two')['pid']) == (1, before)
-    host.until_logged('function updated')
-    said = next(json.loads(line) for line in host.log.splitlines() if '"function updated"' in line)
+    said = json.loads(host.until_logged('deployed: updated one to version 2'))
     assert (said['function'], said['version'], said['plugin'], said['reason']) == ('one', 2, 'Things', 'library changed')
 
 

@@ -172,12 +172,12 @@ def plugin_manifest(name):
 
 
 @pytest.mark.parametrize('body, cause', [
-    ([], 'the body is an object'), ({}, 'plugins is an object'), ({'plugins': {'../x': {}}}, "a plugin's name"),
-    ({'plugins': {'Things': {'artifact': 'abc'}}}, 'plugins.Things.artifact is the SHA-256'),
-    ({'plugins': {'Things': {'artifact': '0' * 64, 'environment': {'A': 1}}}}, 'environment.A is a text'),
-    ({'plugins': {}, 'names': 1}, 'names is a list'), ({'plugins': {}, 'only': 'functions:a'}, 'only is a list'),
-    ({'plugins': {}, 'force': 1}, 'force is true or false'),
-    ({'plugins': {}, 'expectedRevision': 'x'}, 'expectedRevision is a whole number'),
+    ([], 'the body must be an object'), ({}, 'plugins must be an object'), ({'plugins': {'../x': {}}}, "a plugin's name"),
+    ({'plugins': {'Things': {'artifact': 'abc'}}}, 'plugins.Things.artifact must be the SHA-256'),
+    ({'plugins': {'Things': {'artifact': '0' * 64, 'environment': {'A': 1}}}}, 'environment.A must be a string'),
+    ({'plugins': {}, 'names': 1}, 'names must be a list'), ({'plugins': {}, 'only': 'functions:a'}, 'only must be a list'),
+    ({'plugins': {}, 'force': 1}, 'force must be true or false'),
+    ({'plugins': {}, 'expectedRevision': 'x'}, 'expectedRevision must be a whole number'),
     ({'plugins': {'Things': {'artifact': '0' * 64, 'file': 'libA.so'}}}, 'libA.so: its library ' + '0' * 64 + ' was not uploaded'),
 ])
 def test_requests_that_cannot_be(body, cause, deploys):

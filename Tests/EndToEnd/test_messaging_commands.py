@@ -165,8 +165,8 @@ def test_answers_of_other_services(status, headers, body, said, tmp_path):
 @pytest.mark.parametrize('arguments,said', [
     ([], '--device, --fid, --topic or --condition'), (['--title', 't'], '--device, --fid, --topic or --condition'),
     (['--token', 'x:y'], "--token is the administrator's, a device's goes with --device"),
-    (['--topic', 'a', '--fid', 'b'], '--fid and --topic'), (['--topic', 'a', '--data', 'k'], '= between them'),
-    (['--topic', 'a', '--data', '=v'], '= between them'), (['--topic', 'a', '--data', 'k=1', '--data', 'k=2'], 'the key k twice'),
+    (['--topic', 'a', '--fid', 'b'], '--fid and --topic'), (['--topic', 'a', '--data', 'k'], 'KEY=VALUE'),
+    (['--topic', 'a', '--data', '=v'], 'KEY=VALUE'), (['--topic', 'a', '--data', 'k=1', '--data', 'k=2'], 'the key k twice'),
     (['--topic'], '--topic'),
 ])
 def test_wrong_arguments(arguments, said, hearth):

@@ -141,7 +141,7 @@ def test_the_trace_outlives_the_host(launch):
     host = launch(['events'], mode='development', config={'database': {'triggers': triggers}})
     with Database(host, DEFAULT) as database:
         database.ask('PUT', '/retried/x.json', 'failOnce', headers={'Authorization': 'Bearer owner', 'traceparent': f'00-{TRACE}-{SPAN}-01'})
-    host.until_logged('a function failed at an event')
+    host.until_logged('the function failed; the event will be delivered again')
     host.kill()
     host.start()
 

@@ -88,7 +88,7 @@ def test_the_command(upgradable, tmp_path):
 def test_a_signal_does_it_too(upgradable):
     host = upgradable()
     os.kill(host.pid, signal.SIGUSR2)
-    host.until_logged('took over from the host before')
+    host.until_logged('took over from the previous host')
     assert host.result('echo', 1) == 1
 
 
@@ -102,7 +102,7 @@ def test_the_process_that_was_started_stays_for_who_waits_for_it(upgradable):
     until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in pids[:-1]), 'the others have ended')
     assert host.result('echo', 2) == 2
     os.kill(host.pid, signal.SIGUSR2)
-    until(lambda: host.log.count('took over from the host before') == 4, 'the signal is handed on')
+    until(lambda: host.log.count('took over from the previous host') == 4, 'the signal is handed on')
     assert host.result('echo', 3) == 3
 
 
@@ -274,7 +274,7 @@ def test_two_upgrades_at_once(upgradable):
     first = []
     thread = threading.Thread(target=lambda: first.append(host.upgrade(2)))
     thread.start()
-    host.until_logged('the new host gets ready')
+    host.until_logged('the new host is starting')
     assert refused(host) == 'an upgrade is under way already'
     thread.join(30)
     assert first[0].status == 400

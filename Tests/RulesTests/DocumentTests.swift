@@ -6,25 +6,25 @@ import Tree
 /// What a rules document may look like, and what is said, with line and column, of one that may not.
 @Suite struct DocumentTests {
     @Test(arguments: [
-        ("", "1:1: Parse error."),
-        ("  \n ", "2:2: Parse error."),
+        ("", "1:1: Parse error. The document ends before it is complete."),
+        ("  \n ", "2:2: Parse error. The document ends before it is complete."),
         ("[]", "1:1: Expected 'rules' property."),
         ("{\"rules\": {}, \"more\": 1}", "1:1: Expected 'rules' property."),
         ("{\"rules\": 5}", "1:11: Expected '{'."),
-        ("{\"rules\": {}} x", "1:15: Parse error."),
-        ("{\"rules\": {},}", "1:14: Parse error."),
-        ("{\"rules\": {\"a\": {} \"b\": {}}}", "1:20: Parse error."),
-        ("{\"rules\": /* open", "1:11: Parse error."),
-        ("{\"rules\": {\".read\": \"true}}", "1:21: Parse error."),
-        ("{\"rules\": {\".read\": \"\\q\"}}", "1:22: Parse error."),
-        ("{\"rules\": {\".read\": 01}}", "1:21: Parse error."),
-        ("{\"rules\": {\".read\": tru}}", "1:24: Parse error."),
+        ("{\"rules\": {}} x", "1:15: Parse error. Unexpected 'x'."),
+        ("{\"rules\": {},}", "1:14: Parse error. Unexpected '}'."),
+        ("{\"rules\": {\"a\": {} \"b\": {}}}", "1:20: Parse error. Unexpected string, or one that has no closing quote."),
+        ("{\"rules\": /* open", "1:11: Parse error. Unexpected '/', or a comment that is not closed."),
+        ("{\"rules\": {\".read\": \"true}}", "1:21: Parse error. Unexpected string, or one that has no closing quote."),
+        ("{\"rules\": {\".read\": \"\\q\"}}", "1:22: Parse error. Unknown escape sequence in a string."),
+        ("{\"rules\": {\".read\": 01}}", "1:21: Parse error. Unexpected '01'."),
+        ("{\"rules\": {\".read\": tru}}", "1:24: Parse error. Unexpected '}'."),
         ("{\"rules\": {\n  \"é\": {\".raed\": {}}}}", "2:9: String can't contain \".\", \"#\", \"$\", \"/\", \"[\", or \"]\""),
         ("{\"rules\": {\"\": {}}}", "1:12: String can't contain \".\", \"#\", \"$\", \"/\", \"[\", or \"]\""),
         ("{\"rules\": {\"$\": {}}}", "1:12: String can't contain \".\", \"#\", \"$\", \"/\", \"[\", or \"]\""),
         ("{\"rules\": {\"$a$\": {}}}", "1:12: String can't contain \".\", \"#\", \"$\", \"/\", \"[\", or \"]\""),
         ("{\"rules\": {\"$x\": {},\n\"$y\": {}}}", "2:1: Cannot have multiple default rules ('$x' and '$y')."),
-        ("{\"rules\": {\"$x\": {\"$x\": {}}}}", "1:19: '$x' is already bound further up."),
+        ("{\"rules\": {\"$x\": {\"$x\": {}}}}", "1:19: '$x' is already the name of a wildcard above."),
         ("{\"rules\": {\"a\": {}, \"a\": {}}}", "1:21: Duplicate key 'a'."),
         ("{\"rules\": {\".indexOn\": \"a.b\"}}", "1:24: Invalid indexOn expression. 'a.b' is neither a path nor '.value'"),
         ("{\"rules\": {\".indexOn\": {}}}", "1:24: Invalid indexOn expression. Must be either a string or an array of strings"),
@@ -48,7 +48,7 @@ import Tree
     @Test func bytesThatAreNotUTF8AreRefused() {
         let bytes = Array("{\"rules\": {\n\"".utf8) + [0xC3, 0x28] + Array("\": {}}}".utf8)
         let error = #expect(throws: RulesError.self) { try RuleSet(parsing: bytes) }
-        #expect(error?.description == "2:2: Parse error.")
+        #expect(error?.description == "2:2: Parse error. The bytes are not UTF-8.")
     }
 
     @Test func aMarkAtTheBeginningIsPassedOver() throws {

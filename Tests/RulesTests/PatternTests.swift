@@ -31,7 +31,7 @@ import Testing
         ("/[z-a]/", "the range is in the wrong order"), ("/[a-\\d]/", "a class cannot be the end of a range"),
         ("/\\1/", "this escape is not supported"), ("/\\b/", "this escape is not supported"), ("/\\pL/", "this escape is not supported"),
         ("/\\Qa/", "this escape is not supported"), ("/\\C/", "this escape is not supported"), ("/\\x4/", "hexadecimal digits must follow"),
-        ("/\\ud800/", "half a surrogate pair is no character"),
+        ("/\\ud800/", "half a surrogate pair is not a character"),
     ])
     func isRefused(_ pattern: String, _ reason: String) {
         let text = Judge.refusal(expression: "data.val().matches(\(pattern))")

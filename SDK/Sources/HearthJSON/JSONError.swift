@@ -38,14 +38,14 @@ public struct JSONError: Error, Sendable, Hashable {
     /// One sentence without the place.
     public var message: String {
         switch kind {
-        case .unexpectedEnd: "The text ends in the middle of a value."
-        case .unexpectedByte: "This character cannot stand here."
-        case .trailingBytes: "Something follows the end of the value."
-        case .invalidNumber: "This is not a number."
-        case .numberOutOfRange: "This number is out of range."
-        case .invalidEscape: "This escape does not exist."
+        case .unexpectedEnd: "The text ends before the value is complete."
+        case .unexpectedByte: "Unexpected character."
+        case .trailingBytes: "There is more text after the value."
+        case .invalidNumber: "Not a valid number."
+        case .numberOutOfRange: "The number is out of range."
+        case .invalidEscape: "Unknown escape sequence in a string."
         case .controlCharacter: "A control character in a string must be escaped."
-        case .invalidUTF8: "These bytes are not UTF-8."
+        case .invalidUTF8: "The bytes are not UTF-8."
         case .tooDeep: "The nesting is too deep."
         case .tooLong: "The text is too long."
         }
@@ -65,6 +65,17 @@ public struct JSONError: Error, Sendable, Hashable {
             }
         }
         return (line, column)
+    }
+
+    /// The place, what is wrong, and the character that is there: `line 1, column 9: unexpected character '}'`.
+    public func explanation(in text: Span<UInt8>) -> String {
+        let (line, column) = location(in: text)
+        let sentence = message.dropLast()
+        let phrase = "line \(line), column \(column): \(sentence.prefix(1).lowercased())\(sentence.dropFirst())"
+        guard kind == .unexpectedByte || kind == .trailingBytes, offset < text.count else { return phrase }
+        let rest = text.extracting(offset..<min(offset + 4, text.count)).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+        guard let first = rest.unicodeScalars.first, first.value >= 32, first.value != 127, first != "\u{FFFD}" else { return phrase }
+        return kind == .trailingBytes ? "\(phrase), from '\(first)' on" : "\(phrase) '\(first)'"
     }
 }
 

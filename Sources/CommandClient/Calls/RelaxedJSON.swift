@@ -17,7 +17,7 @@ public struct RelaxedJSON {
     public static func value(of text: String) throws(RelaxedJSONError) -> JSONValue {
         var reader = RelaxedJSON(text)
         let value = try reader.value()
-        guard reader.isAtEnd else { throw reader.error("nothing more is expected") }
+        guard reader.isAtEnd else { throw reader.error("unexpected text after the end") }
         return value
     }
 
@@ -61,7 +61,7 @@ public struct RelaxedJSON {
     // MARK: Values
 
     private mutating func value(depth: Int) throws(RelaxedJSONError) -> JSONValue {
-        guard depth < Self.depthMax else { throw error("this is nested too deeply") }
+        guard depth < Self.depthMax else { throw error("the value is nested too deeply") }
         skipBlanks()
         guard position < bytes.count else { throw error("a value is missing") }
         switch bytes[position] {
@@ -118,7 +118,7 @@ public struct RelaxedJSON {
         case "null"?, "undefined"?: return .null
         case let word?:
             position = start
-            throw error("\(word) is no value; text needs quotes")
+            throw error("\(word) is not a value; text needs quotes")
         case nil: throw error("a value is missing")
         }
     }
@@ -162,13 +162,13 @@ public struct RelaxedJSON {
         }
         guard position < bytes.count else {
             position = start
-            throw error("the text that begins here does not end")
+            throw error("the text that begins here has no closing quote")
         }
         position += 1
         text.append(UInt8(ascii: "\""))
         guard let value = try? JSONValue(parsing: text), case .string(let string) = value else {
             position = start
-            throw error("the text that begins here has an escape that JSON does not know")
+            throw error("the text that begins here has an unknown escape sequence")
         }
         return string
     }

@@ -77,13 +77,13 @@ extension JSONSplitter {
 
     private static func phrase(_ error: JSONError) -> String {
         switch error.kind {
-        case .unexpectedByte, .trailingBytes, .unexpectedEnd: "this is not a value"
-        case .invalidNumber: "this is not a number"
-        case .numberOutOfRange: "this number is out of range"
-        case .invalidEscape: "this escape does not exist"
+        case .unexpectedByte, .trailingBytes, .unexpectedEnd: "not a valid value"
+        case .invalidNumber: "not a valid number"
+        case .numberOutOfRange: "the number is out of range"
+        case .invalidEscape: "unknown escape sequence in a string"
         case .controlCharacter: "a control character in a string must be escaped"
-        case .invalidUTF8: "these bytes are not UTF-8"
-        case .tooDeep, .tooLong: "this is too long"
+        case .invalidUTF8: "the bytes are not UTF-8"
+        case .tooDeep, .tooLong: "the value is too long"
         }
     }
 

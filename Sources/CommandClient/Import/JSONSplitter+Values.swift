@@ -12,9 +12,9 @@ extension JSONSplitter {
         stack[top].member = member
         if member == .value { stack[top].hasValue = true }
         if member == .ordinary { stack[top].hasOthers = true }
-        if stack[top].hasValue, stack[top].hasOthers { throw error("\".value\" cannot stand beside other members") }
+        if stack[top].hasValue, stack[top].hasOthers { throw error("\".value\" cannot be combined with other members") }
         if stack[top].isSplit {
-            if member == .serverValue { throw error("\".sv\" cannot stand beside other members") }
+            if member == .serverValue { throw error("\".sv\" cannot be combined with other members") }
             if collects { setMember(of: stack[top], to: text((range.lowerBound + 1)..<(range.upperBound - 1))) }
         }
         position = range.upperBound
@@ -108,7 +108,7 @@ extension JSONSplitter {
 
     private mutating func open(isObject: Bool) throws(JSONSplitError) {
         // Two more than keys, for `{".sv": {"increment": 1}}`.
-        guard stack.count < limits.depthMax + 2 else { throw error("more than \(limits.depthMax) keys lead to this value") }
+        guard stack.count < limits.depthMax + 2 else { throw error("this value is nested more than \(limits.depthMax) keys deep") }
         if let frame = stack.last, frame.member == .value { throw error("\".value\" must be a string, a number or a boolean") }
         if let frame = stack.last, frame.member == .priority, !isObject { throw error(Self.priorityRule) }
         try begin()
@@ -122,7 +122,7 @@ extension JSONSplitter {
 
     private mutating func leaf(_ range: Range<Int>, isNull: Bool) throws(JSONSplitError) -> Step {
         if stack.count > limits.depthMax, (stack.firstIndex { $0.member != .ordinary } ?? stack.count) > limits.depthMax {
-            throw error("more than \(limits.depthMax) keys lead to this value")
+            throw error("this value is nested more than \(limits.depthMax) keys deep")
         }
         try begin()
         position = range.upperBound
@@ -149,7 +149,7 @@ extension JSONSplitter {
         expectation = stack.isEmpty ? .nothing : .commaOrEnd
         guard let start = anchor, stack.count == anchorDepth else { return .again }
         anchor = nil
-        if stack.last?.member == .serverValue { throw error("\".sv\" cannot stand beside other members") }
+        if stack.last?.member == .serverValue { throw error("\".sv\" cannot be combined with other members") }
         guard !isNull, collects else { return .again }
         guard let frame = stack.last else { return .piece(JSONPiece(path: [], value: text(start..<position), end: position)) }
         switch frame.member {

@@ -106,7 +106,7 @@ public struct JSONSplitter: ~Copyable {
             case .piece(let piece): return piece
             case .starved:
                 if isFinished {
-                    guard case .nothing = expectation else { throw error("the text ends in the middle of a value") }
+                    guard case .nothing = expectation else { throw error("the text ends before the value is complete") }
                     return nil
                 }
                 guard let anchor, stack.count > anchorDepth, windowEnd - anchor > limits.valueBytesMax else { return nil }
@@ -135,13 +135,13 @@ public struct JSONSplitter: ~Copyable {
             expectation = .value
             return .again
         case .commaOrEnd:
-            guard let frame = stack.last else { throw error("something follows the end of the value") }
+            guard let frame = stack.last else { throw error("there is more text after the value") }
             if byte == (frame.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { return try close() }
             guard byte == UInt8(ascii: ",") else { throw error("a comma or the end of the \(frame.isObject ? "object" : "array") is missing here") }
             position += 1
             expectation = frame.isObject ? .key : .value
             return .again
-        case .nothing: throw error("something follows the end of the value")
+        case .nothing: throw error("there is more text after the value")
         }
     }
 

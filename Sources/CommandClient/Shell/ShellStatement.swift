@@ -41,7 +41,7 @@ public enum ShellStatement: Sendable {
         }
         guard reader.take("(") else {
             let value = try reader.value()
-            guard reader.isAtEnd else { throw reader.error("nothing more is expected") }
+            guard reader.isAtEnd else { throw reader.error("unexpected text after the end") }
             self = .call(name: name, method: nil, arguments: [value])
             return
         }
@@ -63,7 +63,7 @@ public enum ShellStatement: Sendable {
             break
         }
         _ = reader.take(";")
-        guard reader.isAtEnd else { throw reader.error("nothing more is expected") }
+        guard reader.isAtEnd else { throw reader.error("unexpected text after the end") }
         return arguments
     }
 

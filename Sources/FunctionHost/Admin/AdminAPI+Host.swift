@@ -52,7 +52,7 @@ extension AdminAPI {
         var timeoutSeconds = 60
         if let seconds = call.body["timeoutSeconds"] {
             guard let number = seconds.int, (1...3600).contains(number) else {
-                throw AdminError(.invalidArgument, "timeoutSeconds is a number from 1 to 3600")
+                throw AdminError(.invalidArgument, "timeoutSeconds must be a number from 1 to 3600")
             }
             timeoutSeconds = number
         }

@@ -46,8 +46,7 @@ final class AdminCall {
         do throws(JSONError) {
             return try JSONValue(parsing: body)
         } catch {
-            let (line, column) = error.location(in: body)
-            throw AdminError(.invalidArgument, "the body is not JSON (\(line):\(column): \(error.message.dropLast()))")
+            throw AdminError(.invalidArgument, "the body is not JSON (\(error.explanation(in: body)))")
         }
     }
 
@@ -72,7 +71,7 @@ final class AdminCall {
     func number(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(AdminError) -> Int {
         guard let text = parameters[name] else { return standard }
         guard let value = Int(text), range.contains(value) else {
-            throw AdminError(.invalidArgument, "\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
+            throw AdminError(.invalidArgument, "\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return value
     }

@@ -23,10 +23,10 @@ final class ArtifactAdministration {
         switch (call.verb, call.method) {
         case (nil, .put):
             guard let offset = call.parameters["offset"].map({ Int($0) }) ?? 0, offset >= 0 else {
-                throw AdminError(.invalidArgument, "offset is a whole number from 0")
+                throw AdminError(.invalidArgument, "offset must be a whole number of at least 0")
             }
             guard !call.bytes.isEmpty, call.bytes.count <= ArtifactUploads.pieceBytesMax else {
-                throw AdminError(.invalidArgument, "a piece has 1 to \(ArtifactUploads.pieceBytesMax) bytes")
+                throw AdminError(.invalidArgument, "a piece must have 1 to \(ArtifactUploads.pieceBytesMax) bytes")
             }
             run(completion) { [bytes = call.bytes] (uploads) throws(ArtifactUploads.Failure) in
                 try uploads.append(bytes, to: hash, at: offset)
@@ -37,7 +37,7 @@ final class ArtifactAdministration {
         case ("complete", _):
             try call.allow(.post)
             guard let size = call.body["sizeBytes"]?.int, size > 0 else {
-                throw AdminError(.invalidArgument, "sizeBytes is how many bytes the library has")
+                throw AdminError(.invalidArgument, "sizeBytes must be the size of the library in bytes")
             }
             run(completion) { (uploads) throws(ArtifactUploads.Failure) in try uploads.complete(hash, sizeBytes: size) }
         default: throw .noSuchResource

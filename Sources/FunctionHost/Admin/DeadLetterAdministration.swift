@@ -90,14 +90,14 @@ struct DeadLetterAdministration {
         if call.segments.count == 4 { return self.act(act, [try Self.sequence(call.segments[3])], call) }
         if let ids = call.body["ids"] {
             guard let texts = ids.array?.map(\.string), texts.count <= Self.pageMax else {
-                throw AdminError(.invalidArgument, "ids is a list of at most \(Self.pageMax) ids")
+                throw AdminError(.invalidArgument, "ids must be a list of at most \(Self.pageMax) ids")
             }
             var sequences: [UInt64] = []
             for text in texts { sequences.append(try Self.sequence(text ?? "")) }
             return self.act(act, sequences, call)
         }
         let function = call.body["function"]
-        guard function == nil || function?.string != nil else { throw AdminError(.invalidArgument, "function is the name of a function") }
+        guard function == nil || function?.string != nil else { throw AdminError(.invalidArgument, "function must be the name of a function") }
         actOnAll(act, call, function: function?.string, since: WallClock.now().unixMilliseconds, after: 0, count: 0)
     }
 

@@ -18,7 +18,9 @@ struct EventByHand {
         guard let kind = TriggerKind(eventType: trigger.eventType) else {
             throw AdminError(.failedPrecondition, "this host has no events of type \(trigger.eventType)")
         }
-        guard body.isNull || body.object != nil else { throw AdminError(.invalidArgument, "the body is an object with before, after and params") }
+        guard body.isNull || body.object != nil else {
+            throw AdminError(.invalidArgument, "the body must be an object with before, after and params")
+        }
         let given = body["params"]?.object ?? [:]
         let pattern = trigger.pathPatterns["ref"] ?? trigger.filters["ref"] ?? trigger.filters["resource"].map(Self.ref) ?? ""
         var (segments, params): ([String], [EventParameter]) = ([], [])
@@ -38,7 +40,7 @@ struct EventByHand {
             let text = Array(segments.joined(separator: "/").utf8)
             path = try Path(parsing: text.span)
         } catch {
-            throw AdminError(.invalidArgument, "\(segments.joined(separator: "/")) is no path of a database")
+            throw AdminError(.invalidArgument, "\(segments.joined(separator: "/")) is not a path of a database")
         }
         let payload: JSONValue = ["before": body["before"] ?? .null, "after": body["after"] ?? .null]
         self.function = function
@@ -57,7 +59,7 @@ struct EventByHand {
             switch result {
             case .succeeded: completion(.success(["event": .string(id), "error": .null]))
             case .failed(let error), .interrupted(let error): completion(.success(["event": .string(id), "error": .string(error)]))
-            case .refused: completion(.failure(AdminError(.unavailable, "no worker takes the event now; try again")))
+            case .refused: completion(.failure(AdminError(.unavailable, "no worker is free for the event; try again")))
             case .stopped: completion(.failure(AdminError(.unavailable, "the host is stopping")))
             }
         }.begin()
@@ -67,7 +69,7 @@ struct EventByHand {
         let text = body["authType"]?.string ?? "admin"
         guard let kind = EventOrigin.Kind.allCases.first(where: { $0.text == text }) else {
             let all = EventOrigin.Kind.allCases.map(\.text).joined(separator: ", ")
-            throw AdminError(.invalidArgument, "authType is one of \(all)")
+            throw AdminError(.invalidArgument, "authType must be one of \(all)")
         }
         return EventOrigin(kind, id: body["authId"]?.string)
     }

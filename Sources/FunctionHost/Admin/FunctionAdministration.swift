@@ -192,7 +192,7 @@ final class FunctionAdministration {
         switch call.body["to"] {
         case nil, .null?: break
         case let to?:
-            guard let number = to.int else { throw AdminError(.invalidArgument, "to is the number of a version") }
+            guard let number = to.int else { throw AdminError(.invalidArgument, "to must be the number of a version") }
             version = number
         }
         deployer.rollBack(name, to: version) { answer in
@@ -207,12 +207,12 @@ final class FunctionAdministration {
 
     private func split(_ name: String, _ call: HomeCall, _ completion: @escaping Completion) throws(AdminError) {
         guard let versions = call.body["versions"]?.object else {
-            throw AdminError(.invalidArgument, "versions is an object such as {\"5\": 90, \"6\": 10}")
+            throw AdminError(.invalidArgument, "versions must be an object such as {\"5\": 90, \"6\": 10}")
         }
         var traffic: [Int: Int] = [:]
         for (key, value) in versions {
             guard let number = Int(key), let percent = value.int else {
-                throw AdminError(.invalidArgument, "versions is an object such as {\"5\": 90, \"6\": 10}")
+                throw AdminError(.invalidArgument, "versions must be an object such as {\"5\": 90, \"6\": 10}")
             }
             traffic[number] = percent
         }

@@ -37,7 +37,7 @@ final class LogAdministration {
         guard !isStopped else { throw AdminError(.unavailable, "the host is stopping; try again") }
         let stream = LogStream(query, exchange, store, loop)
         guard stream.begin() else {
-            throw AdminError(.resourceExhausted, "\(LogStore.followersMax) follow the log already, which is the limit")
+            throw AdminError(.resourceExhausted, "\(LogStore.followersMax) readers follow the log already, which is the limit")
         }
         streams[ObjectIdentifier(stream)] = stream
         stream.onEnd = { [unowned self, unowned stream] in streams[ObjectIdentifier(stream)] = nil }

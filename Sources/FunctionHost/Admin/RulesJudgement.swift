@@ -17,7 +17,7 @@ struct RulesJudgement {
         try call.allow(.post)
         self.call = call
         self.namespace = namespace
-        guard let text = call.body["path"]?.string else { throw AdminError(.invalidArgument, "path is a string, for example /users/ada") }
+        guard let text = call.body["path"]?.string else { throw AdminError(.invalidArgument, "path must be a string, for example /users/ada") }
         let path = try Self.path(text)
         let principal = Principal.user(auth: call.body["auth"].flatMap { $0.isNull ? JSONValue?.none : $0 })
         switch call.body["operation"]?.string {
@@ -32,7 +32,7 @@ struct RulesJudgement {
         case "update":
             let body = (call.body["data"] ?? .null).serialized()
             request = .write(Self.write(.update(base: path, try Self.update(body, at: path)), principal))
-        default: throw AdminError(.invalidArgument, "operation is read, write or update")
+        default: throw AdminError(.invalidArgument, "operation must be read, write or update")
         }
         rules = try call.body["rules"].map { (value) throws(AdminError) in try Self.rules(value, limits) }
     }
@@ -89,7 +89,7 @@ enum JudgedQuery {
     /// - Returns: nil where there is none.
     static func read(_ value: JSONValue?) throws(AdminError) -> Query? {
         guard let value, !value.isNull else { return nil }
-        guard let object = value.object else { throw AdminError(.invalidArgument, "query is an object, for example {\"orderBy\": \"$key\"}") }
+        guard let object = value.object else { throw AdminError(.invalidArgument, "query must be an object, for example {\"orderBy\": \"$key\"}") }
         var query = Query()
         for (name, member) in object {
             switch name {
@@ -100,7 +100,7 @@ enum JudgedQuery {
                 query.start = .startAt(try bound(name, member))
                 query.end = .endAt(try bound(name, member))
             case "limitToFirst", "limitToLast":
-                guard let count = member.int, count > 0 else { throw AdminError(.invalidArgument, "\(name) is a number from 1 on") }
+                guard let count = member.int, count > 0 else { throw AdminError(.invalidArgument, "\(name) must be a number of at least 1") }
                 query.limit = count
                 query.anchorsLast = name == "limitToLast"
             default:
@@ -118,7 +118,7 @@ enum JudgedQuery {
         case "$priority": return .priority
         default:
             guard let text = value.string, let path = try? Path(parsing: text), !path.isRoot else {
-                throw AdminError(.invalidArgument, "orderBy is $key, $value, $priority or a path below each child")
+                throw AdminError(.invalidArgument, "orderBy must be $key, $value, $priority or the path of a child")
             }
             return .child(path)
         }
@@ -130,7 +130,7 @@ enum JudgedQuery {
         case .bool(let value): return value ? .true : .false
         case .string(let text): return .string(text)
         default:
-            guard let number = value.double else { throw AdminError(.invalidArgument, "\(name) is a string, a number, a boolean or null") }
+            guard let number = value.double else { throw AdminError(.invalidArgument, "\(name) must be a string, a number, a boolean or null") }
             return .number(number)
         }
     }

@@ -60,7 +60,7 @@ struct ArtifactUploads: Sendable {
         guard offset == status.receivedBytes else { throw .wrongOffset(receivedBytes: status.receivedBytes) }
         guard offset + piece.count <= LibraryFile.sizeMax else { throw .invalid("a library has at most \(LibraryFile.sizeMax) bytes") }
         if status.state == .absent, Folder.names(in: directory).count >= Self.countMax {
-            throw .invalid("\(Self.countMax) uploads are unfinished or not deployed already; deploy them, or wait a day")
+            throw .invalid("\(Self.countMax) uploads are already unfinished or not deployed; deploy them, or wait a day")
         }
         let descriptor = open(partialPath(of: hash), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .storage("the upload cannot be kept: \(ArtifactStore.reason())") }
@@ -90,7 +90,7 @@ struct ArtifactUploads: Sendable {
         do throws(PluginRefusal) { found = try ArtifactStore.hash(of: descriptor, hash) } catch { throw .storage(error.description) }
         guard found == hash else {
             unlink(path)
-            throw .invalid("what was sent has the SHA-256 \(found); the pieces were dropped, send them again")
+            throw .invalid("the upload has the SHA-256 \(found); it was dropped, send it again")
         }
         guard fchmod(descriptor, 0o500) == 0, fsync(descriptor) == 0, rename(path, completePath(of: hash)) == 0 else {
             throw .storage("the upload cannot be kept: \(ArtifactStore.reason())")

@@ -60,7 +60,7 @@ final class BackupArchive {
             }
             if Self.identity("\(data)/deployed.json") == before, open.values.allSatisfy({ $0 >= 0 }) { return }
         }
-        throw BackupFailure("what is deployed changes again and again; make the backup when no deployment is under way")
+        throw BackupFailure("deployments changed while the backup was made; make it when no deployment is running")
     }
 
     private static func identity(_ path: String) -> [Int] {

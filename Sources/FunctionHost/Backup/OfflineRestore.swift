@@ -18,7 +18,7 @@ public enum OfflineRestore {
             lock = try DatabaseFolder(locking: "\(data)/database")
         } catch {
             throw error.kind == .busy
-                ? BackupFailure("a host runs with \(data); restore through it, without --data, or stop it first") : BackupFailure(error.message)
+                ? BackupFailure("a host runs with \(data); restore through it, without --into, or stop it first") : BackupFailure(error.message)
         }
         let stage = try RestoreStage(data: data)
         while true {

@@ -66,7 +66,7 @@ public final class RestoreStage {
         for entry in listed {
             let name = entry["name"]?.string ?? ""
             guard let member = found[name], entry["sha256"]?.string == member.sha256, entry["sizeBytes"]?.int == member.sizeBytes else {
-                throw BackupFailure("the backup is damaged: \(name) is not as it was backed up")
+                throw BackupFailure("the backup is damaged: \(name) differs from what was backed up")
             }
         }
         for name in found.keys.sorted() { try checkContent(name) }
@@ -110,7 +110,7 @@ public final class RestoreStage {
             guard name == BackupContents.head else { throw BackupFailure("this is not a backup of Hearth") }
             isFirst = false
         }
-        guard manifest == nil else { throw BackupFailure("the backup is damaged: something follows its end") }
+        guard manifest == nil else { throw BackupFailure("the backup is damaged: there is more data after its end") }
         if name == BackupContents.head || name == BackupContents.manifest {
             guard sizeBytes <= Self.documentBytesMax else { throw BackupFailure("the backup is damaged: \(name) is too long") }
             document = []

@@ -51,7 +51,7 @@ enum RestoreSwitch {
         }
         guard let text else { return }
         guard let said = try? JSONValue(parsing: text), let stage = said["stage"]?.string, let kept = said["kept"]?.string else {
-            throw BackupFailure("\(data)/\(note) is no note of a restore")
+            throw BackupFailure("\(data)/\(note) is not the record of a restore")
         }
         let replaced = (said["replaced"]?.array ?? []).compactMap(\.string)
         mkdir("\(data)/\(kept)", 0o700)

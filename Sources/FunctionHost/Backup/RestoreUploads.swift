@@ -44,7 +44,7 @@ final class RestoreUploads {
     func write(_ id: String, offset: Int, _ bytes: [UInt8], completion: @escaping (Result<Int, AdminError>) -> Void) {
         guard let held = found(id) else { return completion(.failure(Self.unknown)) }
         guard offset == held.offset else {
-            return completion(.failure(AdminError(.failedPrecondition, "the next piece begins at \(held.offset), and this one at \(offset)")))
+            return completion(.failure(AdminError(.failedPrecondition, "expected the piece at offset \(held.offset), found the one at \(offset)")))
         }
         work(held, { stage throws(BackupFailure) in try stage.write(bytes) }) { result in
             if case .success = result { held.offset += bytes.count }
@@ -64,7 +64,7 @@ final class RestoreUploads {
     /// Gives a restore up.
     func remove(_ id: String) { if found(id) != nil { current = nil } }
 
-    private static let unknown = AdminError(.notFound, "there is no such restore, or it works on a piece; begin anew")
+    private static let unknown = AdminError(.notFound, "there is no such restore, or it is busy; start again")
 
     private func found(_ id: String) -> Held? {
         guard let current, current.id == id, !current.isWorking else { return nil }

@@ -44,7 +44,7 @@ struct DeployedFile: Sendable {
         do {
             let head = try JSONDecoder().decode(Head.self, from: bytes)
             guard head.format == Self.format else {
-                throw HostStartError("\(path) is no record of deployments; move it away to start with nothing deployed")
+                throw HostStartError("\(path) is not a record of deployments; move it away to start with nothing deployed")
             }
             guard head.formatVersion == Self.formatVersion else {
                 throw HostStartError(

@@ -29,7 +29,9 @@ extension Deployer {
     func split(_ name: String, _ traffic: [Int: Int], completion: @escaping FunctionAnswer) {
         change(name, as: "split", completion) { [self] (plan, function) throws(DeploymentFailure) in
             guard (1...2).contains(traffic.count), traffic.values.allSatisfy({ (1...100).contains($0) }), traffic.values.reduce(0, +) == 100
-            else { throw DeploymentFailure(.refused, "versions is one or two versions with whole percents from 1 and the sum of 100") }
+            else {
+                throw DeploymentFailure(.refused, "versions must name one or two versions, with whole percentages from 1 that add up to 100")
+            }
             if let unknown = traffic.keys.sorted().first(where: { function.version($0) == nil }) {
                 throw DeploymentFailure(.unknown, "\(name) has no version \(unknown); there are \(function.numbers)")
             }

@@ -265,14 +265,21 @@ final class Deployer {
         completion(.failure(DeploymentFailure(refusals: refusals)), failures)
     }
 
+    /// Logs one line for the deployment, and at the level `debug` one for each function.
     private func tell(_ plan: DeploymentPlan, _ number: Int?, _ origin: String) {
-        for change in plan.changes where change.isChange {
-            var metadata: Logger.Metadata = [
-                "function": "\(change.function)", "plugin": "\(change.plugin)", "reason": "\(change.reason)", "origin": "\(origin)",
-            ]
-            if let number { metadata["deployment"] = "\(number)" }
-            if let version = change.toVersion { metadata["version"] = "\(version)" }
-            log.info("function \(change.action.past)", metadata: metadata)
+        let changes = plan.changes.filter(\.isChange)
+        guard let first = changes.first else { return }
+        var common: Logger.Metadata = ["origin": "\(origin)"]
+        if let number { common["deployment"] = "\(number)" }
+        func metadata(of change: FunctionChange) -> Logger.Metadata {
+            var own: Logger.Metadata = ["function": "\(change.function)", "plugin": "\(change.plugin)", "reason": "\(change.reason)"]
+            if let version = change.toVersion { own["version"] = "\(version)" }
+            return own.merging(common) { $1 }
+        }
+        let isOne = changes.count == 1
+        log.info("deployed: \(FunctionChange.summary(of: changes))", metadata: isOne ? metadata(of: first) : common)
+        for change in changes where !isOne {
+            log.debug("function \(change.action.past)", metadata: metadata(of: change))
         }
     }
 
@@ -312,6 +319,21 @@ final class Deployer {
 /// What is made after those who need it.
 private final class DeployerReference {
     weak var deployer: Deployer?
+}
+
+extension FunctionChange {
+    /// `created addMessage; updated increment to version 3, makeUppercase to version 2`.
+    static func summary(of changes: [FunctionChange], countMax: Int = 20) -> String {
+        let shown = changes.prefix(countMax)
+        var parts = [Action.create, .update, .delete].compactMap { action -> String? in
+            let names = shown.filter { $0.action == action }.map { change in
+                action == .update ? "\(change.function) to version \(change.toVersion ?? 0)" : change.function
+            }
+            return names.isEmpty ? nil : "\(action.past) \(names.joined(separator: ", "))"
+        }
+        if changes.count > countMax { parts.append("and \(changes.count - countMax) more functions") }
+        return parts.joined(separator: "; ")
+    }
 }
 
 extension FunctionChange.Action {

@@ -85,7 +85,7 @@ final class InProcessWorker: Worker {
 extension InProcessWorker: PluginOwner {
     func pluginAnswers(_ invocation: InvocationID, kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         guard open.close(invocation) else {
-            dispatcher.log.warning("an answer to an invocation that is not open was dropped", metadata: ["plugin": "\(artifact.name)"])
+            dispatcher.log.warning("dropped an answer: no such open invocation", metadata: ["plugin": "\(artifact.name)"])
             return
         }
         didAnswer(invocation, kind, head: head, body: body)

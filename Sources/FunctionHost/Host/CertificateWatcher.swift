@@ -30,7 +30,7 @@ final class CertificateWatcher {
         for shard in shards {
             shard.reloadCertificate { [log] error in
                 if let error {
-                    log.error("the certificate could not be reloaded, the old one is kept", metadata: ["reason": "\(error)"])
+                    log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
                 } else {
                     log.notice("the certificate was reloaded")
                 }

@@ -37,14 +37,14 @@ struct DataDirectory: Sendable {
 
     private static func make(_ path: String) throws(HostStartError) -> String {
         if mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw HostStartError("the data directory \(path) cannot be made: \(reason()); name another with --data")
+            throw HostStartError("the data directory \(path) cannot be made: \(reason()); name another with --data-dir")
         }
         guard let resolved = realpath(path, nil) else {
-            throw HostStartError("the data directory \(path) cannot be used: \(reason()); name another with --data")
+            throw HostStartError("the data directory \(path) cannot be used: \(reason()); name another with --data-dir")
         }
         defer { free(resolved) }
         guard access(path, W_OK | X_OK) == 0 else {
-            throw HostStartError("the data directory \(path) cannot be written to: \(reason()); name another with --data")
+            throw HostStartError("the data directory \(path) cannot be written to: \(reason()); name another with --data-dir")
         }
         return String(cString: resolved)
     }
@@ -63,7 +63,7 @@ struct DataDirectory: Sendable {
         } catch {
             throw HostStartError("\(file) \(error)")
         }
-        throw HostStartError("\(file) leads to no token; remove it, and a new one is made")
+        throw HostStartError("\(file) contains no token; remove it, and the host makes a new one")
     }
 
     private static func reason() -> String { String(cString: strerror(errno)) }

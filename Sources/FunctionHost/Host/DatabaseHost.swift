@@ -102,7 +102,7 @@ final class DatabaseHost {
         timer = nil
         settings.rules = path
         watchRules()
-        if let path { reloadRules(path) } else { log.warning("without database.rules, the rules before stay in force until the next start") }
+        if let path { reloadRules(path) } else { log.warning("database.rules was removed; the previous rules stay in force until the next start") }
     }
 
     private func watchRules() {
@@ -146,7 +146,7 @@ final class DatabaseHost {
             isFailing = false
             return log.notice("the database rules were reloaded", metadata: ["file": "\(path)"])
         }
-        if !isFailing { log.error("the database rules could not be put in force, trying again", metadata: ["reason": "\(error)"]) }
+        if !isFailing { log.error("the database rules could not be applied; trying again", metadata: ["reason": "\(error)"]) }
         isFailing = true
         timer?.start(afterMilliseconds: Self.retryMilliseconds)
     }
@@ -157,14 +157,16 @@ final class DatabaseHost {
         do throws(FileFailure) {
             source = try WholeFile.read(path, sizeBytesMax: settings.limits.rulesBytes)
         } catch {
-            log.error("the database rules cannot be read, those before stay in force", metadata: ["file": "\(path)", "reason": "\(error.reason)"])
+            log.error(
+                "the database rules cannot be read; the previous ones stay in force",
+                metadata: ["file": "\(path)", "reason": "\(error.reason)"])
             return nil
         }
         do throws(RulesError) {
             let rules = try RuleSet(parsing: source, limits: DatabaseLimits(settings).rules)
             return RulesFile(rules: rules, mark: Array(SHA256.hash(data: source)))
         } catch {
-            log.error("the database rules have an error, those before stay in force", metadata: ["at": "\(path):\(error)"])
+            log.error("the database rules have an error; the previous ones stay in force", metadata: ["at": "\(path):\(error)"])
             return nil
         }
     }

@@ -305,8 +305,8 @@ public final class HearthHost {
         stopWatching()
         deployer.stop()
         delivery.stop()
-        log.notice("stopping: no new connections, what has begun is answered")
-        options.serviceManager?.notify("STOPPING=1", "STATUS=Stopping: what has begun is answered")
+        log.notice("stopping: no new connections; requests that have started are answered")
+        options.serviceManager?.notify("STOPPING=1", "STATUS=Stopping: requests that have started are answered")
         certificates = nil
         shardsLeft = shards.count
         let reference = LoopBound(self, loop: home)

@@ -49,10 +49,10 @@ struct DatabaseServicePayload {
         do throws(JSONError) {
             kind = try JSONScan.members(of: text.span) { name, range, _ in members.take(name, range) }.kind
         } catch {
-            throw .invalid("the payload is not JSON: \(error)")
+            throw .invalid("the payload is not JSON: \(error.explanation(in: text.span))")
         }
         guard kind == .object else { throw .invalid("the payload is not an object") }
-        if let unknown = members.unknown { throw .invalid("the payload has a member \"\(unknown)\", which no method knows") }
+        if let unknown = members.unknown { throw .invalid("the payload has a member \"\(unknown)\", which is unknown") }
         self.members = members
         path = try place()
         if let name = json(members.instance) {
@@ -63,7 +63,7 @@ struct DatabaseServicePayload {
         switch auth {
         case nil, .null: break
         case .object(let user) where user["uid"]?.string != nil: break
-        default: throw .invalid("auth is neither null nor an object with a uid", at: path)
+        default: throw .invalid("auth must be null or an object with a uid", at: path)
         }
     }
 
@@ -151,13 +151,13 @@ struct DatabaseServicePayload {
     /// Whether the answer has the etag: `"etag": true`.
     func wantsETag() throws(DatabaseServiceRefusal) -> Bool {
         guard let etag = json(members.etag) else { return false }
-        guard let isWanted = etag.bool else { throw .invalid("etag is neither true nor false", at: path) }
+        guard let isWanted = etag.bool else { throw .invalid("etag must be true or false", at: path) }
         return isWanted
     }
 
     /// The etag that the value must have.
     func etag() throws(DatabaseServiceRefusal) -> String {
-        guard let etag = json(members.etag)?.string else { throw .invalid("etag is missing, or no string", at: path) }
+        guard let etag = json(members.etag)?.string else { throw .invalid("etag must be a string", at: path) }
         return etag
     }
 

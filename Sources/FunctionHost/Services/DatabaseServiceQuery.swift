@@ -18,7 +18,7 @@ extension Query {
         order = try Self.order(members["orderBy"])
         if let equal = members["equalTo"] {
             guard object.keys.allSatisfy({ ["orderBy", "equalTo", "limitToFirst", "limitToLast"].contains($0) }) else {
-                throw QueryProblem(message: "equalTo cannot stand beside a start or an end")
+                throw QueryProblem(message: "equalTo cannot be combined with a start or an end")
             }
             let position = try Position(equal, "equalTo")
             start = position.bound(orKey: .min, isInclusive: true)
@@ -38,7 +38,7 @@ extension Query {
         case "$priority": return .priority
         case let name?:
             guard let path = try? Path(parsing: name), !path.isRoot else {
-                throw QueryProblem(message: "orderBy is neither the path of a child nor $key, $value or $priority")
+                throw QueryProblem(message: "orderBy must be the path of a child, $key, $value or $priority")
             }
             return .child(path)
         case nil: throw QueryProblem(message: "orderBy is not a string")
@@ -50,7 +50,7 @@ extension Query {
     ) throws(QueryProblem) -> Bound? {
         if let member = members[inclusive] {
             guard members[exclusive] == nil else {
-                throw QueryProblem(message: "\(inclusive) and \(exclusive) cannot stand beside each other")
+                throw QueryProblem(message: "\(inclusive) and \(exclusive) cannot be combined")
             }
             return try Position(member, inclusive).bound(orKey: inclusiveKey, isInclusive: true)
         }
@@ -61,8 +61,8 @@ extension Query {
     private mutating func setLimit(_ members: JSONValue) throws(QueryProblem) {
         let first = members["limitToFirst"], last = members["limitToLast"]
         guard let member = first ?? last else { return }
-        guard first == nil || last == nil else { throw QueryProblem(message: "limitToFirst and limitToLast cannot stand beside each other") }
-        guard let count = member.int, count > 0 else { throw QueryProblem(message: "a limit is a whole number above 0") }
+        guard first == nil || last == nil else { throw QueryProblem(message: "limitToFirst and limitToLast cannot be combined") }
+        guard let count = member.int, count > 0 else { throw QueryProblem(message: "a limit must be a whole number of at least 1") }
         limit = count
         anchorsLast = last != nil
     }
@@ -75,7 +75,7 @@ private struct Position {
 
     init(_ member: JSONValue, _ name: String) throws(QueryProblem) {
         guard let object = member.object, object.keys.allSatisfy({ $0 == "value" || $0 == "key" }) else {
-            throw QueryProblem(message: "\(name) is not an object of value and key")
+            throw QueryProblem(message: "\(name) must be an object with \"value\" and \"key\"")
         }
         switch object["key"] {
         case nil, .null: key = nil
@@ -86,7 +86,7 @@ private struct Position {
         case nil, .null: value = .null
         case .bool(let isTrue): value = isTrue ? .true : .false
         case .string(let text): value = .string(text)
-        case .array, .object: throw QueryProblem(message: "the value of \(name) is neither null, a boolean, a number nor a string")
+        case .array, .object: throw QueryProblem(message: "the value of \(name) must be null, a boolean, a number or a string")
         case let number?: value = .number(number.double ?? 0)
         }
     }

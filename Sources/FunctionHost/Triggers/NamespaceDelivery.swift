@@ -79,7 +79,7 @@ final class NamespaceDelivery {
         let complain = { [self] (page: Outbox.Page) in
             for sequence in page.damaged {
                 log.error(
-                    "an event cannot be read, and is left in the outbox",
+                    "an event cannot be read; it stays in the outbox",
                     metadata: ["function": "\(function)", "namespace": "\(namespace)", "sequence": "\(sequence)"])
             }
             completion(page)
@@ -108,7 +108,7 @@ final class NamespaceDelivery {
             case .success(let answer): completion(answer)
             case .failure(let error):
                 delivery.log.error(
-                    "events cannot be read, trying again", metadata: ["namespace": "\(delivery.namespace)", "reason": "\(error)"])
+                    "events cannot be read; trying again", metadata: ["namespace": "\(delivery.namespace)", "reason": "\(error)"])
                 delivery.later { delivery.read(completion, body) }
             }
         }
@@ -202,7 +202,7 @@ final class NamespaceDelivery {
         if target.isRetried, progress.notBefore - progress.since > settings.retries.ageMilliseconds(generation: target.generation) {
             return giveUp(lane, queue, .expired, progress)
         }
-        log.warning("a function failed at an event, which it is given again", metadata: metadata(event, progress, delay: delay))
+        log.warning("the function failed; the event will be delivered again", metadata: metadata(event, progress, delay: delay))
         delivery.figures.retries += 1
         settlements.add(.postponed(event.key, progress))
         queue.wait(lane, milliseconds: UInt64(max(1, delay)))
@@ -220,7 +220,7 @@ final class NamespaceDelivery {
         }
         guard count > 0 else { return }
         log.error(
-            "events of a function that there is not were given up; they are dead letters now",
+            "events of a function that does not exist were moved to the dead letters",
             metadata: ["function": "\(queue.function)", "namespace": "\(namespace)", "count": "\(count)"])
     }
 
@@ -236,7 +236,7 @@ final class NamespaceDelivery {
         defer { lastDrop = now }
         if let lastDrop, now - lastDrop < settings.dropReportMilliseconds { return }
         log.warning(
-            "there are more dead letters than are kept; the oldest are dropped, from now on without a word",
+            "the dead letters are full; the oldest are dropped",
             metadata: [
                 "namespace": "\(namespace)", "kept": "\(settings.deadLetters.countMax)", "keptBytes": "\(settings.deadLetters.bytesMax)",
             ])
@@ -251,10 +251,10 @@ final class NamespaceDelivery {
         if reason == .chainTooLong {
             metadata["chain"] = "\(event.chainOfEffects)"
             log.error(
-                "events caused each other more often in a row than database.triggers.chainDepth allows; the last one is a dead letter",
+                "the chain of events is longer than database.triggers.chainDepth; its last event was moved to the dead letters",
                 metadata: metadata)
         } else {
-            log.error("an event was given up; it is a dead letter now", metadata: metadata)
+            log.error("the event was moved to the dead letters", metadata: metadata)
         }
         bury(event, progress, reason)
         queue.removeNext(lane)

@@ -77,7 +77,7 @@ final class Settlements {
         case .failure(let error):
             if !isFailing {
                 log.error(
-                    "delivered events cannot be noted, trying again", metadata: ["namespace": "\(outbox.name)", "reason": "\(error)"])
+                    "delivered events cannot be recorded; trying again", metadata: ["namespace": "\(outbox.name)", "reason": "\(error)"])
             }
             isFailing = true
             gathered = batch + gathered

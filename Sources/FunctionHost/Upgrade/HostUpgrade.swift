@@ -78,8 +78,8 @@ final class HostUpgrade {
             return fail("the databases are in memory and would be lost; restart the host instead")
         }
         host.options.serviceManager?.notify(
-            "RELOADING=1", "MONOTONIC_USEC=\(EventLoop.monotonicNanoseconds() / 1000)", "STATUS=Upgrading: the new host gets ready")
-        host.log.notice("upgrading: the new host gets ready", metadata: ["program": "\(host.executable)"])
+            "RELOADING=1", "MONOTONIC_USEC=\(EventLoop.monotonicNanoseconds() / 1000)", "STATUS=Upgrading: the new host is starting")
+        host.log.notice("upgrading: the new host is starting", metadata: ["program": "\(host.executable)"])
         do throws(BackupFailure) {
             try request.restore?.addArtifacts()
         } catch {
@@ -252,7 +252,7 @@ final class HostUpgrade {
         let held = Int((EventLoop.monotonicNanoseconds() - holdBegin) / 1_000_000)
         let total = Int((now - begin) / 1_000_000)
         host.log.notice(
-            "upgraded: another process serves now, this one ends what has begun",
+            "upgraded: the new process serves; this one finishes the requests that have started",
             metadata: ["process": "\(pid)", "heldMilliseconds": "\(held)", "gapMilliseconds": "\(gap)"])
         finish(.success(UpgradeReport(pid: pid, milliseconds: total, heldMilliseconds: held, gapMilliseconds: gap, kept: kept)))
     }

@@ -14,13 +14,13 @@ extension TakeoverStart {
         unsetenv(variable)
         guard let descriptor = Int32(text), descriptor > 2 else { return nil }
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&watched, 1, 10_000) == 1 else { throw HostStartError("the host to take over from says nothing") }
+        guard poll(&watched, 1, 10_000) == 1 else { throw HostStartError("the running host does not answer, so it cannot be taken over from") }
         var room = [UInt8](repeating: 0, count: MessageChannel.messageBytesMax)
         var descriptors = [Int32](repeating: -1, count: Int(LINUX_DESCRIPTORS_MAX))
         var count = 0
         let received = linux_receive_descriptors(descriptor, &room, room.count, &descriptors, &count)
         guard received > 0, room[0] == UpgradeMessage.start.rawValue, let said = try? JSONValue(parsing: Array(room[1..<received])) else {
-            throw HostStartError("the host to take over from cannot be understood")
+            throw HostStartError("the running host sent a message that cannot be read, so it cannot be taken over from")
         }
         guard said["version"]?.int == version else {
             throw HostStartError("the running host is of another version that cannot be taken over from; restart it instead")
@@ -29,7 +29,7 @@ extension TakeoverStart {
         do throws(LoopError) {
             for descriptor in descriptors[..<count] { sockets.append(try ListeningSocket(descriptor: descriptor)) }
         } catch {
-            throw HostStartError("the sockets of the host to take over from cannot be used: \(error)")
+            throw HostStartError("the sockets of the running host cannot be used: \(error)")
         }
         var workers: [String: Int] = [:]
         for (name, value) in said["workers"]?.object ?? [:] { workers[name] = value.int ?? 0 }

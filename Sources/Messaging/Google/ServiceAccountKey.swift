@@ -24,7 +24,7 @@ public struct ServiceAccountKey: Sendable {
         do throws(JSONError) {
             json = try JSONValue(parsing: text)
         } catch {
-            throw Problem(description: "\(name) is not JSON: \(error)")
+            throw Problem(description: "\(name) is not JSON: \(error.explanation(in: text.span))")
         }
         func member(_ name: String, of file: String) throws(Problem) -> String {
             guard let value = json[name]?.string, !value.isEmpty else {

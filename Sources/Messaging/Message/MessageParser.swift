@@ -39,7 +39,7 @@ public struct MessageParser: Sendable {
 
     /// Reads the body of a request.
     public func parse(_ body: Span<UInt8>) throws(MessagingError) -> CheckedSend {
-        guard !LoneSurrogates.areIn(body) else { throw .notJSON("A surrogate stands alone in a string.") }
+        guard !LoneSurrogates.areIn(body) else { throw .notJSON("A string contains half of a surrogate pair.") }
         let value: JSONValue
         do throws(JSONError) {
             value = try JSONValue(parsing: body, limits: JSONLimits(depthMax: 100))

@@ -52,7 +52,8 @@ extension NamespaceWriter {
             isHeldBack = report.isHeldBack
             guard isHeldBack else { return }
             settings.log.warning(
-                "a long read keeps the log of changes from being emptied", metadata: ["namespace": "\(settings.name)", "bytes": "\(report.logBytes)"])
+                "a long read keeps the write-ahead log from being truncated",
+                metadata: ["namespace": "\(settings.name)", "bytes": "\(report.logBytes)"])
         } catch {
             upkeepTrouble.failed("a checkpoint failed", error)
         }

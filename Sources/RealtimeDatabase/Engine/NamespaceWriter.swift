@@ -245,7 +245,7 @@ final class NamespaceWriter {
             limits.documentBytesMax = max(limits.documentBytesMax, stored.count)
             do throws(RulesError) { rules = try RuleSet(parsing: stored, limits: limits) } catch {
                 settings.log.error(
-                    "the stored rules cannot be read, everything is denied", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
+                    "the stored rules cannot be read; everything is denied", metadata: ["namespace": "\(settings.name)", "reason": "\(error)"])
                 rules = .closed
             }
         } else {

@@ -15,7 +15,7 @@ public struct InstancePattern: Sendable, Hashable {
     ///
     /// - Throws: why it can match no namespace.
     public init(parsing text: String) throws(PathPatternError) {
-        guard !text.isEmpty, !text.contains("/") else { throw PathPatternError("\"\(text)\" is no namespace: write its name, or \"*\" for all") }
+        guard !text.isEmpty, !text.contains("/") else { throw PathPatternError("\"\(text)\" is not a namespace: write its name, or \"*\" for all") }
         let segment = try PathPattern.segment(text[...])
         guard segment.shape != .many else { throw PathPatternError("\"**\" stands for segments of a path: write \"*\" for all namespaces") }
         self.init(segment)

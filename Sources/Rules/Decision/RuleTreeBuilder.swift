@@ -74,7 +74,7 @@ struct RuleTreeBuilder {
         if let wildcard {
             throw failure("Cannot have multiple default rules ('\(wildcard)' and '\(key)').", at: text.start)
         }
-        if captures[key] != nil { throw failure("'\(key)' is already bound further up.", at: text.start) }
+        if captures[key] != nil { throw failure("'\(key)' is already the name of a wildcard above.", at: text.start) }
         wildcard = key
     }
 

@@ -24,7 +24,7 @@ struct DocumentParser {
         self.depthMax = depthMax
     }
 
-    private func failure(at offset: Int? = nil) -> RulesError { RulesError("Parse error.", at: offset ?? position, in: source) }
+    private func failure(at offset: Int? = nil) -> RulesError { .notJSON(at: offset ?? position, in: source) }
 
     /// The byte at the position, or 0, which no rule accepts, at the end.
     private var byte: UInt8 { position < source.bytes.count ? source.bytes[position] : 0 }

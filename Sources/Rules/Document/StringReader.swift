@@ -16,7 +16,7 @@ struct StringReader {
         self.start = position
     }
 
-    private func failure(at offset: Int) -> RulesError { RulesError("Parse error.", at: offset, in: source) }
+    private func failure(at offset: Int) -> RulesError { .notJSON(at: offset, in: source) }
 
     mutating func read() throws(RulesError) -> RuleText {
         position += 1

@@ -168,9 +168,9 @@ struct Lexer {
     func unexpected() -> ExpressionError {
         guard position < text.count else { return ExpressionError("syntax error: the expression is not complete", at: position) }
         if Self.beginsName(text[position]), case .name(let word) = name().kind {
-            return ExpressionError("syntax error: '\(word)' cannot stand here", at: position)
+            return ExpressionError("syntax error: unexpected '\(word)'", at: position)
         }
         let rest = String(decoding: text[position..<min(position + 4, text.count)], as: UTF8.self)
-        return ExpressionError("syntax error: '\(rest.prefix(1))' cannot stand here", at: position)
+        return ExpressionError("syntax error: unexpected '\(rest.prefix(1))'", at: position)
     }
 }

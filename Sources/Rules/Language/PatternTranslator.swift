@@ -184,7 +184,7 @@ struct PatternTranslator {
             }
             value = value << 4 | UInt32(digit)
         }
-        guard Unicode.Scalar(value) != nil else { throw failure("half a surrogate pair is no character") }
+        guard Unicode.Scalar(value) != nil else { throw failure("half a surrogate pair is not a character") }
         position += 1 + digits
         return (Self.spelling(value), value)
     }

@@ -13,13 +13,17 @@ struct Restore: HostCommand {
 
             Examples:
               hearth restore hearth.tar.gz
-              hearth restore hearth.tar.gz --data /var/lib/hearth   (a host that does not run)
+              hearth restore hearth.tar.gz --into /var/lib/hearth   (a host that does not run)
             """)
 
     @Argument(help: ArgumentHelp("A file of hearth backup; - for standard input.", valueName: "file"))
     var file: String
 
-    @Option(help: ArgumentHelp("The data directory of a host that does not run.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Restore into the data directory of a host that does not run.", valueName: "dir"))
+    var into: String?
+
+    /// The name of `--into` in versions before.
+    @Option(help: .hidden)
     var data: String?
 
     @OptionGroup var question: ForceOption
@@ -27,17 +31,18 @@ struct Restore: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let input = try BackupFile(file)
-        let place = data.map { "in \($0)" } ?? "of the host at \(client.url)"
+        let folder = into ?? data
+        let place = folder.map { "in \($0)" } ?? "of the host at \(client.url)"
         try question.confirm("replace all data \(place)", canAsk: file != "-")
         let progress = Progress("Restoring", total: input.sizeBytes)
         defer { progress.end() }
-        if let data { return try restore(input, into: data, progress) }
+        if let folder { return try restore(input, into: folder, progress) }
         return try restore(input, through: client, progress)
     }
 
-    private func restore(_ input: BackupFile, into data: String, _ progress: Progress) throws(ClientFailure) -> Outcome {
+    private func restore(_ input: BackupFile, into folder: String, _ progress: Progress) throws(ClientFailure) -> Outcome {
         do {
-            let done = try OfflineRestore.run(data: data) {
+            let done = try OfflineRestore.run(data: folder) {
                 progress.update(input.count)
                 return try input.next()
             }

@@ -99,8 +99,8 @@ struct CallerOptions: ParsableArguments {
     var appCheck: String?
 
     func validate() throws {
-        if uid != nil, idToken != nil { throw ValidationError("of --as and --id-token there can be only one") }
-        if uid == nil, claims != nil { throw ValidationError("--claims belongs to --as") }
+        if uid != nil, idToken != nil { throw ValidationError("--as and --id-token exclude each other") }
+        if uid == nil, claims != nil { throw ValidationError("--claims needs --as") }
     }
 
     func caller(_ functions: FunctionCaller) throws(ClientFailure) -> FunctionCaller.Caller {
@@ -109,7 +109,7 @@ struct CallerOptions: ParsableArguments {
         caller.appCheckToken = appCheck
         if let uid {
             let more = try CallData.parsed(claims ?? "{}", "what --claims says")
-            guard let object = more.object else { throw ClientFailure(.invalidInput, "--claims is an object, as in '{\"admin\": true}'") }
+            guard let object = more.object else { throw ClientFailure(.invalidInput, "--claims must be an object, as in '{\"admin\": true}'") }
             caller.idToken = try functions.unsignedToken(uid: uid, claims: object)
         }
         return caller
@@ -136,7 +136,7 @@ enum CallData {
         while count != buffer.count {
             count = buffer.count
             try input.read(into: &buffer)
-            if buffer.count > bytesMax { throw ClientFailure(.invalidInput, "\(input.name) has more than 64 MiB, which no function takes") }
+            if buffer.count > bytesMax { throw ClientFailure(.invalidInput, "\(input.name) has more than 64 MiB, which is the limit for a call") }
         }
         return (buffer.string(), input.name)
     }

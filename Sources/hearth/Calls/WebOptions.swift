@@ -21,15 +21,15 @@ struct WebOptions: ParsableArguments {
     var isGiven: Bool { method != nil || path != nil || !header.isEmpty || include }
 
     func validate() throws {
-        if let path, !path.hasPrefix("/"), !path.hasPrefix("?") { throw ValidationError("--path begins with / or ?") }
+        if let path, !path.hasPrefix("/"), !path.hasPrefix("?") { throw ValidationError("--path must begin with / or ?") }
         if let path, !path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-            throw ValidationError("--path is an address: spaces and other characters are percent-encoded in it")
+            throw ValidationError("--path must be percent-encoded: it holds a space or another character that a URL cannot have")
         }
         if let method, method.isEmpty || !method.utf8.allSatisfy({ ($0 | 0x20) &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "-") }) {
-            throw ValidationError("--method is a word such as PUT")
+            throw ValidationError("--method must be a word such as PUT")
         }
         for text in header where !text.contains(":") || text.contains(where: \.isNewline) {
-            throw ValidationError("a header is a name, a colon and a value: 'Accept: text/html'")
+            throw ValidationError("a header must be a name, a colon and a value, as in 'Accept: text/html'")
         }
     }
 
@@ -107,19 +107,19 @@ struct EventOptions: ParsableArguments {
         if let after { event.after = try CallData.parsed(after, "what --after says") }
         let params = try CallData.parsed(params ?? "{}", "what --params says")
         guard let object = params.object, object.values.allSatisfy({ $0.string != nil }) else {
-            throw ClientFailure(.invalidInput, "--params is an object of texts, as in '{\"pushId\": \"m1\"}'")
+            throw ClientFailure(.invalidInput, "--params must be an object of strings, as in '{\"pushId\": \"m1\"}'")
         }
         event.params = object
         guard let data else { return event }
         guard before == nil, after == nil else {
-            throw ClientFailure(.invalidInput, "say either the data or --before and --after")
+            throw ClientFailure(.invalidInput, "give either the data, or --before and --after")
         }
         if trigger.hasSuffix("deleted") || trigger.hasSuffix("delete") {
             event.before = data
         } else if trigger.hasSuffix("created") || trigger.hasSuffix("create") || trigger.hasSuffix("written") || trigger.hasSuffix("write") {
             event.after = data
         } else {
-            throw ClientFailure(.invalidInput, "\(name) is told of changes; say what was there with --before and what is there with --after")
+            throw ClientFailure(.invalidInput, "\(name) runs on changes; give the old value with --before and the new one with --after")
         }
         return event
     }

@@ -47,7 +47,7 @@ struct ConnectionOptions: ParsableArguments {
         if let given = token ?? Self.variable("HEARTH_TOKEN") {
             // What a header cannot carry is a mistake of copying.
             guard !given.isEmpty, given.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-                throw ClientFailure(.invalidInput, "the token holds spaces or other characters that no token has; copy it again")
+                throw ClientFailure(.invalidInput, "the token contains spaces or other characters that cannot be part of a token; copy it again")
             }
             return given
         }

@@ -24,8 +24,9 @@ final class InputData {
             do throws(JSONError) {
                 _ = try JSONScan.validate(Array(data.utf8))
             } catch {
+                let reason = error.explanation(in: Array(data.utf8).span)
                 throw ClientFailure(
-                    .invalidInput, "what --data says is not JSON (\(error.message.dropLast())); text needs quotes of its own: --data '\"text\"'")
+                    .invalidInput, "the value of --data is not JSON (\(reason)); text needs quotes of its own: --data '\"text\"'")
             }
             name = "--data"
             inline = Array(data.utf8)

@@ -42,9 +42,9 @@ struct DatabaseImport: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        if !(0.001...64).contains(chunkSize) { throw ValidationError("--chunk-size is from 0.001 to 64 megabytes") }
-        if !(1...64).contains(concurrency) { throw ValidationError("--concurrency is from 1 to 64") }
-        if resumeAt < 0 { throw ValidationError("--resume-at is a byte of the file, from 0") }
+        if !(0.001...64).contains(chunkSize) { throw ValidationError("--chunk-size must be from 0.001 to 64 megabytes") }
+        if !(1...64).contains(concurrency) { throw ValidationError("--concurrency must be from 1 to 64") }
+        if resumeAt < 0 { throw ValidationError("--resume-at must be a byte of the file, at least 0") }
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {

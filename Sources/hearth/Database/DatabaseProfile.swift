@@ -28,8 +28,8 @@ struct DatabaseProfile: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        if let duration, duration < 1 { throw ValidationError("--duration is at least 1") }
-        if raw, connection.json { throw ValidationError("--raw and --json exclude each other: both print JSON, of other things") }
+        if let duration, duration < 1 { throw ValidationError("--duration must be at least 1") }
+        if raw, connection.json { throw ValidationError("--raw and --json exclude each other: --raw prints each operation, --json the sums") }
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {

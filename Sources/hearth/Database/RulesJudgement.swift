@@ -67,7 +67,7 @@ struct JudgementOptions: ParsableArguments {
         do throws(JSONError) {
             return try JSONValue(parsing: text)
         } catch {
-            throw ClientFailure(.invalidInput, "what \(option) says is not JSON (\(error.message.dropLast()))")
+            throw ClientFailure(.invalidInput, "the value of \(option) is not JSON (\(error.explanation(in: Array(text.utf8).span)))")
         }
     }
 }

@@ -64,7 +64,7 @@ struct EventSelection: ParsableArguments {
     var function: String?
 
     func validate() throws {
-        if all != ids.isEmpty { throw ValidationError("name events by their ids, or say --all") }
-        if function != nil, !all { throw ValidationError("--function goes with --all") }
+        if all != ids.isEmpty { throw ValidationError("give the ids of events, or --all") }
+        if function != nil, !all { throw ValidationError("--function needs --all") }
     }
 }

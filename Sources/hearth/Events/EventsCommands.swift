@@ -22,7 +22,7 @@ struct EventsList: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        if limit < 1 { throw ValidationError("--limit is at least 1") }
+        if limit < 1 { throw ValidationError("--limit must be at least 1") }
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {

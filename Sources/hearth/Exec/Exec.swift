@@ -11,7 +11,7 @@ struct Exec: ParsableCommand {
             HEARTH_URL, HEARTH_TOKEN, GCLOUD_PROJECT and GOOGLE_CLOUD_PROJECT. Its exit status becomes that of exec: 128 and the \
             signal's number where one ended it, 127 where there is no such command.
 
-            The host's data is in a new folder that is removed afterwards, unless --data names one. Processes that the command \
+            The host's data is in a new folder that is removed afterwards, unless --data-dir names one. Processes that the command \
             leaves behind are ended.
 
             Examples:
@@ -23,7 +23,13 @@ struct Exec: ParsableCommand {
     @Option(help: "The file that says what is served.")
     var config = "functions.json"
 
-    @Option(help: ArgumentHelp("A data directory to use and keep. (default: a new one that is removed afterwards)", valueName: "dir"))
+    @Option(
+        name: .customLong("data-dir"),
+        help: ArgumentHelp("A data directory to use and keep. (default: a new one that is removed afterwards)", valueName: "dir"))
+    var dataDirectory: String?
+
+    /// The name of `--data-dir` in versions before.
+    @Option(help: .hidden)
     var data: String?
 
     @Option(name: .customLong("import"), help: ArgumentHelp("JSON to write to the database before the command runs.", valueName: "file"))
@@ -43,6 +49,9 @@ struct Exec: ParsableCommand {
 
     @Option(help: .hidden)
     var folder: String?
+
+    /// The data directory that stays; nil for one that goes with the host.
+    var keptData: String? { dataDirectory ?? data }
 
     func validate() throws {
         if command.isEmpty { throw ValidationError("say what to run after two dashes, as in: hearth exec -- npm test") }

@@ -64,7 +64,7 @@ struct ExecKeeper {
 
     // MARK: The host
 
-    private var dataDirectory: String { options.data ?? "\(folder.path)/data" }
+    private var dataDirectory: String { options.keptData ?? "\(folder.path)/data" }
 
     private func startHost() throws(Stop) -> pid_t {
         var pipe: [Int32] = [-1, -1]
@@ -74,7 +74,7 @@ struct ExecKeeper {
         guard log >= 0 else { throw .failed("\(options.log ?? logFile) cannot be written (\(Self.reason())); name another file with --log") }
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         var program = StartedProgram([
-            Terminal.executable, "serve", "--config", options.config, "--host", "127.0.0.1", "--port", "0", "--data", dataDirectory, "--mode",
+            Terminal.executable, "serve", "--config", options.config, "--host", "127.0.0.1", "--port", "0", "--data-dir", dataDirectory, "--mode",
             options.mode.rawValue, "--announce", "3",
         ])
         (program.standardInput, program.standardOutput, program.standardError, program.fourth) = (null, log, log, pipe[1])
@@ -118,7 +118,7 @@ struct ExecKeeper {
         try wait(withinMilliseconds: Self.leftoverMilliseconds) { ProcessFamily.descendants(sparing: host).isEmpty }
         ProcessFamily.signal(SIGKILL, sparing: host)
         kill(host, SIGTERM)
-        let patience = options.data == nil ? Self.hostMilliseconds.thrownAway : Self.hostMilliseconds.kept
+        let patience = options.keptData == nil ? Self.hostMilliseconds.thrownAway : Self.hostMilliseconds.kept
         try wait(withinMilliseconds: patience) { !ProcessFamily.descendants().contains(host) }
     }
 

@@ -57,7 +57,7 @@ struct ListLength: ParsableArguments {
     var limit = 100
 
     func validate() throws {
-        if limit < 1 { throw ValidationError("--limit is at least 1") }
+        if limit < 1 { throw ValidationError("--limit must be at least 1") }
     }
 
     func outcome(_ rows: [[String]], heading: [String], none: String, json: JSONObject) -> Outcome {

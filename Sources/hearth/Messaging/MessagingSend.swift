@@ -70,7 +70,7 @@ struct ReceiverOptions: ParsableArguments {
 
     func validate() throws {
         guard given.count > 1 else { return }
-        throw ValidationError("of \(given.map(\.option).joined(separator: " and ")) there can be only one; send twice, or use --condition")
+        throw ValidationError("\(given.map(\.option).joined(separator: " and ")) exclude each other; send twice, or use --condition")
     }
 
     /// Puts the receiver into a message that names none.
@@ -81,7 +81,7 @@ struct ReceiverOptions: ParsableArguments {
             throw ClientFailure(
                 .invalidInput, "the message names no receiver; add one to it, or say --device, --fid, --topic or --condition")
         }
-        if let named { throw ClientFailure(.invalidInput, "the message has a \(named) already; leave that out, or \(option)") }
+        if let named { throw ClientFailure(.invalidInput, "the message already has a \(named); remove it, or leave out \(option)") }
         message[field] = .string(value)
     }
 }
@@ -109,7 +109,7 @@ struct MessageOptions: ParsableArguments {
         var keys: Set<Substring> = []
         for entry in data {
             guard let equals = entry.firstIndex(of: "="), equals > entry.startIndex else {
-                throw ValidationError("--data is a key and a value with = between them, as in --data score=3")
+                throw ValidationError("--data must be KEY=VALUE, as in --data score=3")
             }
             guard keys.insert(entry[..<equals]).inserted else { throw ValidationError("--data has the key \(entry[..<equals]) twice") }
         }
@@ -119,7 +119,7 @@ struct MessageOptions: ParsableArguments {
     func request() throws(ClientFailure) -> JSONObject {
         var request = try given()
         guard var message = request["message"]?.object else {
-            throw ClientFailure(.invalidInput, "a message is an object, as in '{\"topic\": \"news\"}'")
+            throw ClientFailure(.invalidInput, "a message must be an object, as in '{\"topic\": \"news\"}'")
         }
         for (name, text) in [("title", title), ("body", body), ("image", image)] {
             if let text { try Self.set(name, to: text, in: "notification", of: &message) }

@@ -21,7 +21,7 @@ struct Upgrade: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        if !(1...3600).contains(timeout) { throw ValidationError("--timeout is a number of seconds from 1 to 3600") }
+        if !(1...3600).contains(timeout) { throw ValidationError("--timeout must be a number of seconds from 1 to 3600") }
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {

@@ -90,9 +90,9 @@ final class ShellSession {
         let function = try find(text)
         let name = FunctionCaller.name(text)
         if method != nil, function.map({ $0.trigger != "https" }) == true {
-            throw ClientFailure(.invalidInput, "\(name) is no plain HTTP function; call it as \(function.map(Self.example) ?? name)")
+            throw ClientFailure(.invalidInput, "\(name) is not a plain HTTP function; call it as \(function.map(Self.example) ?? name)")
         }
-        if arguments.count > 2 { throw ClientFailure(.invalidInput, "a function takes data and options, no more") }
+        if arguments.count > 2 { throw ClientFailure(.invalidInput, "a function takes at most two arguments: data and options") }
         if method != nil || function?.trigger == "https" { return try request(name, method, arguments) }
         if function?.isEvent == true { return try invoke(name, function?.trigger ?? "", arguments) }
         switch try caller.call(name, data: arguments.first ?? .null, as: try caller(arguments)) {
@@ -119,7 +119,7 @@ final class ShellSession {
         var caller = who
         caller.idToken = nil
         guard !auth.isNull else { return caller }
-        guard let uid = auth["uid"]?.string else { throw ClientFailure(.invalidInput, "auth is null or has a uid: {auth: {uid: 'ada'}}") }
+        guard let uid = auth["uid"]?.string else { throw ClientFailure(.invalidInput, "auth must be null or have a uid: {auth: {uid: 'ada'}}") }
         caller.idToken = try self.caller.unsignedToken(uid: uid, claims: auth["token"]?.object ?? [:])
         return caller
     }
@@ -128,13 +128,13 @@ final class ShellSession {
         // Without a method it is data that is posted.
         let path = method == nil ? "" : arguments.first?.string ?? ""
         guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?"), path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw ClientFailure(.invalidInput, "a path begins with / and is percent-encoded: \(name).get('/today')")
+            throw ClientFailure(.invalidInput, "a path must begin with / and be percent-encoded: \(name).get('/today')")
         }
         let options = arguments.count > 1 ? arguments[1] : .null
         let data = method == nil ? arguments.first : options["body"]
         var headers = (options["headers"]?.object ?? [:]).map { (name: $0.key, value: $0.value.string ?? $0.value.description) }
         guard headers.allSatisfy({ !$0.name.isEmpty && !"\($0.name)\($0.value)".contains(where: \.isNewline) }) else {
-            throw ClientFailure(.invalidInput, "a header is a name with a text of one line")
+            throw ClientFailure(.invalidInput, "a header must be a name with a string of one line")
         }
         var body: [UInt8]?
         if let data {
@@ -161,7 +161,7 @@ final class ShellSession {
             event.before = data
         } else {
             guard let members = data.object, members.keys.allSatisfy({ $0 == "before" || $0 == "after" }) else {
-                throw ClientFailure(.invalidInput, "\(name) is told of changes: \(name)({before: ..., after: ...})")
+                throw ClientFailure(.invalidInput, "\(name) runs on changes: \(name)({before: ..., after: ...})")
             }
             (event.before, event.after) = (members["before"] ?? .null, members["after"] ?? .null)
         }

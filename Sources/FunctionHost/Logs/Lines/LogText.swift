@@ -18,11 +18,21 @@ struct LogText {
         buffer.append(styled(Self.colour(line.severity), "\(line.severity.letter) \(label):"))
         buffer.append(String(repeating: " ", count: max(0, labelWidth - label.count) + 1))
         buffer.append(Self.printable(line.message))
-        for (name, value) in line.entries where name != LogLine.callsName { buffer.append(styled("2", Self.text(name, value))) }
+        for (name, value) in Self.subject(line) + line.entries where name != LogLine.callsName {
+            buffer.append(styled("2", Self.text(name, value)))
+        }
         buffer.append(styled("2", Self.whose(line.origin)))
         buffer.append("\n")
         let calls = line.entries.first { $0.0 == LogLine.callsName }?.1.array ?? []
         for call in calls { buffer.append("    at \(Self.printable(call.string ?? ""))\n") }
+    }
+
+    /// The function and the plugin that a line of the host is about; a function's own line has its name in front.
+    private static func subject(_ line: LogLine) -> [(String, JSONValue)] {
+        [("function", line.origin.function), ("plugin", line.origin.plugin)].compactMap { name, value in
+            guard let value, value != line.label, line.label != line.origin.function else { return nil }
+            return (name, .string(value))
+        }
     }
 
     /// ` uid=u1`; the fields of a function's own line are shown one by one.

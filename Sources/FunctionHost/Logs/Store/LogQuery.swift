@@ -22,7 +22,7 @@ struct LogQuery: Sendable, Equatable {
         filter.functions = parameters["function"].map { $0.split(separator: ",").map { Array($0.utf8) } }
         if let level = parameters["level"] {
             guard let severity = Severity(rawValue: level) else {
-                throw Self.refusal("level is one of \(Severity.allCases.map(\.rawValue).joined(separator: ", "))")
+                throw Self.refusal("level must be one of \(Severity.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             filter.levelMin = severity
         }
@@ -34,11 +34,11 @@ struct LogQuery: Sendable, Equatable {
         if let text = parameters["after"] { after = Int64(try Self.number("after", text, 0...Int64.max)) }
         if let text = parameters["follow"] {
             guard let follows = ["true": true, "1": true, "": true, "false": false, "0": false][text] else {
-                throw Self.refusal("follow is true or false")
+                throw Self.refusal("follow must be true or false")
             }
             self.follows = follows
         }
-        if follows, filter.until != .max { throw Self.refusal("follow goes on with what is logged from now on; leave until out") }
+        if follows, filter.until != .max { throw Self.refusal("follow and until exclude each other: follow shows what is logged from now on") }
     }
 
     private static func refusal(_ text: String) -> AdminError { AdminError(.invalidArgument, text) }
@@ -46,7 +46,7 @@ struct LogQuery: Sendable, Equatable {
     private static func number(_ name: String, _ text: String, _ range: ClosedRange<Int64>) throws(AdminError) -> Int {
         guard let value = Int64(text), range.contains(value) else {
             throw refusal(
-                range.upperBound == .max ? "\(name) is the id of a line" : "\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
+                range.upperBound == .max ? "\(name) is the id of a line" : "\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return Int(value)
     }
@@ -56,7 +56,7 @@ struct LogQuery: Sendable, Equatable {
         let parts = text.split(separator: "-")
         let digits = parts.count == 4 && text.utf8.count == 55 ? String(parts[1]) : text
         guard digits.utf8.count == 32, digits.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 &- 0x61 < 6 }) else {
-            throw refusal("trace is the 32 hexadecimal digits of a trace, in lower case")
+            throw refusal("trace must be the 32 hexadecimal digits of a trace, in lower case")
         }
         return Array(digits.utf8)
     }
@@ -68,7 +68,7 @@ struct LogQuery: Sendable, Equatable {
         guard let unit = text.last, let factor = seconds[unit], let count = Int64(text.dropLast()), (0...1_000_000).contains(count),
             text.first != "+"
         else {
-            throw refusal("\(name) is a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30s, 10m, 2h or 7d")
+            throw refusal("\(name) must be a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30s, 10m, 2h or 7d")
         }
         return now - count * factor * 1_000_000
     }

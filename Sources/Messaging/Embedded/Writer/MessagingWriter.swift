@@ -174,7 +174,7 @@ final class MessagingWriter {
             try store.checkpoint()
             hasLogTrouble = false
         } catch {
-            if !hasLogTrouble { log.error("the log of the store of messages cannot be shortened", metadata: ["reason": "\(error)"]) }
+            if !hasLogTrouble { log.error("the write-ahead log of the message store cannot be truncated", metadata: ["reason": "\(error)"]) }
             hasLogTrouble = true
         }
     }
