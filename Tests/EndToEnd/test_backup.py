@@ -141,7 +141,7 @@ def test_each_database_is_of_one_moment(host, commands, tmp_path):
         writer.join()
     for turn in range(5):
         target = tmp_path / f'restored-{turn}'
-        commands.succeeds('restore', tmp_path / f'{turn}.tar', '--data', target, '--force')
+        commands.succeeds('restore', tmp_path / f'{turn}.tar', '--into', target, '--force')
         other = Host(tmp_path / f'host-{turn}', mode='development')
         other.data = target
         other.start()

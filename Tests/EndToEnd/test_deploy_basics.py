@@ -152,7 +152,7 @@ def test_rollback_goes_back_and_forth(host, deploys):
     (lambda deploys: deploys.roll_back('one', to=7), 'NOT_FOUND', 'no version 7; there are 1'),
     (lambda deploys: deploys.roll_back('one', to=1), 'INVALID_ARGUMENT', 'gets all calls already'),
     (lambda deploys: deploys.roll_back('other'), 'NOT_FOUND', 'no function other'),
-    (lambda deploys: deploys.split('one', v1=90), 'INVALID_ARGUMENT', 'sum of 100'),
+    (lambda deploys: deploys.split('one', v1=90), 'INVALID_ARGUMENT', 'add up to 100'),
     (lambda deploys: deploys.split('one', v1=50, v2=50), 'NOT_FOUND', 'no version 2'),
     (lambda deploys: deploys.delete('other'), 'NOT_FOUND', 'no function other'),
     (lambda deploys: deploys.function('other'), 'NOT_FOUND', 'no function other'),

@@ -251,7 +251,7 @@ def test_a_full_disk(prepare, tmp_path):
 
 
 @pytest.mark.parametrize('content, cause', [
-    (b'{', 'cannot be understood'), (b'{"format":"other","formatVersion":1}', 'no record of deployments'),
+    (b'{', 'cannot be understood'), (b'{"format":"other","formatVersion":1}', 'not a record of deployments'),
     (b'{"format":"hearth.deployed","formatVersion":2,"state":{}}', 'format version 2, this host understands 1'),
     (b'{"format":"hearth.deployed","formatVersion":1,"state":{"revision":"x"}}', 'revision'),
 ])

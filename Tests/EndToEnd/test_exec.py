@@ -90,7 +90,7 @@ def test_data_is_new_each_time_or_kept(project):
     assert project.run(*shell(f'{BINARY} database:set /a --data 1 --force')).status == 0
     assert project.run(*shell(f'{BINARY} database:get /a')).output.strip() == 'null'
     kept = project.folder / 'kept'
-    assert project.run('exec', '--data', kept, '--', BINARY, 'database:set', '/a', '--data', '1', '--force').status == 0
+    assert project.run('exec', '--data-dir', kept, '--', BINARY, 'database:set', '/a', '--data', '1', '--force').status == 0
     assert project.run('exec', '--data', kept, '--', BINARY, 'database:get', '/a').output.strip() == '1'
 
 

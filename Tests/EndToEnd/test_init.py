@@ -106,12 +106,12 @@ def test_what_is_made(hearth):
         subprocess.run(['bash', '-n', folder / script], check=True)
 
 
-@pytest.mark.parametrize('folder,name', [('counter', 'CounterPlugin'), ('7up', 'Functions7up'), ('...', 'Functions'), ('äöü', 'Functions')])
+@pytest.mark.parametrize('folder,name', [('hearth', 'HearthPlugin'), ('7up', 'Functions7up'), ('...', 'Functions'), ('äöü', 'Functions')])
 def test_names_from_folders(hearth, folder, name):
     assert hearth.result('init', folder)['name'] == name
 
 
-@pytest.mark.parametrize('name', ['', '1st', 'a b', 'a-b', 'Messages', 'ä'])
+@pytest.mark.parametrize('name', ['', '1st', 'a b', 'a-b', 'HearthJSON', 'ä'])
 def test_names_that_cannot_be(hearth, name):
     assert 'choose another' in (said := hearth.run('init', 'new', '--name', name).sentence) or 'letters' in said
     assert list(hearth.folder.iterdir()) == []
