@@ -82,10 +82,12 @@ def test_recipes_are_called(host):
 
 
 @pytest.mark.timeout(3000)
-def test_libraries_are_whole_and_stripped(libraries):
-    """No symbol is missing, none is left of the debugger's; the names of functions stay."""
+def test_libraries_are_whole_and_small(libraries):
+    """No symbol is missing; what crash reports need is there, and compressed."""
     for library in libraries.values():
         assert 'undefined symbol' not in subprocess.run(['ldd', '-r', library], capture_output=True, text=True, check=True).stdout
         sections = subprocess.run(['readelf', '-SW', library], capture_output=True, text=True, check=True).stdout
-        assert '.debug_' not in sections
+        debugging = [line for line in sections.splitlines() if re.search(r'\.debug_(info|line|str)\b', line)]
+        assert debugging
+        assert all(re.search(r' C +\d+ +\d+ +\d+$', line.replace('MSC', 'C')) for line in debugging), sections
         assert '.symtab' in sections
