@@ -24,7 +24,8 @@ CRASHES = {
 def crash_line(host, function):
     """The line of the log that tells of the crash."""
     def found():
-        for line in host.log.splitlines():
+        # The last line may be on its way.
+        for line in host.log.split('\n')[:-1]:
             if line.startswith('{') and (entry := json.loads(line)).get('function') == function and entry['message'].startswith('it crashed'):
                 return entry
         return None
