@@ -23,7 +23,9 @@ enum Banner {
     }
 
     private static func functionTable(_ functions: [HostSummary.Function]) -> [String] {
-        guard !functions.isEmpty else { return ["No functions: deploy them with hearth deploy, or name a plugin under \"plugins\" in functions.json."] }
+        guard !functions.isEmpty else {
+            return ["No functions: deploy them with hearth deploy, or name a plugin under \"plugins\" in functions.json."]
+        }
         let rows = [["Function", "Trigger", "Plugin", "Version", "URL"]]
             + functions.map { [$0.name, $0.trigger, $0.plugin, "\($0.version)", $0.url ?? "-"] }
         let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
