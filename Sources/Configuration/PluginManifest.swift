@@ -83,7 +83,7 @@ public enum Trigger: Sendable, Equatable {
 }
 
 /// Which events start a function.
-public struct EventTrigger: Sendable, Equatable {
+public struct EventTrigger: Sendable, Equatable, Codable {
     /// Such as `google.firebase.database.ref.v1.created`.
     public var eventType: String
     /// Attributes that must be equal.

@@ -21,26 +21,11 @@ public final class Listener {
     public static func tcp(
         loop: EventLoop, host: String, port: Int, backlog: Int = 1024, reusePort: Bool = false, accept: @escaping (Stream) -> Void
     ) throws(LoopError) -> Listener {
-        let name = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        var (address, length) = try SocketAddress.resolve(host: host, port: port)
-        let descriptor = socket(
-            Int32(address.ss_family), Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        if descriptor < 0 { throw LoopError(code: -errno, operation: "socket", subject: name) }
-        var on: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        if reusePort { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, socklen_t(MemoryLayout<Int32>.size)) }
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
-        }
-        if bound < 0 {
-            let code = -errno
-            Glibc.close(descriptor)
-            throw LoopError(code: code, operation: "bind", subject: name)
-        }
-        return try Listener(loop: loop, adopting: descriptor, name: name, backlog: backlog, accept: accept)
+        let socket = try ListeningSocket.tcp(host: host, port: port, backlog: backlog, reusePort: reusePort)
+        return try Listener(loop: loop, adopting: socket.descriptor, name: socket.name, backlog: backlog, accept: accept)
     }
 
-    /// Listens on a bound socket that was handed over; it becomes the listener's.
+    /// Accepts the connections of a bound socket that was handed over; it becomes the listener's.
     public init(
         loop: EventLoop, adopting descriptor: Int32, name: String, backlog: Int = 1024, accept: @escaping (Stream) -> Void
     ) throws(LoopError) {

@@ -35,6 +35,32 @@ public struct ListeningSocket: Sendable {
         sharesPort = Self.option(SO_REUSEPORT, of: descriptor) == 1
     }
 
+    /// Listens on `host` and `port`. Connections wait in the kernel until a ``Listener`` accepts them.
+    ///
+    /// - Parameter reusePort: lets another socket of the same user share the port; the kernel spreads connections over them.
+    ///   Several loops serve one port that way.
+    /// - Throws: `LoopError`, for example `EADDRINUSE`.
+    public static func tcp(host: String, port: Int, backlog: Int = 1024, reusePort: Bool = false) throws(LoopError) -> ListeningSocket {
+        let name = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        var (address, length) = try SocketAddress.resolve(host: host, port: port)
+        let descriptor = socket(Int32(address.ss_family), Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        if descriptor < 0 { throw LoopError(code: -errno, operation: "socket", subject: name) }
+        do throws(LoopError) {
+            var on: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+            if reusePort { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, socklen_t(MemoryLayout<Int32>.size)) }
+            let bound = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+            }
+            if bound < 0 { throw LoopError(code: -errno, operation: "bind", subject: name) }
+            if listen(descriptor, Int32(backlog)) < 0 { throw LoopError(code: -errno, operation: "listen", subject: name) }
+            return try ListeningSocket(descriptor: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
     /// Another descriptor of the same socket, which is not inherited either.
     ///
     /// - Throws: `LoopError` when there is no descriptor left.

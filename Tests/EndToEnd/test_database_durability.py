@@ -66,12 +66,12 @@ def lives(host, chance, count, after_kill):
 
 
 def life(host, writers, seconds):
-    """One life of the host: what the last one left is checked, then it is killed while it is written to."""
-    host.start()
-    check(host, writers)
+    """One life of the host: each client checks what the last one left and writes, as soon as it is accepted; then the host is killed."""
+    host.spawn()
     writers = [writer.again(host) for writer in writers]
     for writer in writers:
         writer.start()
+    assert writers[0].is_accepted.wait(30), host.log[-2000:]
     time.sleep(seconds)
     host.kill()
     for writer in writers:

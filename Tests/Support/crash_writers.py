@@ -1,8 +1,11 @@
-"""Clients that write numbers to a database whose host is killed under them, and know what must be there afterwards."""
+"""Clients that write numbers to a database whose host is killed under them, and know what must be there afterwards. They write from the
+first connection on that a host accepts."""
 
+import contextlib
 import copy
 import json
 import threading
+import time
 
 from databases import OWNER, Database
 from wire import Ended
@@ -22,11 +25,12 @@ class Writer(threading.Thread):
         self.acknowledged, self.undone = set(), set()
         self.count, self.problem = 0, None
         self.host = None
+        self.is_accepted = threading.Event()
 
     def again(self, host):
         """The same client for the host's next life."""
         other = Writer(self.name, self.chance)
-        for field in ('number', 'state', 'acknowledged', 'undone', 'count'):
+        for field in ('number', 'state', 'doubt', 'acknowledged', 'undone', 'count'):
             setattr(other, field, getattr(self, field))
         other.host = host
         return other
@@ -36,12 +40,24 @@ class Writer(threading.Thread):
     def run(self):
         with Database(self.host, 'crash') as database:
             try:
+                database.connection = self.connect()
+                self.is_accepted.set()
+                self.check(database)
                 while True:
                     self.write(database)
             except (Ended, OSError):
                 return
             except Exception as problem:  # noqa: BLE001 - told to the test, which fails with it
                 self.problem = problem
+
+    def connect(self):
+        """The first connection that the host accepts."""
+        process = self.host.process
+        while process and process.poll() is None:
+            with contextlib.suppress(ConnectionRefusedError):
+                return self.host.wire()
+            time.sleep(0.001)
+        raise Ended('the host has ended')
 
     def write(self, database):
         self.number += 1

@@ -17,14 +17,15 @@ def on_write(ref, **options):
         'eventType': 'google.firebase.database.ref.v1.written', 'eventFilterPathPatterns': {'ref': ref}}}
 
 
-def plugin(version, *names, **endpoints):
-    """The path of a library whose functions answer with `version`."""
+def plugin(version, *names, at_entry=None, **endpoints):
+    """The path of a library whose functions answer with `version`. `at_entry` is C that runs when it is loaded."""
     everything = {**{name: CALLABLE for name in names}, **endpoints}
     for name, endpoint in everything.items():
         endpoint = {'entryPoint': name, 'platform': 'gcfv2', **endpoint}
         everything[name] = endpoint
     manifest = json.dumps({'specVersion': 'v1alpha1', 'endpoints': everything})
-    return library('deployable', VERSION=version, MANIFEST=json.dumps(manifest))
+    more = {'AT_ENTRY': at_entry} if at_entry else {}
+    return library('deployable', VERSION=version, MANIFEST=json.dumps(manifest), **more)
 
 
 def sha256(path):

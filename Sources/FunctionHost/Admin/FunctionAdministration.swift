@@ -127,10 +127,19 @@ final class FunctionAdministration {
             try split(name ?? "", call, completion)
         case (2, "invoke"):
             try call.allow(.post)
-            guard let function = deployer.live.functions.first(where: { $0.name == name }) else { throw unknown(name) }
+            guard let function = deployer.live.functions.first(where: { $0.name == name }) else { throw cannotRun(name ?? "") }
             try EventByHand(function, call.body, namespace: deployer.configuration.database.defaultNamespace).run(completion: completion)
         default: throw .noSuchResource
         }
+    }
+
+    /// Why a function is not among those that run.
+    private func cannotRun(_ name: String) -> AdminError {
+        if let problem = deployer.problems[name] { return AdminError(.unavailable, "\(name) cannot run now: \(problem)") }
+        if deployer.state.functions[name] != nil {
+            return AdminError(.unavailable, "\(name) runs inside the host, and from the host's next start on; restart it")
+        }
+        return deployer.isLocalKnown ? unknown(name) : AdminError(.unavailable, "the host is starting; try again")
     }
 
     private func unknown(_ name: String?) -> AdminError { AdminError(.notFound, "there is no function \(name ?? "")") }

@@ -39,9 +39,8 @@ final class Deployer {
 
     /// Host and port at which plugins reach the host.
     var address = ""
-    /// Lets every loop and the triggers know. The flag says whether these are all the functions that there are; the completion is
-    /// called once every loop knows.
-    var publish: ([RegisteredFunction], Bool, @escaping () -> Void) -> Void = { $2() }
+    /// Lets every loop and the triggers know; the completion is called once every loop does.
+    var publish: (Publication, @escaping () -> Void) -> Void = { $1() }
 
     private var waiting: [(@escaping () -> Void) -> Void] = []
     private var isBusy = false
@@ -175,7 +174,8 @@ final class Deployer {
                 guard isThere else {
                     known[hash] = .failure(
                         PluginRefusal("\(version.file): its library \(hash).so is gone from \(store.directory); deploy it again"))
-                    return countdown.hit()
+                    // Writes go on raising the events of its functions.
+                    return manifests.read(artifact) { countdown.hit() }
                 }
                 manifests.manifest(of: artifact) { result in
                     known[hash] = result
@@ -199,19 +199,40 @@ final class Deployer {
         }
         let (versions, functions) = live.assemble(prepared, traffic: traffic)
         self.state = state
-        problems = problems.filter { state.functions[$0.key] != nil && !functions.map(\.name).contains($0.key) }
+        for function in functions where problems.removeValue(forKey: function.name) != nil && isStarted {
+            log.notice("function served again", metadata: ["function": "\(function.name)", "version": "\(function.version)"])
+        }
+        problems = problems.filter { state.functions[$0.key] != nil }
         live.didPublish(versions, functions)
-        publish(functions, isComplete) { [self] in
+        publish(publication) { [self] in
             live.retireOthers()
             completion()
         }
     }
 
-    /// Whether a function that is not known is gone for good.
-    var isComplete: Bool { problems.isEmpty && leftOut.isEmpty && isLocalKnown }
+    private var publication: Publication {
+        Publication(
+            functions: live.functions, waitingTriggers: waitingTriggers, isComplete: problems.isEmpty && leftOut.isEmpty && isLocalKnown)
+    }
+
+    /// By the names of deployed functions that cannot run now, what they run because of.
+    private var waitingTriggers: [String: EventTrigger] {
+        let served = Set(live.functions.map(\.name))
+        var triggers: [String: EventTrigger] = [:]
+        for (name, function) in state.functions where !served.contains(name) {
+            guard let main = function.main else { continue }
+            if let event = main.event {
+                triggers[name] = event
+            } else if case .event(let event)? = manifests.known(main.artifact)?.functions.first(where: { $0.name == name })?.trigger {
+                triggers[name] = event
+            }
+        }
+        return triggers
+    }
+
     /// Whether the plugins of `functions.json` have been looked at.
     var isLocalKnown = false {
-        didSet { if isLocalKnown != oldValue { publish(live.functions, isComplete) {} } }
+        didSet { if isLocalKnown != oldValue { publish(publication) {} } }
     }
 
     /// Carries out a plan.
@@ -227,7 +248,8 @@ final class Deployer {
         var plan = plan
         let number = plan.conclude(origin: origin)
         var result = DeploymentResult(deployment: number, revision: plan.target.revision, changes: plan.changes)
-        guard plan.target != state || !renewed.isEmpty else { return completion(.success(result), [:]) }
+        // What could not be brought back at start is tried again: its library may be there now.
+        guard plan.target != state || !renewed.isEmpty || !problems.isEmpty else { return completion(.success(result), [:]) }
         let target = plan.target
         var clock = Stopwatch()
         let known = Dictionary((renewed + plan.created).map { ($0.key, $0) }) { $1 }

@@ -68,6 +68,7 @@ struct DeploymentPlan {
         function.version.deployment = target.lastDeployment + 1
         function.version.time = time
         function.version.origin = origin
+        if case .event(let trigger) = function.declaration.trigger { function.version.event = trigger }
         deployed.versions.append(function.version)
         deployed.direct([deployed.lastNumber: 100])
         deployed.forgetOldVersions()

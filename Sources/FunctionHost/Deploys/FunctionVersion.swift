@@ -33,9 +33,13 @@ struct FunctionVersion: Codable, Sendable, Equatable {
     var origin: Origin
     /// The deployment that made it.
     var deployment: Int
+    /// What it runs because of, where that is events: writes raise them also while the library cannot be loaded. Nil in the records of
+    /// hosts that did not note it.
+    var event: EventTrigger?
 
     enum CodingKeys: String, CodingKey {
-        case number = "version", plugin, artifact, file, isIsolated = "isolated", overrides, defaults, host, environment, time, origin, deployment
+        case number = "version", plugin, artifact, file, isIsolated = "isolated", overrides, defaults, host, environment, time, origin
+        case deployment, event
     }
 
     /// Names it among all versions of all functions.

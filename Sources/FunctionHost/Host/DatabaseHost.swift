@@ -48,7 +48,7 @@ final class DatabaseHost {
         database = RealtimeDatabase(
             storage: storage, defaultNamespace: settings.defaultNamespace,
             allowed: configuration.mode == .development ? nil : Set(settings.namespaces), rulesFile: file, limits: DatabaseLimits(settings),
-            log: log, didRaiseEvents: didRaiseEvents)
+            awaitsTriggers: true, log: log, didRaiseEvents: didRaiseEvents)
         watchRules()
         let idle = UInt64(settings.idleSeconds * 1000)
         idleTimer.start(afterMilliseconds: idle, repeatMilliseconds: idle)

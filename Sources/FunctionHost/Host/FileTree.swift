@@ -3,19 +3,11 @@ import Glibc
 
 /// Files and folders. Everything blocks.
 enum FileTree {
-    static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
-    }
+    static func exists(_ path: String) -> Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
 
     /// With everything in it; what cannot be removed stays.
     static func remove(_ path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            unlink(path)
-            return
-        }
+        guard unlink(path) != 0, errno == EISDIR else { return }
         for name in Folder.names(in: path) { remove("\(path)/\(name)") }
         rmdir(path)
     }

@@ -39,7 +39,8 @@ public final class HearthHost {
     var successorEnding: ChildProcess.Ending?
     private(set) lazy var restores = RestoreUploads(loop: home, data: data.path)
     private var onReady: (HostSummary) -> Void = { _ in }
-    private var startError: HostStartError?
+    /// Why the host could not start.
+    var startError: HostStartError?
     private let gate: TokenGate
     let database: DatabaseHost
     let messaging: MessagingService
@@ -52,7 +53,7 @@ public final class HearthHost {
     private let builds = BuildLedger()
     private var watch: PluginWatch?
 
-    /// Takes the data directory and the port.
+    /// Takes the data directory and the port. Whoever connects waits until ``run(onReady:)`` knows what is deployed.
     ///
     /// - Parameter executable: this program, whose `worker` command is what workers run.
     /// - Throws: `HostStartError` when either cannot be had.
@@ -99,7 +100,7 @@ public final class HearthHost {
         metrics.use(shards)
         deployer.address = "\(address)"
         functionAdministration.base = "\(address.url)/\(configuration.project)"
-        deployer.publish = { [unowned self] in publish($0, isComplete: $1, completion: $2) }
+        deployer.publish = { [unowned self] in publish($0, completion: $1) }
     }
 
     private func makeShards() throws(HostStartError) {
@@ -120,7 +121,6 @@ public final class HearthHost {
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)
                 for socket in own { try shard.use(socket) }
-                if options.takeover == nil { try shard.startListening() }
                 if own.isEmpty { try shard.listen(host: options.host ?? settings.host, port: port, reusePort: settings.loops > 1) }
                 port = shard.port
                 shards.append(shard)
@@ -137,7 +137,7 @@ public final class HearthHost {
         certificates = CertificateWatcher(tls, shards: shards, loop: home, log: log)
     }
 
-    private static func advice(_ error: LoopError) -> String {
+    static func advice(_ error: LoopError) -> String {
         switch error.name {
         case "EADDRINUSE": "\(error.subject) is in use by another program; choose another port with --port"
         case "EACCES": "\(error.subject) may not be listened on by this user; choose a port from 1024 on with --port"
@@ -211,7 +211,9 @@ public final class HearthHost {
             for problem in deployer.problems.values.map(\.description).sorted() { log.error("\(problem)") }
             if let takeover { return takeover.prepare() }
             database.openStored()
-            deployLocal { [self] in didLoad() }
+            startAccepting { [self] in
+                deployLocal { [self] in didLoad() }
+            }
         }
     }
 
@@ -248,20 +250,20 @@ public final class HearthHost {
     }
 
     /// Lets the triggers and every loop know these functions, and nobody any others.
-    private func publish(_ functions: [RegisteredFunction], isComplete: Bool, completion: @escaping () -> Void) {
-        let events = EventFunctions(functions)
+    private func publish(_ publication: Publication, completion: @escaping () -> Void) {
+        let events = EventFunctions(publication)
         // Functions are published again and again; a reason is told when it is new.
         for problem in events.problems where !eventProblems.contains(problem) {
             log.error("a function is left out", metadata: ["reason": "\(problem)"])
         }
         eventProblems = events.problems
-        database.database.useTriggers(events.table)
-        delivery.publish(events.targets, isComplete: isComplete)
-        let countdown = LoopBound(Countdown(shards.count, completion: completion), loop: home)
         // Who takes over serves what was served before, and looks for something new afterwards.
         let isReady = deployer.isLocalKnown || takeover != nil
+        database.database.useTriggers(events.table, isComplete: isReady)
+        delivery.publish(events.targets, waiting: events.waiting, isComplete: publication.isComplete)
+        let countdown = LoopBound(Countdown(shards.count, completion: completion), loop: home)
         for shard in shards {
-            shard.publish(functions, isReady: isReady) { [home] in home.post { countdown.value.hit() } }
+            shard.publish(publication.functions, isReady: isReady) { [home] in home.post { countdown.value.hit() } }
         }
     }
 
@@ -289,7 +291,7 @@ public final class HearthHost {
     // MARK: Stopping
 
     /// The first call drains, the second ends everything at once.
-    private func stop() {
+    func stop() {
         guard !isStopping else {
             dispatcher.launcher.killAll()
             _exit(1)
@@ -305,6 +307,7 @@ public final class HearthHost {
         stopWatching()
         deployer.stop()
         delivery.stop()
+        database.database.refuseHeldWrites()
         log.notice("stopping: no new connections; requests that have started are answered")
         options.serviceManager?.notify("STOPPING=1", "STATUS=Stopping: requests that have started are answered")
         certificates = nil

@@ -45,25 +45,31 @@ final class LoopShard: @unchecked Sendable {
         server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax), handler: router)
     }
 
-    /// Listens, before the loop's first turn or on its thread.
+    /// Takes a port. Connections wait in the kernel until ``startAccepting(_:)``.
     func listen(host: String, port: Int, reusePort: Bool) throws(LoopError) {
-        let listener = try Listener.tcp(loop: loop, host: host, port: port, reusePort: reusePort) { [unowned self] stream in
-            server.accept(stream, tls: tls)
-        }
-        listeners.append(listener)
-        sockets.append(try listener.listeningSocket())
-        self.port = listener.port
+        let socket = try ListeningSocket.tcp(host: host, port: port, reusePort: reusePort)
+        sockets.append(socket)
+        self.port = socket.port
     }
 
-    /// Will listen on a socket that listens already, once ``startListening()`` is called.
+    /// Takes a share in a socket that listens already.
     func use(_ socket: ListeningSocket) throws(LoopError) {
         sockets.append(try ListeningSocket(descriptor: try socket.duplicate()))
         port = socket.port
     }
 
-    /// Accepts connections of ``sockets``; on its loop, or before the loop's first turn.
-    func startListening() throws(LoopError) {
-        for socket in sockets { try listen(on: socket) }
+    /// Accepts connections from now on.
+    ///
+    /// - Parameter completion: hears, on any thread, why not where a socket cannot be listened on.
+    func startAccepting(_ completion: @escaping @Sendable (LoopError?) -> Void) {
+        loop.post { [self] in
+            do throws(LoopError) {
+                for socket in sockets { try listen(on: socket) }
+                completion(nil)
+            } catch {
+                completion(error)
+            }
+        }
     }
 
     private func listen(on socket: ListeningSocket) throws(LoopError) {

@@ -7,15 +7,17 @@ struct EventFunctions {
     let table: TriggerTable
     /// By name, what the events are given to.
     let targets: [String: any EventTarget]
+    /// The names of those whose events wait for them.
+    let waiting: Set<String>
     /// A sentence for each function whose patterns cannot be used; it never runs.
     let problems: [String]
 
     /// Functions of other triggers are left out.
-    init(_ functions: [RegisteredFunction]) {
+    init(_ publication: Publication) {
         var declarations: [TriggerDeclaration] = []
         var targets: [String: any EventTarget] = [:]
         var problems: [String] = []
-        for function in functions {
+        for function in publication.functions {
             guard case .event(let trigger) = function.trigger else { continue }
             do throws(PathPatternError) {
                 guard let declaration = try trigger.declaration(of: function.name) else {
@@ -28,6 +30,9 @@ struct EventFunctions {
                 problems.append("\(function.name): \(error)")
             }
         }
+        // What was deployed was checked then.
+        declarations += publication.waitingTriggers.compactMap { (try? $0.value.declaration(of: $0.key)) ?? nil }
+        waiting = Set(publication.waitingTriggers.keys)
         table = TriggerTable(declarations)
         self.targets = targets
         self.problems = problems

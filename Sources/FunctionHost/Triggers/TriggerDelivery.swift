@@ -12,7 +12,9 @@ final class TriggerDelivery {
     let log: Logger
     private let outbox: (String) -> any OutboxAccess
     private var targets: [String: any EventTarget] = [:]
-    /// Whether a function that is not among ``targets`` is gone for good; until then its events wait.
+    /// Functions that are deployed and cannot run now.
+    private var waiting: Set<String> = []
+    /// Whether a function that is among neither is gone for good; until then its events wait.
     private var areTargetsComplete = false
     private(set) var namespaces: [String: NamespaceDelivery] = [:]
     private(set) var isStopped = false
@@ -35,9 +37,12 @@ final class TriggerDelivery {
 
     /// From now on these functions are run.
     ///
-    /// - Parameter isComplete: whether these are all. If a plugin could not be loaded, the events of its functions wait for it.
-    func publish(_ targets: [String: any EventTarget], isComplete: Bool) {
+    /// - Parameters:
+    ///   - waiting: functions whose events wait for them.
+    ///   - isComplete: whether there are no others. If a plugin could not be loaded, the events of its functions wait for it.
+    func publish(_ targets: [String: any EventTarget], waiting: Set<String> = [], isComplete: Bool) {
         self.targets = targets
+        self.waiting = waiting
         areTargetsComplete = isComplete
         for namespace in namespaces.values { namespace.functionsDidChange() }
     }
@@ -62,7 +67,7 @@ final class TriggerDelivery {
     func target(_ function: String) -> Target {
         if isStopped { return .unknown }
         if let target = targets[function] { return .found(target) }
-        return areTargetsComplete ? .missing : .unknown
+        return areTargetsComplete && !waiting.contains(function) ? .missing : .unknown
     }
 
     // MARK: Stopping

@@ -26,15 +26,8 @@ extension LoopShard {
     ///
     /// - Parameter completion: hears why not, where a socket cannot be listened on.
     func endHold(_ completion: @escaping @Sendable (LoopError?) -> Void) {
-        loop.post { [self] in
-            server.endHolding()
-            do throws(LoopError) {
-                try startListening()
-                completion(nil)
-            } catch {
-                completion(error)
-            }
-        }
+        loop.post { [self] in server.endHolding() }
+        startAccepting(completion)
     }
 
     /// Gives away every connection, each once its request is answered.

@@ -19,6 +19,22 @@ public struct DatabaseLimits: Sendable {
     /// What one write may set off.
     public var triggers = TriggerLimits()
 
+    /// Which writes may wait until it is known which functions they run.
+    public var heldWrites = HeldWriteLimits()
+
+    /// The defaults.
+    public init() {}
+}
+
+/// How many writes of a namespace wait, and for how long, until it is known which functions they run.
+public struct HeldWriteLimits: Sendable {
+    /// How long one waits before it is refused. Loading a plugin takes at most ten seconds.
+    public var milliseconds: UInt64 = 15_000
+    /// One more is refused.
+    public var countMax = 10_000
+    /// The length of the JSON that they write. One more is refused, unless it is the only one.
+    public var bytesMax = 64 << 20
+
     /// The defaults.
     public init() {}
 }

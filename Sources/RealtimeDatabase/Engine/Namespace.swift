@@ -31,7 +31,7 @@ public final class Namespace: OutboxAccess {
     ///   - id: also when it was asked for first.
     ///   - prepare: called on the writer's thread before anything is opened; it may take its time.
     init(
-        id: UInt64, storage: any StorageEngine, settings: NamespaceSettings, triggers: TriggerMatcher?, prepare: @escaping @Sendable () -> Void
+        id: UInt64, storage: any StorageEngine, settings: NamespaceSettings, triggers: NamespaceTriggers, prepare: @escaping @Sendable () -> Void
     ) throws(LoopError) {
         name = settings.name
         profile = settings.profile
@@ -60,7 +60,7 @@ public final class Namespace: OutboxAccess {
         }
         writerThread.post {
             prepare()
-            writer.value.triggers = triggers
+            writer.value.use(triggers)
             writer.value.start()
         }
     }
@@ -85,7 +85,7 @@ public final class Namespace: OutboxAccess {
     public func write(_ request: WriteRequest, on loop: EventLoop, completion: @escaping (WriteOutcome) -> Void) {
         let answer = LoopBound(completion, loop: loop)
         let stopwatch = profile.stopwatch()
-        onWriter { $0.write(request, stopwatch, on: loop, answer: answer) }
+        onWriter { [self] in $0.write(request, stopwatch, of: self, on: loop, answer: answer) }
     }
 
     /// Reads the newest committed state.
@@ -181,8 +181,8 @@ public final class Namespace: OutboxAccess {
     }
 
     /// From now on writes raise events for these functions.
-    func useTriggers(_ matcher: TriggerMatcher?) {
-        onWriter { $0.triggers = matcher }
+    func useTriggers(_ triggers: NamespaceTriggers) {
+        onWriter { $0.use(triggers) }
     }
 
     // MARK: Stopping

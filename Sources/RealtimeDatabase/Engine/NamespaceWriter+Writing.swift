@@ -6,7 +6,20 @@ import Tree
 
 extension NamespaceWriter {
     /// Does a write as a part of this turn's transaction; `answer` is called on `loop` when it is durable.
-    func write(_ request: WriteRequest, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>) {
+    ///
+    /// - Parameter namespace: stays open until then.
+    func write(
+        _ request: WriteRequest, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop,
+        answer: LoopBound<(WriteOutcome) -> Void>
+    ) {
+        if let heldWrites, request.raisesTriggers {
+            return heldWrites.hold(bytes: request.bytes) { [unowned self] in
+                write(request, stopwatch, of: namespace, on: loop, answer: answer)
+            } refuse: { [unowned self] error in
+                figures.addFailed(request.operation)
+                loop.post { answer.value(.refused(error)) }
+            }
+        }
         var stopwatch = stopwatch
         stopwatch?.begin()
         inTransaction({ error in

@@ -22,7 +22,9 @@ final class NamespaceWriter {
     private(set) var commitNumber: UInt64 = 0
     private(set) var failure = DatabaseError.stopping
 
-    var triggers: TriggerMatcher?
+    private(set) var triggers: TriggerMatcher?
+    /// Where writes wait until it is known which functions they run; nil when that is known.
+    private(set) var heldWrites: HeldWrites?
     /// What a single write may set off.
     var triggerLimits = TriggerLimits()
     var batch = Batch()
@@ -117,6 +119,7 @@ final class NamespaceWriter {
     /// Commits what has arrived and lets go of the store until ``resume()``.
     func suspend() {
         commit()
+        heldWrites?.refuseAll(.changingHands)
         isSuspended = true
         housekeeping.stop()
         quietTimer.stop()
@@ -127,6 +130,8 @@ final class NamespaceWriter {
     /// Commits what has arrived and lets go of the store.
     func stop() {
         commit()
+        heldWrites?.refuseAll(.stopping)
+        heldWrites = nil
         figures = currentFigures
         isStopped = true
         housekeeping.close()
@@ -289,6 +294,17 @@ final class NamespaceWriter {
         rulesFile = uncommittedFile ?? rulesFile
         uncommittedFile = nil
         publishRules(.inForce(rules))
+    }
+
+    // MARK: Triggers
+
+    /// From now on writes raise events for these functions.
+    func use(_ triggers: NamespaceTriggers) {
+        self.triggers = triggers.matcher
+        guard triggers.isComplete else { return heldWrites = heldWrites ?? HeldWrites(loop: loop, limits: settings.limits.heldWrites) }
+        let held = heldWrites
+        heldWrites = nil
+        held?.performAll()
     }
 
     // MARK: Listeners

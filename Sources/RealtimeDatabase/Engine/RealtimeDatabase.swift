@@ -28,6 +28,8 @@ public final class RealtimeDatabase: Sendable {
         var past = PastFigures()
         var rulesFile: RulesFile?
         var triggers = TriggerTable([])
+        /// Whether there may be functions that ``triggers`` does not have.
+        var awaitsTriggers: Bool
         var isStopped = false
         var isSuspended = false
     }
@@ -37,10 +39,11 @@ public final class RealtimeDatabase: Sendable {
     /// - Parameters:
     ///   - allowed: the namespaces that can be used besides the default; nil for every valid name, as in development.
     ///   - rulesFile: the rules that functions.json names; without any, everything is denied until rules are uploaded.
+    ///   - awaitsTriggers: whether writes wait until ``useTriggers(_:isComplete:)`` has named every function that they may run.
     ///   - didRaiseEvents: told, on any thread, what waits in a namespace's outbox.
     public init(
         storage: any StorageEngine, defaultNamespace: String, allowed: Set<String>?, rulesFile: RulesFile?, limits: DatabaseLimits = DatabaseLimits(),
-        log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
+        awaitsTriggers: Bool = false, log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
     ) {
         self.storage = storage
         self.defaultNamespace = defaultNamespace
@@ -48,7 +51,7 @@ public final class RealtimeDatabase: Sendable {
         self.limits = limits
         self.log = log
         self.didRaiseEvents = didRaiseEvents
-        state = Mutex(State(rulesFile: rulesFile))
+        state = Mutex(State(rulesFile: rulesFile, awaitsTriggers: awaitsTriggers))
     }
 
     /// The namespace of this name.
@@ -94,7 +97,7 @@ public final class RealtimeDatabase: Sendable {
         let settings = NamespaceSettings(
             name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents)
         do throws(LoopError) {
-            let triggers = state.triggers.matcher(forNamespace: name)
+            let triggers = state.triggers(of: name)
             let namespace = try Namespace(id: state.uses, storage: storage, settings: settings, triggers: triggers) { [self] in
                 for namespace in before { close(namespace) }
             }
@@ -157,12 +160,20 @@ public final class RealtimeDatabase: Sendable {
     }
 
     /// From now on writes raise events for these functions.
-    public func useTriggers(_ table: TriggerTable) {
-        let namespaces = state.withLock { state in
+    ///
+    /// - Parameter isComplete: whether these are all. Writes that have waited for that are done then.
+    public func useTriggers(_ table: TriggerTable, isComplete: Bool = true) {
+        let news = state.withLock { state in
             state.triggers = table
-            return Array(state.namespaces.values)
+            if isComplete { state.awaitsTriggers = false }
+            return state.namespaces.map { ($0.value, state.triggers(of: $0.key)) }
         }
-        for namespace in namespaces { namespace.useTriggers(table.matcher(forNamespace: namespace.name)) }
+        for (namespace, triggers) in news { namespace.useTriggers(triggers) }
+    }
+
+    /// The functions that writes wait for will not be known any more: refuses these writes, since the host is to stop.
+    public func refuseHeldWrites() {
+        for namespace in state.withLock({ Array($0.namespaces.values) }) { namespace.onWriter { $0.heldWrites?.end(.stopping) } }
     }
 
     /// Ends every namespace: what has arrived is committed, what arrives later is refused. Returns when files are closed.
@@ -172,5 +183,12 @@ public final class RealtimeDatabase: Sendable {
             return Array(state.namespaces.values) + state.closing
         }
         for namespace in namespaces { namespace.stop() }
+    }
+}
+
+extension RealtimeDatabase.State {
+    /// What the writes of a namespace raise, as far as that is known.
+    fileprivate func triggers(of namespace: String) -> NamespaceTriggers {
+        NamespaceTriggers(matcher: triggers.matcher(forNamespace: namespace), isComplete: !awaitsTriggers)
     }
 }

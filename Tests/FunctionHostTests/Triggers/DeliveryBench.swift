@@ -152,7 +152,7 @@ final class DeliveryBench {
         outbox.announce = { delivery.receive($0) }
     }
 
-    func publish(isComplete: Bool = true) { delivery.publish(targets, isComplete: isComplete) }
+    func publish(waiting: Set<String> = [], isComplete: Bool = true) { delivery.publish(targets, waiting: waiting, isComplete: isComplete) }
 
     /// As after `kill -9` and a start: what was only in memory is gone.
     func restart() throws {

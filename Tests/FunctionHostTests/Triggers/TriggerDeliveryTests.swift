@@ -130,6 +130,19 @@ struct TriggerDeliveryTests {
         #expect(try bench.outbox.deadLetters().allSatisfy { $0.reason == .functionMissing })
     }
 
+    @Test("events of a function that is deployed and cannot run now wait, also when all others are known")
+    func waitingFunctions() throws {
+        let bench = try DeliveryBench(functions: [])
+        bench.publish(waiting: ["f"])
+        try bench.outbox.raise([("f", "/a"), ("gone", "/a")])
+        for _ in 0..<2000 where try bench.outbox.pending() != ["id-1"] { bench.loop.runOnce() }
+        #expect(try bench.outbox.pending() == ["id-1"])
+        bench.targets["f"] = TestTarget(bench.loop)
+        bench.publish()
+        try bench.runUntilDone()
+        #expect(bench.target.succeeded.map(\.id) == ["id-1"])
+    }
+
     @Test("a chain that is too long ends as a dead letter")
     func endsLoops() throws {
         let bench = try DeliveryBench(DeliveryBench.settings { $0.chainDepthMax = 3 })

@@ -15,14 +15,14 @@ final class EngineRun: Sendable {
 
     init(
         _ storage: any StorageEngine, rulesFile: RulesFile? = nil, limits: DatabaseLimits = DatabaseLimits(), allowed: Set<String>? = nil,
-        didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void = { _ in }
+        awaitsTriggers: Bool = false, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void = { _ in }
     ) throws {
         thread = try LoopThread()
         var log = Logger(label: "test")
         log.logLevel = .critical
         database = RealtimeDatabase(
-            storage: storage, defaultNamespace: "test", allowed: allowed, rulesFile: rulesFile, limits: limits, log: log,
-            didRaiseEvents: didRaiseEvents)
+            storage: storage, defaultNamespace: "test", allowed: allowed, rulesFile: rulesFile, limits: limits, awaitsTriggers: awaitsTriggers,
+            log: log, didRaiseEvents: didRaiseEvents)
     }
 
     deinit {

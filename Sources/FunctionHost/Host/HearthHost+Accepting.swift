@@ -1,0 +1,24 @@
+import EventLoop
+
+/// When the host begins to take requests.
+extension HearthHost {
+    /// What is deployed is known: calls find it, and writes raise its events. Writes that may run a function of a plugin that is still
+    /// looked at wait in the database.
+    func startAccepting(completion: @escaping () -> Void) {
+        let countdown = LoopBound(Countdown(shards.count, completion: completion), loop: home)
+        let reference = LoopBound(self, loop: home)
+        for shard in shards {
+            shard.startAccepting { [home] error in
+                home.post {
+                    if let error { return reference.value.cannotAccept(error) }
+                    countdown.value.hit()
+                }
+            }
+        }
+    }
+
+    private func cannotAccept(_ error: LoopError) {
+        startError = startError ?? HostStartError(Self.advice(error))
+        if !isStopping { stop() }
+    }
+}

@@ -1,0 +1,86 @@
+import EventLoop
+
+/// Writes that arrived before it was known which functions they run: a write that is done then would raise no event. Belongs to the
+/// writer's thread.
+final class HeldWrites {
+    private struct Write {
+        let deadline: UInt64
+        let bytes: Int
+        let perform: () -> Void
+        let refuse: (DatabaseError) -> Void
+    }
+
+    private let loop: EventLoop
+    private let limits: HeldWriteLimits
+    /// In the order in which they arrived, which is that of their deadlines.
+    private var writes: [Write] = []
+    private var bytes = 0
+    /// Why no more are kept.
+    private var end: DatabaseError?
+    private lazy var timer = Timer(loop: loop) { [unowned self] in refuseDue() }
+
+    init(loop: EventLoop, limits: HeldWriteLimits) {
+        self.loop = loop
+        self.limits = limits
+    }
+
+    /// How many wait.
+    var count: Int { writes.count }
+
+    /// Keeps a write; one of both closures is called once.
+    func hold(bytes: Int, perform: @escaping () -> Void, refuse: @escaping (DatabaseError) -> Void) {
+        if let end { return refuse(end) }
+        guard writes.count < limits.countMax, writes.isEmpty || self.bytes + bytes <= limits.bytesMax else { return refuse(.functionsAreLoading) }
+        writes.append(Write(deadline: loop.nowMilliseconds + limits.milliseconds, bytes: bytes, perform: perform, refuse: refuse))
+        self.bytes += bytes
+        if writes.count == 1 { timer.start(afterMilliseconds: limits.milliseconds) }
+    }
+
+    /// Does all of them, in their order.
+    func performAll() {
+        for write in takeAll() { write.perform() }
+    }
+
+    /// Refuses all of them.
+    func refuseAll(_ error: DatabaseError) {
+        for write in takeAll() { write.refuse(error) }
+    }
+
+    /// Refuses all of them, and those that come.
+    func end(_ error: DatabaseError) {
+        end = error
+        refuseAll(error)
+    }
+
+    private func takeAll() -> [Write] {
+        defer {
+            writes = []
+            bytes = 0
+            timer.stop()
+        }
+        return writes
+    }
+
+    private func refuseDue() {
+        let now = loop.nowMilliseconds
+        let due = Array(writes.prefix { $0.deadline <= now })
+        writes.removeFirst(due.count)
+        bytes -= due.reduce(0) { $0 + $1.bytes }
+        if let next = writes.first { timer.start(afterMilliseconds: next.deadline - now) }
+        for write in due { write.refuse(.functionsAreLoading) }
+    }
+}
+
+/// Which functions the writes of a namespace run, as far as that is known.
+struct NamespaceTriggers: Sendable {
+    /// Nil where no function watches the namespace.
+    var matcher: TriggerMatcher?
+    /// Whether there are no others. Until then writes wait.
+    var isComplete: Bool
+}
+
+extension DatabaseError {
+    /// A write waited too long, or too many do.
+    static let functionsAreLoading = DatabaseError(
+        .unavailable, "the functions that this write may run are still being loaded; nothing was done, try again")
+}
