@@ -56,7 +56,7 @@ final class LiveFunctions {
     func warm(_ prepared: Prepared, completion: @escaping ([String: PluginRefusal]) -> Void) {
         let running = Set(versions.values.map { ObjectIdentifier($0.pool) })
         var wanted: [ObjectIdentifier: (pool: WorkerPool, count: Int, names: [String])] = [:]
-        for (key, version) in prepared where version.resolved.version.isIsolated && !running.contains(ObjectIdentifier(version.pool)) {
+        for (key, version) in prepared where !running.contains(ObjectIdentifier(version.pool)) {
             let before = versions.filter { $0.key.function == key.function }.map(\.value.pool.readyCount).max() ?? 0
             let known = wanted[ObjectIdentifier(version.pool)]
             wanted[ObjectIdentifier(version.pool)] = (version.pool, max(before, known?.count ?? 0), (known?.names ?? []) + [key.function])

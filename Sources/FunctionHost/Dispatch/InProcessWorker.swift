@@ -16,20 +16,17 @@ final class InProcessWorker: Worker {
     override var pid: Int32 { getpid() }
 
     /// The plugin's variables become the host's own: there is one environment in a process.
-    init(artifact: Artifact, settings: PoolSettings, dispatcher: Dispatcher, pool: WorkerPool) {
+    ///
+    /// - Throws: `PluginRefusal` for a library that cannot be loaded into the host.
+    init(artifact: Artifact, settings: PoolSettings, dispatcher: Dispatcher, pool: WorkerPool) throws(PluginRefusal) {
         super.init(artifact: artifact, dispatcher: dispatcher, seed: .random(in: .min ... .max))
         self.pool = pool
         for entry in settings.environment {
             guard let mark = entry.firstIndex(of: "=") else { continue }
             setenv(String(entry[..<mark]), String(entry[entry.index(after: mark)...]), 1)
         }
-        do throws(PluginRefusal) {
-            plugin = try Plugin(path: artifact.path, name: artifact.displayName, loop: dispatcher.loop, owner: self)
-            state = .ready
-        } catch {
-            dispatcher.log.error("a plugin cannot be loaded", metadata: ["reason": "\(error)"])
-            state = .ended
-        }
+        plugin = try Plugin(path: artifact.path, name: artifact.displayName, loop: dispatcher.loop, owner: self)
+        state = .ready
     }
 
     override func send(_ invocation: Invocation, id: InvocationID, payload: Span<UInt8>) {

@@ -6,6 +6,8 @@ enum InvocationFailure: Sendable, Equatable {
     case waitedTooLong(milliseconds: UInt64, blockedBy: String?)
     /// No worker runs and none can be started now.
     case cannotStart(retryAfterSeconds: Int)
+    /// The plugin cannot be loaded into the host, where it is to run.
+    case cannotLoad
     /// The function's `timeoutSeconds` have passed.
     case deadlineExceeded(seconds: Double)
     /// The worker ended with the invocation in it.
@@ -21,7 +23,7 @@ enum InvocationFailure: Sendable, Equatable {
     var code: FunctionErrorCode {
         switch self {
         case .queueFull, .waitedTooLong: .resourceExhausted
-        case .cannotStart, .shuttingDown, .instanceWasBlocked: .unavailable
+        case .cannotStart, .cannotLoad, .shuttingDown, .instanceWasBlocked: .unavailable
         case .deadlineExceeded: .deadlineExceeded
         case .workerEnded, .hasBlockedInstance: .internal
         }
@@ -35,6 +37,7 @@ enum InvocationFailure: Sendable, Equatable {
         case .waitedTooLong(let milliseconds, let function?):
             "no instance of this function became free within \(milliseconds) ms: \"\(function)\" blocks the event loop; try again later"
         case .cannotStart(let seconds): "no instance of this function can be started now; try again in \(seconds) s"
+        case .cannotLoad: "this function's plugin cannot be loaded into the host; the host's log says why"
         case .deadlineExceeded(let seconds): "the function did not answer within its timeoutSeconds of \(Self.text(seconds))"
         case .workerEnded: "INTERNAL"
         case .hasBlockedInstance(let function, let seconds):
@@ -51,7 +54,7 @@ enum InvocationFailure: Sendable, Equatable {
         switch self {
         case .cannotStart(let seconds): seconds
         case .queueFull, .waitedTooLong, .shuttingDown: 1
-        case .deadlineExceeded, .workerEnded, .hasBlockedInstance, .instanceWasBlocked: nil
+        case .cannotLoad, .deadlineExceeded, .workerEnded, .hasBlockedInstance, .instanceWasBlocked: nil
         }
     }
 

@@ -24,20 +24,19 @@ final class WorkerLauncher {
     }
 
     /// Starts a worker for a pool; it tells the pool when it is ready.
-    func start(_ artifact: Artifact, settings: PoolSettings, pool: WorkerPool) -> Result<Worker, LoopError> {
+    ///
+    /// - Throws: `PluginRefusal` where no process can be made, or the plugin cannot be loaded into the host itself.
+    func start(_ artifact: Artifact, settings: PoolSettings, pool: WorkerPool) throws(PluginRefusal) -> Worker {
         guard settings.isIsolated else {
-            return .success(InProcessWorker(artifact: artifact, settings: settings, dispatcher: dispatcher, pool: pool))
+            return try InProcessWorker(artifact: artifact, settings: settings, dispatcher: dispatcher, pool: pool)
         }
-        do throws(LoopError) {
-            let child = try takeChild()
-            let worker = ProcessWorker(artifact: artifact, child: child, settings: settings, dispatcher: dispatcher) { worker, result in
-                if case .success = result { worker.pool?.workerIsReady(worker) }
-            }
-            worker.pool = pool
-            return .success(worker)
-        } catch {
-            return .failure(error)
+        let child: WorkerChild
+        do throws(LoopError) { child = try takeChild() } catch { throw PluginRefusal("\(error)") }
+        let worker = ProcessWorker(artifact: artifact, child: child, settings: settings, dispatcher: dispatcher) { worker, result in
+            if case .success = result { worker.pool?.workerIsReady(worker) }
         }
+        worker.pool = pool
+        return worker
     }
 
     /// Loads an artifact in a worker of its own, to ask for its manifest; the worker ends with the answer.

@@ -1,5 +1,6 @@
 import HearthBytes
 import EventLoop
+import FunctionWorker
 import Logging
 import Metrics
 
@@ -33,6 +34,9 @@ final class WorkerPool {
     /// Whether its functions are served by others now.
     private var isRetired = false
     private var warming: Warming?
+    /// Why the plugin cannot be loaded into the host. Calls do not try that again: it takes the loop's time, and what a library has begun
+    /// to do stays in the process.
+    private var refusal: PluginRefusal?
     private let deadlines: DeadlineWatch
     private let pluginFigures: PluginFigures
 
@@ -62,9 +66,7 @@ final class WorkerPool {
         guard queue.count < limits.queueLengthMax + startingRoom || workers.isEmpty || freeWorker() != nil else {
             return invocation.fail(.queueFull(length: queue.count))
         }
-        guard !workers.isEmpty else {
-            return invocation.fail(.cannotStart(retryAfterSeconds: secondsUntilRestart))
-        }
+        guard !workers.isEmpty else { return invocation.fail(startFailure) }
         // A worker inside the host starts at once.
         if let worker = freeWorker() {
             worker.start(invocation, payload: payload)
@@ -168,21 +170,21 @@ final class WorkerPool {
     }
 
     func startWorker() -> Bool {
-        guard !isStopping, workers.count(where: { $0.state != .draining }) < settings.instancesMax else { return false }
+        guard !isStopping, refusal == nil, workers.count(where: { $0.state != .draining }) < settings.instancesMax else { return false }
         guard restarts.mayStart(now: loop.nowMilliseconds) else {
             scheduleRetry()
             return false
         }
-        switch dispatcher.launcher.start(artifact, settings: settings, pool: self) {
-        case .success(let worker):
+        do throws(PluginRefusal) {
+            let worker = try dispatcher.launcher.start(artifact, settings: settings, pool: self)
             worker.startedNanoseconds = loop.nowNanoseconds
             workers.append(worker)
             if isRetired { dispatcher.keep(self) }
             return true
-        case .failure(let error):
+        } catch {
             restarts.didCrash(now: loop.nowMilliseconds)
             dispatcher.log.error("an instance cannot be started", metadata: ["plugin": "\(artifact.name)", "reason": "\(error)"])
-            scheduleRetry()
+            if settings.isIsolated { scheduleRetry() } else { refusal = error }
             return false
         }
     }
@@ -226,7 +228,7 @@ final class WorkerPool {
         prepare()
         guard queue.count > 0 else { return leaveIfEmpty() }
         startWorkerIfNeeded(waiting: queue.count)
-        if workers.isEmpty { failQueue(.cannotStart(retryAfterSeconds: secondsUntilRestart)) }
+        if workers.isEmpty { failQueue(startFailure) }
         leaveIfEmpty()
     }
 
@@ -237,9 +239,11 @@ final class WorkerPool {
         for invocation in queue.removeAll() { invocation.fail(failure) }
     }
 
-    private var secondsUntilRestart: Int {
+    /// What is said of an invocation while there is no worker.
+    private var startFailure: InvocationFailure {
+        guard refusal == nil else { return .cannotLoad }
         let now = loop.nowMilliseconds
-        return restarts.notBefore > now ? Int((restarts.notBefore - now + 999) / 1000) : 1
+        return .cannotStart(retryAfterSeconds: restarts.notBefore > now ? Int((restarts.notBefore - now + 999) / 1000) : 1)
     }
 
     /// Brings the pool back to its minimum when the back-off is over.
@@ -283,9 +287,11 @@ final class WorkerPool {
     func warm(_ count: Int, completion: @escaping (String?) -> Void) {
         let wanted = min(max(count, settings.instancesMin), settings.instancesMax)
         warming = Warming(count: wanted, completion: completion)
+        // Somebody deploys the plugin, and may have mended what it needs.
+        refusal = nil
         while workers.count(where: { $0.state == .ready || $0.state == .starting }) < wanted, startWorker() {}
         // A worker inside the host is ready, or has failed, at once.
-        checkWarmth(failure: workers.isEmpty && wanted > 0 ? "no worker can be started now" : nil)
+        checkWarmth(failure: workers.isEmpty && wanted > 0 ? refusal?.description ?? "no worker can be started now" : nil)
     }
 
     private func checkWarmth(failure: String?) {

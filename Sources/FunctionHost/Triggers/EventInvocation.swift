@@ -44,12 +44,16 @@ final class EventInvocation: Invocation {
         switch failure {
         case .queueFull, .waitedTooLong: finish(.refused(afterMilliseconds: 0))
         case .cannotStart(let seconds): finish(.refused(afterMilliseconds: UInt64(seconds) * 1000))
+        case .cannotLoad: finish(.refused(afterMilliseconds: Self.unloadedMilliseconds))
         case .deadlineExceeded, .hasBlockedInstance: finish(.failed(failure.message))
         case .instanceWasBlocked: finish(.interrupted(failure.message))
         case .workerEnded: finish(.interrupted("the worker ended before the function had answered"))
         case .shuttingDown: finish(.stopped)
         }
     }
+
+    /// Events of a plugin that cannot be loaded wait for the host's next start, or for another version of it.
+    private static let unloadedMilliseconds: UInt64 = 10_000
 
     private func finish(_ result: AttemptResult) {
         let completion = completion
