@@ -129,12 +129,12 @@ public final class HearthHost {
             }
         }
         guard let tls = settings.tls else { return }
+        certificates = CertificateWatcher(tls, shards: shards, loop: home, log: log)
         do throws(TLSError) {
             for shard in shards { shard.tls = try TLSContext(certificateFile: tls.certificate, keyFile: tls.key) }
         } catch {
             throw HostStartError("TLS cannot be served: \(error)")
         }
-        certificates = CertificateWatcher(tls, shards: shards, loop: home, log: log)
     }
 
     static func advice(_ error: LoopError) -> String {

@@ -6,14 +6,18 @@ import PluginBuild
 final class FolderWatch {
     private let loop: EventLoop
     private let log: Logger
+    private let isPassing: (String) -> Bool
     private let heard: () -> Void
     private var watchers: [String: (stamp: FileStamp, watcher: FileWatcher)] = [:]
     private var isExhausted = false
 
-    /// - Parameter heard: called for each change of something that is not an editor's own.
-    init(loop: EventLoop, log: Logger, heard: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - isPassing: whether changes of what has a name mean nothing.
+    ///   - heard: called for each other change.
+    init(loop: EventLoop, log: Logger, isPassing: @escaping (String) -> Bool = WatchScope.isPassing, heard: @escaping () -> Void) {
         self.loop = loop
         self.log = log
+        self.isPassing = isPassing
         self.heard = heard
     }
 
@@ -26,7 +30,7 @@ final class FolderWatch {
         for (path, stamp) in folders where watchers[path] == nil {
             do throws(LoopError) {
                 let watcher = try FileWatcher(loop: loop, path: path) { [unowned self] name in
-                    if name.map(WatchScope.isPassing) != true { heard() }
+                    if name.map(isPassing) != true { heard() }
                 }
                 watchers[path] = (stamp, watcher)
                 isNew = true
