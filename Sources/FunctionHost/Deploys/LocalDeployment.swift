@@ -14,6 +14,8 @@ final class LocalDeployment {
     private let host: OperatorOptions.File
     /// The plugins to look at; nil for all.
     private let wanted: Set<String>?
+    /// Plugins that stay as they are, because their libraries are still to be built.
+    private let kept: Set<String>
     private let refused: (PluginRefusal) -> Void
     private let completion: (DeploymentResult) -> Void
     private var loading: Set<String> = []
@@ -30,21 +32,22 @@ final class LocalDeployment {
     private static let wholeFile = "functions.json"
 
     init(
-        _ deployer: Deployer, _ configuration: Configuration, plugins: Set<String>?, refused: @escaping (PluginRefusal) -> Void,
-        completion: @escaping (DeploymentResult) -> Void
+        _ deployer: Deployer, _ configuration: Configuration, plugins: Set<String>?, keeping kept: Set<String>,
+        refused: @escaping (PluginRefusal) -> Void, completion: @escaping (DeploymentResult) -> Void
     ) {
         self.deployer = deployer
         self.configuration = configuration
         host = OperatorOptions.File(configuration)
         wanted = plugins
+        self.kept = kept
         self.refused = refused
         self.completion = completion
     }
 
     func begin() {
-        let plugins = configuration.plugins.filter { wanted?.contains($0.name) ?? true }
+        let plugins = configuration.plugins.filter { isLookedAt($0.name) }
         // What was wrong at the last look is looked at again.
-        deployer.leftOut = deployer.leftOut.filter { !(wanted?.contains($0.key) ?? true) && $0.key != Self.wholeFile }
+        deployer.leftOut = deployer.leftOut.filter { !isLookedAt($0.key) && $0.key != Self.wholeFile }
         loading = Set(plugins.map(\.name))
         if plugins.isEmpty { return deployLoaded() }
         patience = Timer(loop: deployer.loop) { [self] in deployLoaded() }
@@ -53,6 +56,8 @@ final class LocalDeployment {
             deployer.loadLocal(settings, configuration) { [self] in didLoad(settings, $0) }
         }
     }
+
+    private func isLookedAt(_ plugin: String) -> Bool { wanted?.contains(plugin) ?? true && !kept.contains(plugin) }
 
     private func didLoad(_ settings: PluginSettings, _ loadedPlugin: Result<LocalPlugin, PluginRefusal>) {
         loading.remove(settings.name)
@@ -246,13 +251,25 @@ extension Deployer {
     /// - Parameters:
     ///   - configuration: the file as it is now; its options, environment files and plugins count, the server's settings do not.
     ///   - plugins: those to look at; nil for all, and for what the file says of functions that were deployed from afar.
+    ///   - kept: those of them that stay as they are.
     ///   - refused: told of everything that stays as it was, as soon as that is known.
     ///   - completion: gets what changed, and the same sentences.
     func deployLocal(
-        _ configuration: Configuration, plugins: Set<String>? = nil, refused: @escaping (PluginRefusal) -> Void = { _ in },
-        completion: @escaping (DeploymentResult) -> Void
+        _ configuration: Configuration, plugins: Set<String>? = nil, keeping kept: Set<String> = [],
+        refused: @escaping (PluginRefusal) -> Void = { _ in }, completion: @escaping (DeploymentResult) -> Void
     ) {
-        LocalDeployment(self, configuration, plugins: plugins, refused: refused, completion: completion).begin()
+        LocalDeployment(self, configuration, plugins: plugins, keeping: kept, refused: refused, completion: completion).begin()
+    }
+
+    /// The plugins whose deployed library was built as another configuration than the one that is wanted now. A library of the wanted one
+    /// that is there is of any age: it may lack functions that are deployed.
+    func builtOtherwise(_ configuration: Configuration) -> Set<String> {
+        guard let wanted = configuration.productFolders.first?.split(separator: "/").last else { return [] }
+        let plugins = configuration.plugins.filter { plugin in
+            guard case .product(let product) = plugin.source, let sight = state.local[plugin.name] else { return false }
+            return !sight.file.hasSuffix("/\(wanted)/lib\(product).so")
+        }
+        return Set(plugins.map(\.name))
     }
 
     /// A plan that begins with what runs now.

@@ -217,9 +217,11 @@ public final class HearthHost {
         }
     }
 
-    /// Looks for what is new in the plugins that `functions.json` names.
+    /// Looks for what is new in the plugins that `functions.json` names. Those that are about to be built as another configuration than
+    /// before are served as they were until then.
     func deployLocal(completion: @escaping () -> Void) {
-        deployer.deployLocal(configuration) { [log] in
+        let kept = options.watch == nil ? [] : deployer.builtOtherwise(configuration)
+        deployer.deployLocal(configuration, keeping: kept) { [log] in
             log.error("\($0)")
         } completion: { [self] _ in
             guard !isStopping else { return }

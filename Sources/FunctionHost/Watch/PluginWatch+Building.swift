@@ -20,6 +20,8 @@ extension PluginWatch {
             }
         } completion: { [self] ending in
             guard !isStopped else { return }
+            // What was built as the settings said before is of no use now; it waits for another build already.
+            guard self.line === line else { return finish(name) }
             if let origins = ending.origins { use(origins, of: name, since: start) }
             entry.buildMilliseconds = ending.seconds * 1000
             switch ending.result {
@@ -40,7 +42,17 @@ extension PluginWatch {
         replacePlugins(plugins, since: start)
     }
 
+    /// Nothing can be built here: what is there is all that there will be.
+    func deployUnbuilt() {
+        let names = unbuilt
+        unbuilt = []
+        deployer.deployLocal(configuration, plugins: names) { [self] result in
+            for refusal in result.refusals { report(WatchReport(.failure, "\(refusal).")) }
+        }
+    }
+
     private func didBuild(_ name: String, _ outcome: FastBuild.Outcome, _ entry: BuildLedger.Entry) {
+        unbuilt.remove(name)
         if !outcome.diagnostics.isEmpty { report(WatchReport(.notice, "\(name) compiles with warnings:", diagnostics: outcome.diagnostics)) }
         // A newer save makes another library of it before long; this one is good, too.
         if outcome.isUnchanged, !failed.contains(name) {

@@ -42,11 +42,11 @@ extension PluginWatch {
         let (products, gone) = (products, Set(known.keys).subtracting(renewed.plugins.map(\.name)))
         for name in gone { ledger.forget(name) }
         // What must be built first is deployed when it is.
-        let unbuilt = renewed.plugins.filter { products[$0.name] != nil && known[$0.name]?.source != $0.source }.map(\.name)
-        waiting += unbuilt.filter { !waiting.contains($0) }
+        let sources = renewed.plugins.filter { known[$0.name]?.source != $0.source }.map(\.name)
+        waiting += sources.filter { products[$0] != nil && !waiting.contains($0) }
+        unbuilt = unbuilt.union(sources).union(deployer.builtOtherwise(renewed)).intersection(products.keys)
         renewScope(since: nil)
-        let wanted = unbuilt.isEmpty ? nil : gone.union(renewed.plugins.map(\.name)).subtracting(unbuilt)
-        deployer.deployLocal(renewed, plugins: wanted) { [self] result in
+        deployer.deployLocal(renewed, keeping: unbuilt) { [self, unbuilt] result in
             guard !isStopped else { return }
             for refusal in result.refusals where !unbuilt.contains(where: { refusal.description.hasPrefix("\($0):") }) {
                 report(WatchReport(.failure, "\(refusal); what served before goes on serving."))

@@ -36,6 +36,8 @@ final class PluginWatch {
     private var scopeStart: timespec?
     /// Plugins whose first build has not ended: that nothing changes is no news.
     var isFirst: Set<String> = []
+    /// Plugins whose library is not the one that their settings ask for until they are built: it is of any age, or not there.
+    var unbuilt: Set<String> = []
     /// Plugins whose last build or load did not come into service.
     var failed: Set<String> = []
     /// Libraries that are not whole, with the time at which that is said.
@@ -71,6 +73,8 @@ final class PluginWatch {
         ledger.watches(line?.package.configuration.rawValue)
         let products = self.products
         isFirst = Set(products.keys)
+        unbuilt = deployer.builtOtherwise(configuration)
+        if line == nil, !unbuilt.isEmpty { deployUnbuilt() }
         renewScope(since: nil) { [self] in
             waiting += configuration.plugins.map(\.name).filter { products[$0] != nil }
             goOn()
