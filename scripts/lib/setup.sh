@@ -58,7 +58,9 @@ find_swift() {
   fail "Swift 6.3 or newer was not found on PATH or in /opt/swift; see https://www.swift.org/install/linux"
 }
 
+# Without colours: on a terminal the package manager would give the compiler another argument than the host's own builds do, and each
+# of the two would compile everything anew.
 build_release() {
   say "Building the host and its plugins (swift build -c release)"
-  swift build -c release >&2 || fail "the release build failed; its messages stand above"
+  swift build -c release --no-color-diagnostics >&2 || fail "the release build failed; its messages stand above"
 }
