@@ -57,6 +57,8 @@ public struct ServerSettings: Sendable, Equatable {
     public var loops: Int
     /// Connections of one loop at one time; a further one is answered 503.
     public var connectionsMax: Int
+    /// What the host may hold in memory for clients and plugins; nil for what suits the machine.
+    public var memoryBytes: Int?
     /// Nil serves plain HTTP.
     public var tls: TLSSettings?
     /// Networks of proxies that are believed where they name a client: addresses, or ranges such as `10.0.0.0/8`.

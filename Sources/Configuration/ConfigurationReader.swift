@@ -58,6 +58,7 @@ struct ConfigurationReader {
             port: field["port"].int,
             loops: field["loops"].int,
             connectionsMax: field["connectionsMax"].int,
+            memoryBytes: field["memoryBytes"].intIfPresent,
             tls: tlsSettings,
             trustedProxies: field["trustedProxies"].stringsIfPresent ?? [],
             limits: ServerLimits(

@@ -32,8 +32,12 @@ extension Stream {
     public var pendingBytes: Int { outbox.count + inFlight.count }
 
     /// Whether so much waits that a writer should wait for `streamDidDrain`.
-    public var isCongested: Bool {
-        guard pendingBytes > highWatermark else { return false }
+    public var isCongested: Bool { isCongested(beyond: highWatermark) }
+
+    /// Whether more than `bytes` wait; if so, `streamDidDrain` tells when they have mostly left.
+    @inline(__always)
+    public func isCongested(beyond bytes: Int) -> Bool {
+        guard pendingBytes > bytes else { return false }
         wasCongested = true
         return true
     }
@@ -45,9 +49,10 @@ extension Stream {
             outbox.clear(keepingAtMost: 0)
             return
         }
-        guard inFlight.isEmpty else { return }
+        guard inFlight.isEmpty else { return countPending() }
         if let tls { seal(tls) }
         if !outbox.isEmpty { writeOutbox() }
+        if charge.bytes != 0 { countPending() }
         if state == .finishing, inFlight.isEmpty { shutdown() }
         reportDrain()
     }
@@ -96,12 +101,29 @@ extension Stream {
         if code < 0 {
             Unmanaged.passUnretained(self).release()
             inFlight.clear(keepingAtMost: 0)
-            fail(LoopError(code: code, operation: "write"))
+            return fail(LoopError(code: code, operation: "write"))
         }
+        countPending()
+    }
+
+    /// Counts what waits as held for the peer.
+    private func countPending() {
+        guard state != .closed else { return }
+        if !charge.isBound { charge = handler?.memory(for: self) ?? MemoryCharge() }
+        charge.set(to: pendingBytes)
+    }
+
+    /// Whether there is room for `bytes` more to wait for the peer; if so they are counted until the turn's end, when it is known.
+    public func reserve(_ bytes: Int) -> Bool {
+        guard state != .closed else { return true }
+        if !charge.isBound { charge = handler?.memory(for: self) ?? MemoryCharge() }
+        queueFlush()
+        return charge.grow(to: pendingBytes + bytes) == .granted
     }
 
     private func didWrite(_ status: Int32) {
         inFlight.clear(keepingAtMost: 0)
+        charge.set(to: state == .closed ? 0 : outbox.count)
         guard state != .closed else {
             freeWriteRequest()
             return
@@ -128,7 +150,7 @@ extension Stream {
     }
 
     private static func buffer(_ bytes: UnsafeRawBufferPointer) -> uv_buf_t {
-        // libuv takes a mutable pointer and only reads from it.
-        uv_buf_init(UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)), UInt32(bytes.count))
+        // libuv takes a mutable pointer and only reads from it. `uv_buf_init` takes no more than 4 GiB.
+        uv_buf_t(base: UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)), len: bytes.count)
     }
 }

@@ -17,6 +17,13 @@ public protocol StreamHandler: AnyObject {
     func stream(_ stream: Stream, didFail error: LoopError)
     /// The last call, exactly once for every stream.
     func streamDidClose(_ stream: Stream)
+    /// Where the bytes are counted that the peer does not take; asked for when there are some.
+    func memory(for stream: Stream) -> MemoryCharge
+}
+
+extension StreamHandler {
+    /// Counts them nowhere.
+    public func memory(for stream: Stream) -> MemoryCharge { MemoryCharge() }
 }
 
 extension StreamHandler {
@@ -40,6 +47,8 @@ public final class Stream {
 
     let handle: UnsafeMutablePointer<uv_stream_t>
     var inFlight = ByteBuffer()
+    /// What is queued, once it is known that the kernel does not take it at once.
+    var charge = MemoryCharge()
     var writeRequest: UnsafeMutablePointer<uv_write_t>?
     var tls: TLSSession?
     var state = State.open
@@ -119,6 +128,7 @@ public final class Stream {
         closeAndFree(handle)
         if inFlight.isEmpty { freeWriteRequest() }
         outbox.clear(keepingAtMost: 0)
+        charge.set(to: 0)
         tls = nil
         let owner = handler
         handler = nil

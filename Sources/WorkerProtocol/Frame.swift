@@ -55,8 +55,11 @@ public enum AnswerKind: UInt8, Sendable, CaseIterable {
 public struct FrameHeader: Sendable, Equatable {
     /// Bytes of a header on the wire.
     public static let size = 32
-    /// The largest body and head together that a reader takes: 64 MiB and some room for context.
-    public static let payloadSizeMax = 66 << 20
+    /// The largest body: of a request, of an answer, of a service call.
+    public static let bodySizeMax = 64 << 20
+    /// The largest body and head together that a reader takes. The head has room for the context of a call whose header fields have the
+    /// 1 MiB that can be configured, each byte of them as long as JSON makes it, with the token and its claims once more.
+    public static let payloadSizeMax = bodySizeMax + (8 << 20)
 
     /// What the frame says, and what its other fields mean.
     public var kind: FrameKind

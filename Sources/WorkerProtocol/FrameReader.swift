@@ -12,6 +12,12 @@ public struct FrameReader: ~Copyable {
     /// Bytes of an unfinished frame that wait for the rest of it.
     public var pendingBytes: Int { gathered.count }
 
+    /// How large the unfinished frame will be, its header included; 0 where there is none or its header is not here yet.
+    public var unfinishedFrameBytes: Int {
+        guard gathered.count >= FrameHeader.size, let layout = try? Layout(gathered.bytes) else { return 0 }
+        return layout.size
+    }
+
     /// Hands every frame that is complete with `bytes` to `receive`, in order: header, head, body.
     ///
     /// - Throws: what ``FrameError`` lists; the stream is of no use then.

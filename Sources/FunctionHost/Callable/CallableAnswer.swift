@@ -57,6 +57,10 @@ struct CallableError: Error, Sendable {
         CallableError(code: .invalidArgument, message: "Bad Request", details: .string(reason))
     }
     static let unauthenticated = CallableError(code: .unauthenticated, message: "Unauthenticated")
+    static let tooManyValues = CallableError(
+        code: .invalidArgument, message: "data with an Int64Value or UInt64Value may have at most \(CallableBody.valuesMax) values")
+    static let tooMuchUnread = CallableError(
+        code: .resourceExhausted, message: "too many answers wait for clients that do not read them; try again later")
     static let `internal` = CallableError(code: .internal, message: "INTERNAL")
 
     init(code: FunctionErrorCode, message: String, details: JSONValue? = nil) {

@@ -11,6 +11,10 @@ struct CallableBody {
     let data: Range<Int>
     /// The data as the function gets it, where that differs from the body's bytes: wrappers were in it.
     let unwrapped: [UInt8]?
+    /// Whether wrappers are in it, which are looked for in memory, and more values beside them than there is memory for.
+    let hasTooManyValues: Bool
+    /// The most values beside wrappers.
+    static let valuesMax = 1 << 20
 
     /// Checks `body`: one JSON object with `data` and nothing else, and 64-bit wrappers that make sense.
     ///
@@ -20,7 +24,9 @@ struct CallableBody {
             !envelope.hasOtherMembers
         else { return nil }
         data = range
-        guard envelope.facts.hasTypeKey else {
+        // A value is followed by a comma, or closed with what it is in.
+        hasTooManyValues = envelope.facts.hasTypeKey && body.count > Self.valuesMax && Self.commas(in: body) > Self.valuesMax
+        guard envelope.facts.hasTypeKey, !hasTooManyValues else {
             unwrapped = nil
             return
         }
@@ -42,6 +48,10 @@ struct CallableBody {
         } catch {
             return "the body is not JSON: \(error.explanation(in: body))"
         }
+    }
+
+    private static func commas(in body: Span<UInt8>) -> Int {
+        body.withUnsafeBufferPointer { bytes in bytes.reduce(0) { $0 + ($1 == UInt8(ascii: ",") ? 1 : 0) } }
     }
 
     /// Whether a Content-Type says JSON (spec functions 1.3): `application/json` whatever the parameters, but for a

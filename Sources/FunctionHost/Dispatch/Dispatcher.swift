@@ -9,6 +9,8 @@ import Logging
 final class Dispatcher {
     let loop: EventLoop
     let limits: PoolLimits
+    /// What is held for clients and plugins.
+    let memory: MemoryBudget
     let services = ServiceBroker()
     let functionLog: FunctionLog
     let log: Logger
@@ -44,11 +46,12 @@ final class Dispatcher {
     ///   - executable: the program whose `worker` command a worker is.
     ///   - dataDirectory: workers get their working directories in it.
     init(
-        loop: EventLoop, limits: PoolLimits, executable: String, dataDirectory: String, keepsPrewarmed: Bool, functionLog: FunctionLog,
-        log: Logger
+        loop: EventLoop, limits: PoolLimits, memory: MemoryBudget, executable: String, dataDirectory: String, keepsPrewarmed: Bool,
+        functionLog: FunctionLog, log: Logger
     ) {
         self.loop = loop
         self.limits = limits
+        self.memory = memory
         self.functionLog = functionLog
         self.log = log
         workersDirectory = "\(dataDirectory)/workers"

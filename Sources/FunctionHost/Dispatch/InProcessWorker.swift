@@ -39,8 +39,7 @@ final class InProcessWorker: Worker {
     }
 
     override func sendParked(_ invocation: Invocation, id: InvocationID) {
-        var buffer = ByteBuffer()
-        swap(&buffer, &invocation.parked)
+        let buffer = invocation.takeParked()
         let parked = buffer.bytes
         invoke(
             invocation, id, context: parked.extracting(0..<invocation.parkedContextSize),
@@ -103,11 +102,18 @@ extension InProcessWorker: PluginOwner {
     func pluginCallsService(
         _ invocation: InvocationID, service: Span<UInt8>, method: Span<UInt8>, payload: Span<UInt8>, completion: ServiceCompletion
     ) {
+        guard !share.isFull else {
+            let body = ServiceAnswer.failure(.resourceExhausted, "too many calls of this plugin's are not answered yet; try again").body
+            return completion(succeeded: false, body.span)
+        }
+        let hold = MemoryHold(dispatcher.memory.services, share, bytes: payload.count + Self.serviceCallBytes)
         let caller = self.invocation(invocation)
         let call = ServiceCall(
             artifact: artifact, service: service.string(), method: method.string(), payload: payload.array(),
             chain: caller?.chain ?? EventChain(), trace: trace(of: invocation))
-        dispatcher.services.handle(call) { completion(succeeded: $0.succeeded, $0.body.span) }
+        dispatcher.services.handle(call) { [hold] answer in
+            withExtendedLifetime(hold) { completion(succeeded: answer.succeeded, answer.body.span) }
+        }
     }
 
     func pluginLogs(_ invocation: InvocationID, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {

@@ -30,6 +30,8 @@ class Invocation {
     /// Context and payload of an invocation that waits for a worker.
     final var parked = ByteBuffer()
     final var parkedContextSize = 0
+    /// Counts what is kept of it before it is started.
+    final var charge = MemoryCharge()
 
     enum State {
         case new
@@ -63,6 +65,9 @@ class Invocation {
     /// There will be no answer of the function's.
     func didFail(_ failure: InvocationFailure) {}
 
+    /// Where it is counted what is kept of it.
+    func makeCharge() -> MemoryCharge { MemoryCharge(function.pool.dispatcher.memory.requests, nil) }
+
     // MARK: What the request's side says
 
     /// Sends it on its way.
@@ -72,9 +77,18 @@ class Invocation {
         function.pool.dispatch(self, payload: payload)
     }
 
+    /// Fails it instead of starting it.
+    final func refuse(_ failure: InvocationFailure) {
+        startedNanoseconds = function.pool.loop.nowNanoseconds
+        function.figures.begin()
+        fail(failure)
+    }
+
     /// Counts it as over, once.
     final func end(_ outcome: InvocationOutcome) {
         state = .over
+        if !parked.isEmpty { parked.clear(keepingAtMost: 0) }
+        if charge.bytes != 0 { charge.set(to: 0) }
         guard startedNanoseconds != 0 else { return }
         var nanoseconds = function.pool.loop.nowNanoseconds &- startedNanoseconds
         // What runs inside the host may have been done in one turn.
@@ -117,11 +131,32 @@ class Invocation {
     }
 
     /// Keeps what is needed to start it later.
-    final func park(payload: Span<UInt8>) {
-        function.figures.park()
+    ///
+    /// - Returns: whether there is room for it.
+    final func park(payload: Span<UInt8>) -> Bool {
         writeContext(into: &parked)
         parkedContextSize = parked.count
+        guard keeps(parked.count + payload.count) else {
+            parked.clear(keepingAtMost: 0)
+            return false
+        }
+        function.figures.park()
         parked.append(payload)
+        return true
+    }
+
+    /// Counts `bytes` as kept until it is started or over, where there is room for them.
+    final func keeps(_ bytes: Int) -> Bool {
+        if !charge.isBound { charge = makeCharge() }
+        return charge.grow(to: bytes) == .granted
+    }
+
+    /// Takes out what was kept.
+    final func takeParked() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        swap(&buffer, &parked)
+        charge.set(to: 0)
+        return buffer
     }
 }
 

@@ -1,7 +1,14 @@
+import HTTP
+import WorkerProtocol
+
 /// Why the host answers in a function's place.
 enum InvocationFailure: Sendable, Equatable {
     /// The queue of the function's pool holds as many invocations as it may.
     case queueFull(length: Int)
+    /// There is no memory to keep it until a worker is free.
+    case memoryIsFull
+    /// No message to a worker carries its body.
+    case payloadTooLarge(bytes: Int)
     /// It waited for a worker longer than the pool lets anybody wait.
     case waitedTooLong(milliseconds: UInt64, blockedBy: String?)
     /// No worker runs and none can be started now.
@@ -22,7 +29,8 @@ enum InvocationFailure: Sendable, Equatable {
     /// The callable protocol's code.
     var code: FunctionErrorCode {
         switch self {
-        case .queueFull, .waitedTooLong: .resourceExhausted
+        case .queueFull, .memoryIsFull, .waitedTooLong: .resourceExhausted
+        case .payloadTooLarge: .invalidArgument
         case .cannotStart, .cannotLoad, .shuttingDown, .instanceWasBlocked: .unavailable
         case .deadlineExceeded: .deadlineExceeded
         case .workerEnded, .hasBlockedInstance: .internal
@@ -33,6 +41,8 @@ enum InvocationFailure: Sendable, Equatable {
     var message: String {
         switch self {
         case .queueFull(let length): "\(length) requests are waiting for this function already; try again later"
+        case .memoryIsFull: "too much waits in this host's memory for instances of functions; try again later"
+        case .payloadTooLarge(let bytes): "the body has \(bytes) bytes; a function takes at most \(FrameHeader.bodySizeMax)"
         case .waitedTooLong(let milliseconds, nil): "no instance of this function became free within \(milliseconds) ms; try again later"
         case .waitedTooLong(let milliseconds, let function?):
             "no instance of this function became free within \(milliseconds) ms: \"\(function)\" blocks the event loop; try again later"
@@ -49,12 +59,17 @@ enum InvocationFailure: Sendable, Equatable {
         }
     }
 
+    /// The status of an answer that is not a callable's.
+    var httpStatus: HTTPStatus {
+        if case .payloadTooLarge = self { .contentTooLarge } else { HTTPStatus(rawValue: code.httpStatus) }
+    }
+
     /// The `Retry-After` header's value, where one makes sense.
     var retryAfterSeconds: Int? {
         switch self {
         case .cannotStart(let seconds): seconds
-        case .queueFull, .waitedTooLong, .shuttingDown: 1
-        case .cannotLoad, .deadlineExceeded, .workerEnded, .hasBlockedInstance, .instanceWasBlocked: nil
+        case .queueFull, .memoryIsFull, .waitedTooLong, .shuttingDown: 1
+        case .cannotLoad, .deadlineExceeded, .workerEnded, .hasBlockedInstance, .instanceWasBlocked, .payloadTooLarge: nil
         }
     }
 

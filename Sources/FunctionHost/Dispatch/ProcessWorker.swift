@@ -63,8 +63,7 @@ final class ProcessWorker: Worker {
 
     override func sendParked(_ invocation: Invocation, id: InvocationID) {
         let start = begin(invocation, id)
-        var buffer = ByteBuffer()
-        swap(&buffer, &invocation.parked)
+        let buffer = invocation.takeParked()
         let parked = buffer.bytes
         child.outbox.append(parked.extracting(0..<invocation.parkedContextSize))
         finish(start, id, invocation, parked.extracting(invocation.parkedContextSize..<parked.count))
@@ -225,18 +224,30 @@ extension ProcessWorker: WorkerChildOwner {
     private func callService(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>) {
         let words = head.array().split(separator: 0, omittingEmptySubsequences: false)
         guard words.count == 3 else { return kill(reason: "it sent a malformed service call") }
+        let hold = MemoryHold(dispatcher.memory.services, share, bytes: payload.count + Self.serviceCallBytes)
         let caller = invocation(header.invocation)
         let call = ServiceCall(
             artifact: artifact, service: String(decoding: words[0], as: UTF8.self), method: String(decoding: words[1], as: UTF8.self),
             payload: payload.array(), chain: caller?.chain ?? EventChain(), trace: trace(of: header.invocation))
-        dispatcher.services.handle(call) { [weak self] answer in
-            guard let self, state < .ended else { return }
-            self.child.outbox.append(
-                frame: FrameHeader(.serviceAnswer, value: header.value, detail: answer.succeeded ? 1 : 0), head: [UInt8]().span,
-                body: answer.body.span)
-            self.child.frameIsWhole()
+        dispatcher.services.handle(call) { [weak self, hold] answer in
+            withExtendedLifetime(hold) { self?.answerService(header.value, answer) }
         }
     }
+
+    private func answerService(_ number: UInt64, _ answer: ServiceAnswer) {
+        guard state < .ended else { return }
+        let answer = answer.body.count <= FrameHeader.bodySizeMax ? answer : Self.answerTooLarge
+        child.outbox.append(
+            frame: FrameHeader(.serviceAnswer, value: number, detail: answer.succeeded ? 1 : 0), head: [UInt8]().span, body: answer.body.span)
+        child.frameIsWhole()
+    }
+
+    private static let answerTooLarge = ServiceAnswer.failure(
+        .resourceExhausted, "the answer has more than \(FrameHeader.bodySizeMax >> 20) MiB, which is what a message to a function carries")
+
+    func memory(for child: WorkerChild) -> MemoryCharge { MemoryCharge(dispatcher.memory.services, share) }
+
+    func childMayGoOn(_ child: WorkerChild) -> Bool { !share.isFull }
 
     func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
         if header.source == .standardError, let fatal = CrashWords.fatalMessage(in: message) { fatalMessage = fatal }

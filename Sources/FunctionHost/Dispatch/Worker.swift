@@ -32,6 +32,10 @@ class Worker {
     final var isLost = false
     final let dispatcher: Dispatcher
     private let seed: UInt64
+    /// What its plugin may have the host hold.
+    final let share: MemoryShare
+    /// About what a service call takes beside its payload.
+    static let serviceCallBytes = 1024
     /// Takes the beginning and the end of each invocation, where that is wanted.
     final let invocationLog: FunctionLog?
     /// Invocations that it has not answered.
@@ -69,6 +73,7 @@ class Worker {
         self.artifact = artifact
         self.dispatcher = dispatcher
         self.seed = seed
+        share = dispatcher.memory.share(ofPlugin: artifact.name)
         invocationLog = dispatcher.functionLog.tellsInvocations ? dispatcher.functionLog : nil
     }
 

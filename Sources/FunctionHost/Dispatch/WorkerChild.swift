@@ -9,6 +9,10 @@ protocol WorkerChildOwner: AnyObject {
     func child(_ child: WorkerChild, received header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>)
     func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>)
     func child(_ child: WorkerChild, printed line: Span<UInt8>, source: LogSource)
+    /// Where it is counted what waits on its channel, either way.
+    func memory(for child: WorkerChild) -> MemoryCharge
+    /// Whether there is memory for more of what it says.
+    func childMayGoOn(_ child: WorkerChild) -> Bool
     /// Nothing that is sent from here on reaches it; what it has sent is still read.
     func childDidGoDeaf(_ child: WorkerChild)
     /// Last: the process is reaped and everything that it sent was handed on.
@@ -38,6 +42,10 @@ final class WorkerChild {
     private var reader = FrameReader()
     private var records = LogRecordReader()
     private var printed: [LineSplitter] = [LineSplitter(), LineSplitter()]
+    /// Counts a large frame that is not complete.
+    private var gathering = MemoryCharge()
+    /// Looks for room while the channel is not read.
+    private var roomTimer: Timer?
     private var exit: ChildProcess.Ending?
     private var openSockets = 0
     private var endTimer: Timer?
@@ -78,6 +86,40 @@ final class WorkerChild {
         channel.queueFlush()
     }
 
+    // MARK: Holding back
+
+    /// A frame that is larger than this has room made for it before it is read.
+    private static let smallFrameBytes = 64 << 10
+    private static let roomMilliseconds: UInt64 = 5
+
+    /// Whether there is room for the frame that has begun; without one, for what comes.
+    private func findsRoom() -> Bool {
+        let bytes = reader.unfinishedFrameBytes
+        guard bytes > Self.smallFrameBytes else {
+            if gathering.bytes != 0 { gathering.set(to: 0) }
+            return owner?.childMayGoOn(self) ?? true
+        }
+        if !gathering.isBound { gathering = owner?.memory(for: self) ?? MemoryCharge() }
+        if bytes < gathering.bytes { gathering.set(to: 0) }
+        return gathering.grow(to: bytes) == .granted
+    }
+
+    /// Leaves what it says with it until there is room.
+    private func holdBackIfFull() {
+        guard exit == nil, roomTimer == nil, !findsRoom() else { return }
+        channel.pauseReading()
+        let timer = Timer(loop: loop) { [unowned self] in goOnIfRoom() }
+        timer.start(afterMilliseconds: Self.roomMilliseconds, repeatMilliseconds: Self.roomMilliseconds)
+        roomTimer = timer
+    }
+
+    /// Reads on where it was held back and there is room again.
+    func goOnIfRoom() {
+        guard roomTimer != nil, exit != nil || findsRoom() else { return }
+        roomTimer = nil
+        channel.resumeReading()
+    }
+
     /// Ends it at once, with everything that it has started.
     func kill() {
         guard exit == nil else { return }
@@ -94,6 +136,7 @@ final class WorkerChild {
     private func didExit(_ ending: ChildProcess.Ending) {
         exit = ending
         goDeaf()
+        goOnIfRoom()
         // What it has started must not live on, nor hold its sockets open.
         Glibc.kill(-process.pid, SIGKILL)
         awaitSockets(turnsLeft: 3)
@@ -133,8 +176,9 @@ extension WorkerChild: StreamHandler {
             do throws(FrameError) {
                 try reader.read(bytes) { owner?.child(self, received: $0, head: $1, body: $2) }
             } catch {
-                kill()
+                return kill()
             }
+            holdBackIfFull()
         } else if stream === process.sockets[3] {
             if !records.read(bytes, { owner?.child(self, logged: $0, message: $1, fields: $2) }) { kill() }
         } else {
@@ -152,8 +196,14 @@ extension WorkerChild: StreamHandler {
 
     func streamDidDrain(_ stream: Stream) {}
 
+    func memory(for stream: Stream) -> MemoryCharge { stream === channel ? owner?.memory(for: self) ?? MemoryCharge() : MemoryCharge() }
+
     func streamDidClose(_ stream: Stream) {
         openSockets -= 1
+        if stream === channel {
+            roomTimer = nil
+            gathering.set(to: 0)
+        }
         // A worker without its channel is of no use.
         if stream === channel { kill() }
         endIfComplete()

@@ -3,6 +3,7 @@ import EventLoop
 import FunctionWorker
 import Logging
 import Metrics
+import WorkerProtocol
 
 /// What decides how many workers a pool has and what each may do.
 struct PoolSettings: Hashable, Sendable {
@@ -39,6 +40,7 @@ final class WorkerPool {
     private var refusal: PluginRefusal?
     private let deadlines: DeadlineWatch
     private let pluginFigures: PluginFigures
+    private let share: MemoryShare
 
     init(artifact: Artifact, settings: PoolSettings, limits: PoolLimits, dispatcher: Dispatcher) {
         self.artifact = artifact
@@ -46,6 +48,7 @@ final class WorkerPool {
         self.limits = limits
         self.dispatcher = dispatcher
         deadlines = dispatcher.deadlines
+        share = dispatcher.memory.share(ofPlugin: artifact.name)
         pluginFigures = dispatcher.figures(ofPlugin: artifact.name)
         restarts = RestartPolicy(limit: limits.restartLimit, windowSeconds: limits.restartWindowSeconds)
     }
@@ -54,6 +57,7 @@ final class WorkerPool {
 
     /// Gives the invocation to a worker that has room, or lets it wait for one.
     func dispatch(_ invocation: Invocation, payload: Span<UInt8>) {
+        if payload.count > Self.smallPayloadBytes, let failure = refusal(ofPayload: payload.count) { return invocation.fail(failure) }
         if let worker = freeWorker() {
             worker.start(invocation, payload: payload)
             deadlines.note(invocation.deadlineMilliseconds)
@@ -72,7 +76,7 @@ final class WorkerPool {
             worker.start(invocation, payload: payload)
         } else {
             invocation.isColdStart = !workers.contains { $0.state == .ready }
-            invocation.park(payload: payload)
+            guard invocation.park(payload: payload) else { return invocation.fail(.memoryIsFull) }
             queue.append(invocation, now: loop.nowMilliseconds)
         }
         deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
@@ -90,6 +94,14 @@ final class WorkerPool {
 
     /// Whether a call that waits can be begun soon: a worker has room, or another may be started.
     var hasRoomSomewhere: Bool { freeWorker() != nil || workers.count { $0.state != .draining } < settings.instancesMax }
+
+    /// A payload up to here is sent without a look at what waits for the plugin.
+    private static let smallPayloadBytes = 64 << 10
+
+    private func refusal(ofPayload bytes: Int) -> InvocationFailure? {
+        if bytes > FrameHeader.bodySizeMax { return .payloadTooLarge(bytes: bytes) }
+        return share.isFull || dispatcher.memory.services.isFull ? .memoryIsFull : nil
+    }
 
     /// Starts a worker ahead of an invocation whose body still arrives.
     func warmUp() {

@@ -20,6 +20,7 @@ public final class HearthHost {
     let data: DataDirectory
     let home: EventLoop
     let dispatcher: Dispatcher
+    private let memory: MemoryBudget
     let output: LogOutput
     private let logs: LogStore
     let log: Logger
@@ -74,8 +75,9 @@ public final class HearthHost {
         } catch {
             throw HostStartError("the event loop cannot be made: \(error)")
         }
+        memory = MemoryBudget(bytesMax: configuration.server.memoryBytes ?? MemoryBudget.standardBytes)
         dispatcher = Dispatcher(
-            loop: home, limits: PoolLimits(configuration.workers), executable: WorkerProgram.path(executable: executable),
+            loop: home, limits: PoolLimits(configuration.workers), memory: memory, executable: WorkerProgram.path(executable: executable),
             dataDirectory: data.path, keepsPrewarmed: configuration.workers.prewarmed > 0,
             functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
         gate = TokenGate(configuration, consumed: data.consumedTokens, loop: home, log: log)
@@ -91,8 +93,9 @@ public final class HearthHost {
         ) { [database = database.database] name in database.outbox(of: name) }
         reference.value.delivery = delivery
         metrics = MetricsGatherer(
-            loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output)
-        dispatcher.services.register(DatabaseService(database: database.database, loop: home))
+            loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
+            memory: memory)
+        dispatcher.services.register(DatabaseService(database: database.database, memory: memory, loop: home))
         dispatcher.services.register(MessagingCalls(messaging: messaging, loop: home))
         deployer = Deployer(configuration, state: state, file: deployed, directories: data, dispatcher: dispatcher, log: log)
         functionAdministration = FunctionAdministration(deployer)
@@ -116,7 +119,7 @@ public final class HearthHost {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, proxies: proxies,
-                    gate: gate, database: database.database, databaseSettings: databaseSettings, messaging: messaging,
+                    gate: gate, memory: memory, database: database.database, databaseSettings: databaseSettings, messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)

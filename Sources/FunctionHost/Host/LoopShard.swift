@@ -28,6 +28,7 @@ final class LoopShard: @unchecked Sendable {
 
     init(
         loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies, gate: TokenGate,
+        memory: MemoryBudget,
         database: RealtimeDatabase, databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService, metrics: MetricsPage,
         functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
@@ -42,7 +43,8 @@ final class LoopShard: @unchecked Sendable {
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
             adminToken: adminToken, proxies: proxies, gate: gate, database: front,
             messaging: MessagingFrontEnd(service: messaging, loop: loop, proxies: proxies), admin: admin, metrics: metrics, log: log)
-        server = HTTPServer(loop: loop, limits: HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax), handler: router)
+        let limits = HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax)
+        server = HTTPServer(loop: loop, limits: limits, memory: memory, handler: router)
     }
 
     /// Takes a port. Connections wait in the kernel until ``startAccepting(_:)``.

@@ -18,6 +18,7 @@ final class MetricsGatherer {
     let dispatcher: Dispatcher
     let delivery: TriggerDelivery
     let output: LogOutput
+    let memory: MemoryBudget
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService
@@ -44,8 +45,9 @@ final class MetricsGatherer {
 
     init(
         loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, messaging: MessagingService,
-        output: LogOutput
+        output: LogOutput, memory: MemoryBudget
     ) {
+        self.memory = memory
         self.loop = loop
         self.dispatcher = dispatcher
         self.delivery = delivery

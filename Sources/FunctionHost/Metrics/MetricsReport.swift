@@ -1,3 +1,4 @@
+import EventLoop
 import HTTP
 import Metrics
 import RealtimeDatabase
@@ -21,6 +22,7 @@ struct MetricsReport {
         writeFunctions(to: &text)
         writeInstances(to: &text)
         writeRequests(to: &text)
+        writeMemory(to: &text)
         writeLogs(to: &text)
         writeDatabase(to: &text)
         writeOutbox(to: &text)
@@ -93,6 +95,16 @@ struct MetricsReport {
         text.number(
             "hearth_scrape_missing_parts", .gauge, figures.missingCount,
             "Parts of these figures that did not come in time and are older than the others.")
+    }
+
+    private func writeMemory(to text: inout MetricsText) {
+        let parts = figures.memory.parts
+        text.begin("hearth_memory_held_bytes", .gauge, "What the host holds for clients and plugins, by what it is for (server.memoryBytes).")
+        for part in parts { text.sample([("for", part.name)], part.bytes) }
+        text.begin("hearth_memory_limit_bytes", .gauge, "What it may hold.")
+        for part in parts { text.sample([("for", part.name)], part.bytesMax) }
+        text.begin("hearth_memory_refusals_total", .counter, "How often something found no room: it was refused, or had to wait.")
+        for part in parts { text.sample([("for", part.name)], part.refusals) }
     }
 
     private func writeLogs(to text: inout MetricsText) {

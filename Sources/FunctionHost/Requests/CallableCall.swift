@@ -33,6 +33,7 @@ final class CallableCall: FunctionCall {
         guard exchange.method == .post, let type = exchange.header("content-type"), CallableBody.accepts(contentType: type),
             let parsed = CallableBody(body)
         else { return answer(.badRequest(reasonForRefusal(body))) }
+        guard !parsed.hasTooManyValues else { return answer(.tooManyValues) }
         let authorization = exchange.header("authorization")
         let appCheckHeader = exchange.header("x-firebase-appcheck")
         if authorization == nil, appCheckHeader == nil, parsed.unwrapped == nil {
@@ -48,9 +49,13 @@ final class CallableCall: FunctionCall {
             return
         }
         // The body's bytes are gone once this returns.
+        guard body.count <= 4096 || exchange.hold(bytes: body.count) else { return didFail(.memoryIsFull) }
         let data = parsed.unwrapped ?? body.extracting(parsed.data).array()
         let reference = LoopBound(self, loop: router.loop)
-        router.gate.verify(credentials, on: router.loop) { reference.value.admit($0, $1, data.span) }
+        router.gate.verify(credentials, on: router.loop) {
+            reference.value.admit($0, $1, data.span)
+            reference.value.exchange.endHolding()
+        }
     }
 
     private func admit(_ idToken: TokenVerdict, _ appCheck: TokenVerdict, _ data: Span<UInt8>) {
@@ -184,6 +189,8 @@ final class CallableCall: FunctionCall {
             let exchange = exchange
             if let stream {
                 stream.finish(buffer.bytes)
+            } else if !exchange.admits(answerOf: buffer.count) {
+                answer(.tooMuchUnread, retryAfterSeconds: 1)
             } else if function.options.cors == .reflect, exchange.header("origin") == nil {
                 exchange.respond(
                     prebuiltHead: "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nVary: Origin\r\n",

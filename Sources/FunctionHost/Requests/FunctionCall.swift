@@ -36,6 +36,8 @@ class FunctionCall: Invocation, HTTPExchangeObserver {
         relay = RelayedInvocation.start(self, payload: payload, on: function.pool.dispatcher.loop, from: router.loop)
     }
 
+    override func makeCharge() -> MemoryCharge { exchange.requestCharge() }
+
     /// Nothing more comes from the dispatcher's loop. The two ends hold each other until then.
     final func relayDidEnd() { relay = nil }
 
@@ -59,10 +61,19 @@ class FunctionCall: Invocation, HTTPExchangeObserver {
     final func send(_ bytes: Span<UInt8>, size: Int) {
         unacknowledgedBytes += size
         switch exchange.write(bytes) {
-        case .congested: isCongested = true
+        case .congested:
+            isCongested = true
+            // A function that does not wait fills the host's memory for a client that does not read.
+            if exchange.isBehind(by: OpenInvocations.windowBytes) { cutOff() }
         case .ready: if unacknowledgedBytes >= OpenInvocations.windowBytes / 4 { acknowledgeAll() }
         case .closed: break
         }
+    }
+
+    private func cutOff() {
+        let exchange = exchange
+        exchange.abort()
+        exchangeDidClose(exchange)
     }
 
     func exchangeDidDrain(_ exchange: HTTPExchange) {

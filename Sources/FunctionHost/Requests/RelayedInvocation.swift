@@ -28,9 +28,19 @@ final class RelayedInvocation: Invocation {
         relayed.deadlineMilliseconds = call.deadlineMilliseconds
         relayed.takesChunks = call.takesChunks
         relayed.trace = call.trace
-        let payload = payload.array()
+        relayed.charge = call.makeCharge()
         let reference = LoopBound(relayed, loop: home)
-        home.post { reference.value.start(payload: payload.span) }
+        guard payload.count <= 4096 || relayed.keeps(payload.count) else {
+            home.post { reference.value.refuse(.memoryIsFull) }
+            return reference
+        }
+        let payload = payload.array()
+        home.post {
+            let invocation = reference.value
+            invocation.start(payload: payload.span)
+            if case .queued = invocation.state { return }
+            invocation.charge.set(to: 0)
+        }
         return reference
     }
 

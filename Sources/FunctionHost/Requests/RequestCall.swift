@@ -37,6 +37,9 @@ final class RequestCall: FunctionCall {
         switch kind {
         case .response:
             guard let head = ResponseDescription(head) else { return answerNonsense("its answer's head is not as hearth.h says") }
+            guard exchange.admits(answerOf: body.count) else {
+                return answer(.tooManyRequests, CallableError.tooMuchUnread.message, retryAfterSeconds: 1)
+            }
             exchange.respond(head.status, body: body) { write(head, to: $0) }
         case .end:
             guard hasStarted else { return answerNonsense("it ended an answer that it had not begun") }
@@ -67,7 +70,7 @@ final class RequestCall: FunctionCall {
         } else if failure == .workerEnded {
             answerInternal()
         } else {
-            answer(HTTPStatus(rawValue: failure.code.httpStatus), failure.message, retryAfterSeconds: failure.retryAfterSeconds)
+            answer(failure.httpStatus, failure.message, retryAfterSeconds: failure.retryAfterSeconds)
         }
     }
 

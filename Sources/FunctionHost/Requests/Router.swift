@@ -206,6 +206,15 @@ final class Router: HTTPHandler {
         exchange.respond(status, body: bytes) { $0.field("Content-Type", "application/json; charset=utf-8") }
     }
 
+    /// What callables' clients read where the server has no room; whatever else it refuses is a bad request to them.
+    private static func callableError(_ status: HTTPStatus, _ message: StaticString) -> CallableError {
+        switch status {
+        case .tooManyRequests: CallableError(code: .resourceExhausted, message: "\(message)")
+        case .serviceUnavailable: CallableError(code: .unavailable, message: "\(message)")
+        default: .badRequest("\(message)")
+        }
+    }
+
     /// A refusal of the server's own: on a callable's path clients get one that they can read.
     func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange?) -> HTTPErrorBody? {
         guard let exchange else { return nil }
@@ -214,7 +223,7 @@ final class Router: HTTPHandler {
         if case .messaging = outcome { return messaging.errorBody(status: status, message: message, exchange: exchange) }
         guard case .function(let function, _) = outcome, function.isCallable else { return nil }
         var body = ByteBuffer()
-        CallableAnswer.append(error: .badRequest("\(message)"), to: &body)
+        CallableAnswer.append(error: Self.callableError(status, message), to: &body)
         var fields: [(name: String, value: String)] = [("Vary", "Origin")]
         if let origin = exchange.header("origin") { fields.append(("Access-Control-Allow-Origin", origin.string())) }
         return HTTPErrorBody(contentType: "application/json; charset=utf-8", fields: fields, body: body.array())

@@ -13,6 +13,8 @@ final class DatabaseService: Service {
     let name = "database"
     private let database: RealtimeDatabase
     private let loop: EventLoop
+    private let memory: MemoryBudget
+    private var gates: [String: ServiceGate] = [:]
     private let readBytesMax: Int
     private var pushID = PushID()
 
@@ -25,8 +27,9 @@ final class DatabaseService: Service {
 
     private typealias Request = Result<DatabaseServiceRequest, DatabaseServiceRefusal>
 
-    init(database: RealtimeDatabase, loop: EventLoop) {
+    init(database: RealtimeDatabase, memory: MemoryBudget, loop: EventLoop) {
         self.database = database
+        self.memory = memory
         self.loop = loop
         readBytesMax = min(Self.readBytesMax, database.limits.readBytesMax)
     }
@@ -34,7 +37,9 @@ final class DatabaseService: Service {
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
         guard call.payload.count <= Self.payloadBytesMax else { return completion(DatabaseServiceRefusal.payloadTooLarge.answer) }
         let key = DatabaseServiceRequest.needsKey(call) ? pushID.next(now: WallClock.now().unixMilliseconds) : ""
-        guard call.payload.count > Self.shortPayloadBytes else { return perform(DatabaseServiceRequest.result(of: call, key), completion) }
+        guard call.payload.count > Self.shortPayloadBytes else {
+            return perform(DatabaseServiceRequest.result(of: call, key), of: call.artifact.name, completion)
+        }
         let service = LoopBound(self, loop: loop)
         let answer = LoopBound(completion, loop: loop)
         let loop = loop
@@ -45,42 +50,61 @@ final class DatabaseService: Service {
             } catch {
                 request = .failure(.unavailable("\(error)"))
             }
-            loop.post { service.value.perform(request, answer.value) }
+            loop.post { service.value.perform(request, of: call.artifact.name, answer.value) }
         }
     }
 
-    private func perform(_ request: Request, _ completion: @escaping (ServiceAnswer) -> Void) {
-        do throws(DatabaseServiceRefusal) {
-            let request = try request.get()
+    private func perform(_ request: Request, of plugin: String, _ completion: @escaping (ServiceAnswer) -> Void) {
+        switch request {
+        case .failure(let refusal): completion(refusal.answer)
+        case .success(let request):
             switch request.action {
-            case .read(let read): try perform(read, request, completion)
-            case .write(let write, let answer): try perform(write, answer, request, completion)
+            case .read(let read): enter(plugin, completion) { [self] in self.read(read, request, of: plugin, $0) }
+            // A transaction that comes too late answers with the value that is there.
+            case .write(let write, .outcome): enter(plugin, completion) { [self] in self.write(write, .outcome, request, $0) }
+            case .write(let write, let answer): self.write(write, answer, request, completion)
             }
-        } catch {
-            completion(error.answer)
         }
     }
 
-    private func perform(
-        _ read: ReadRequest, _ request: DatabaseServiceRequest, _ completion: @escaping (ServiceAnswer) -> Void
-    ) throws(DatabaseServiceRefusal) {
+    /// Begins something that answers with a value, when there is room for it.
+    private func enter(
+        _ plugin: String, _ completion: @escaping (ServiceAnswer) -> Void, _ begin: @escaping (@escaping (ServiceAnswer) -> Void) -> Void
+    ) {
+        let gate = gates[plugin] ?? ServiceGate(loop: loop, share: memory.share(ofPlugin: plugin))
+        gates[plugin] = gate
+        gate.enter { leave in
+            begin { answer in
+                completion(answer)
+                leave()
+            }
+        }
+    }
+
+    private func read(
+        _ read: ReadRequest, _ request: DatabaseServiceRequest, of plugin: String, _ completion: @escaping (ServiceAnswer) -> Void
+    ) {
         var read = read
         read.bytesMax = readBytesMax
-        try namespace(request, createsIfAbsent: false).read(read, on: loop) { [loop] outcome in
+        guard let namespace = namespace(request, createsIfAbsent: false, completion) else { return }
+        namespace.read(read, on: loop) { [loop, memory] outcome in
             switch outcome {
             case .value(let json, let etag, _): completion(.value(json, etag: etag))
-            case .stream(let stream): ValueCollector(stream, request.path, loop, completion).next()
+            case .stream(let stream):
+                let hold = MemoryHold(memory.services, memory.share(ofPlugin: plugin), bytes: stream.first.count)
+                ValueCollector(stream, request.path, loop, hold, completion).next()
             case .notModified(let etag): completion(.value([], etag: etag))
             case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
             }
         }
     }
 
-    private func perform(
+    private func write(
         _ write: WriteRequest, _ answer: DatabaseServiceRequest.Answer, _ request: DatabaseServiceRequest,
         _ completion: @escaping (ServiceAnswer) -> Void
-    ) throws(DatabaseServiceRefusal) {
-        try namespace(request, createsIfAbsent: true).write(write, on: loop) { outcome in
+    ) {
+        guard let namespace = namespace(request, createsIfAbsent: true, completion) else { return }
+        namespace.write(write, on: loop) { outcome in
             switch outcome {
             case .committed(let receipt): completion(.committed(receipt, answer))
             case .conflict(let value, let etag): completion(.outcome(isCommitted: false, value: value, etag: etag))
@@ -89,11 +113,15 @@ final class DatabaseService: Service {
         }
     }
 
-    private func namespace(_ request: DatabaseServiceRequest, createsIfAbsent: Bool) throws(DatabaseServiceRefusal) -> Namespace {
+    /// The namespace that is asked for; nil where there is none, which `completion` is told.
+    private func namespace(
+        _ request: DatabaseServiceRequest, createsIfAbsent: Bool, _ completion: (ServiceAnswer) -> Void
+    ) -> Namespace? {
         do throws(DatabaseError) {
             return try database.namespace(request.instance ?? database.defaultNamespace, createsIfAbsent: createsIfAbsent)
         } catch {
-            throw DatabaseServiceRefusal(error, at: request.path)
+            completion(DatabaseServiceRefusal(error, at: request.path).answer)
+            return nil
         }
     }
 }
@@ -103,10 +131,16 @@ private final class ValueCollector {
     private let stream: ValueStream
     private let path: Path
     private let loop: EventLoop
+    private let hold: MemoryHold
     private let completion: (ServiceAnswer) -> Void
     private var json: [UInt8]
+    private var timer: Timer?
 
-    init(_ stream: ValueStream, _ path: Path, _ loop: EventLoop, _ completion: @escaping (ServiceAnswer) -> Void) {
+    /// How often it looks whether there is room again for another piece.
+    private static let roomMilliseconds: UInt64 = 5
+
+    init(_ stream: ValueStream, _ path: Path, _ loop: EventLoop, _ hold: MemoryHold, _ completion: @escaping (ServiceAnswer) -> Void) {
+        self.hold = hold
         self.stream = stream
         self.path = path
         self.loop = loop
@@ -115,6 +149,8 @@ private final class ValueCollector {
     }
 
     func next() {
+        // A piece is as long as the first one, as a rule.
+        guard hold.grow(to: json.count + stream.first.count) == .granted else { return wait() }
         stream.next(on: loop) { [self] piece in
             switch piece {
             case .some(let more):
@@ -126,6 +162,15 @@ private final class ValueCollector {
             case .failed(let error): completion(DatabaseServiceRefusal(error, at: path).answer)
             }
         }
+    }
+
+    private func wait() {
+        let timer = Timer(loop: loop) { [self] in
+            self.timer = nil
+            next()
+        }
+        timer.start(afterMilliseconds: Self.roomMilliseconds)
+        self.timer = timer
     }
 }
 

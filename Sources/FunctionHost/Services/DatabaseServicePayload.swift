@@ -133,8 +133,13 @@ struct DatabaseServicePayload {
         return try parsed { limits throws(NodeError) in try UpdateDraft(parsing: text.span.extracting(value), limits: limits) }
     }
 
+    /// The most values of one payload; each takes more memory than its text.
+    private static let nodesMax = 4 << 20
+
     private func parsed<T>(_ parse: (DraftLimits) throws(NodeError) -> T) throws(DatabaseServiceRefusal) -> T {
-        do throws(NodeError) { return try parse(DraftLimits(depthAbove: path.count)) } catch { throw .invalid(error.message, at: path) }
+        var limits = DraftLimits(depthAbove: path.count)
+        limits.nodesMax = Self.nodesMax
+        do throws(NodeError) { return try parse(limits) } catch { throw .invalid(error.message, at: path) }
     }
 
     // MARK: What of it

@@ -42,10 +42,10 @@ final class EventInvocation: Invocation {
 
     override func didFail(_ failure: InvocationFailure) {
         switch failure {
-        case .queueFull, .waitedTooLong: finish(.refused(afterMilliseconds: 0))
+        case .queueFull, .memoryIsFull, .waitedTooLong: finish(.refused(afterMilliseconds: 0))
         case .cannotStart(let seconds): finish(.refused(afterMilliseconds: UInt64(seconds) * 1000))
         case .cannotLoad: finish(.refused(afterMilliseconds: Self.unloadedMilliseconds))
-        case .deadlineExceeded, .hasBlockedInstance: finish(.failed(failure.message))
+        case .deadlineExceeded, .hasBlockedInstance, .payloadTooLarge: finish(.failed(failure.message))
         case .instanceWasBlocked: finish(.interrupted(failure.message))
         case .workerEnded: finish(.interrupted("the worker ended before the function had answered"))
         case .shuttingDown: finish(.stopped)

@@ -109,7 +109,12 @@ extension HTTPConnection {
         case .undecided, .discard: return nil
         case .collect:
             guard count(bytes, exchange) else { return .bodyTooLarge }
-            exchange.body.append(UnsafeRawBufferPointer(bytes))
+            let inflating = exchange.intake.inflater == nil ? 0 : Inflater.stateBytes
+            switch exchange.claim(exchange.body.count + bytes.count + inflating) {
+            case .granted: exchange.body.append(UnsafeRawBufferPointer(bytes))
+            case .shareIsFull: return .clientIsFull
+            case .partIsFull: return .hostIsFull
+            }
         case .stream(let receiver):
             guard count(bytes, exchange) else { return .bodyTooLarge }
             receiver.exchange(exchange, didReceive: Span(_unsafeElements: bytes))
@@ -133,13 +138,11 @@ extension HTTPConnection {
         switch exchange.intake.sink {
         case .undecided, .discard: break
         case .collect:
-            exchange.body.withUnsafeBytes { bytes in
-                bytes.withMemoryRebound(to: UInt8.self) {
-                    server.handler.request(exchange, body: Span(_unsafeElements: $0))
-                }
-            }
             // An answer may be long in coming; the body is not needed for it any more.
-            exchange.body.clear(keepingAtMost: 16 * 1024)
+            var body = ByteBuffer()
+            swap(&body, &exchange.body)
+            server.handler.request(exchange, body: body.bytes)
+            exchange.dropBody()
         case .stream(let receiver): receiver.exchangeDidReceiveAll(exchange)
         }
     }

@@ -44,6 +44,7 @@ extension HTTPConnection {
         let head = ResponseHead(stream)
         head.field("Content-Type", content?.contentType ?? "text/plain; charset=utf-8")
         for field in content?.fields ?? [] { head.field(field.name, field.value) }
+        if let seconds = refusal.retryAfterSeconds { head.field("Retry-After", seconds) }
         if refusal.status == .unsupportedMediaType { head.field("Accept-Encoding", "gzip, deflate") }
         stream.outbox.append("\r\n")
         if exchange?.method != .head { stream.outbox.append(body) }

@@ -38,6 +38,10 @@ final class HTTPConnection: StreamHandler {
 
     /// The client's address and port, asked of the kernel once.
     private(set) lazy var peerAddress = stream.peerAddress
+    /// What the client may have the server hold.
+    private(set) lazy var memoryShare = server.memory.share(ofClient: peerAddress)
+    /// Counts what has arrived and cannot be used yet.
+    private var waitingCharge = MemoryCharge()
 
     /// When the phase began, or a body last made progress.
     private var phaseSince: UInt64
@@ -68,7 +72,10 @@ final class HTTPConnection: StreamHandler {
                 updateReading()
             }
         }
+        if webSocket != nil { countWaiting() }
     }
+
+    func memory(for stream: Stream) -> MemoryCharge { MemoryCharge(server.memory.answers, memoryShare) }
 
     func streamDidEnd(_ stream: Stream) {
         peerHasEnded = true
@@ -93,6 +100,7 @@ final class HTTPConnection: StreamHandler {
     func streamDidClose(_ stream: Stream) {
         phase = .closed
         backlog.clear(keepingAtMost: 0)
+        waitingCharge.set(to: 0)
         giveUpExchange()
         giveUpWebSocket()
         server.didClose(self)
@@ -127,7 +135,7 @@ final class HTTPConnection: StreamHandler {
             case .idle, .head:
                 if isHeld { return used }
                 // A client that sends requests but does not take answers gets no more of them.
-                guard !rest.isEmpty, !stream.isCongested, let count = readHead(rest) else { return used }
+                guard !rest.isEmpty, !stream.isCongested(beyond: answerBytesMax), let count = readHead(rest) else { return used }
                 used += count
             case .body:
                 guard !rest.isEmpty, let exchange, !exchange.intake.isPaused else { return used }
@@ -149,14 +157,28 @@ final class HTTPConnection: StreamHandler {
         }
     }
 
+    /// How much the client may leave unread before it gets no more: nothing at all while too much waits for all clients.
+    private var answerBytesMax: Int { server.memory.answers.isFull ? 0 : stream.highWatermark }
+
     /// Reads on while there is room for what comes; also during an answer, because that is how a lost client is noticed.
     private func updateReading() {
+        countWaiting()
         if isHeld { return stream.pauseReading() }
-        if phase == .closing || backlog.count <= server.limits.pipelinedBytesMax {
+        // A head can be used once it is whole; what follows a request can wait with the client.
+        let room = phase != .head && server.memory.requests.isFull ? 0 : server.limits.pipelinedBytesMax
+        if phase == .closing || backlog.count <= room {
             stream.resumeReading()
         } else {
             stream.pauseReading()
         }
+    }
+
+    private func countWaiting() {
+        let count = backlog.count + (webSocket?.unfinishedBytes ?? 0)
+        guard count > 4096 || waitingCharge.bytes != 0 else { return }
+        if !waitingCharge.isBound { waitingCharge = MemoryCharge(server.memory.requests, memoryShare) }
+        guard webSocket != nil else { return waitingCharge.set(to: count) }
+        if waitingCharge.grow(to: count) != .granted { webSocket?.giveUp() } else { waitingCharge.set(to: count) }
     }
 
     /// The receiver of a streamed body can take more.
@@ -171,6 +193,7 @@ final class HTTPConnection: StreamHandler {
             exchange.intake.sink = .discard
             exchange.intake.inflater = nil
             exchange.intake.isPaused = false
+            exchange.dropBody()
             processBacklog()
         } else {
             endRequest()
@@ -203,6 +226,7 @@ final class HTTPConnection: StreamHandler {
         phaseSince = stream.loop.nowMilliseconds
         closesAt = phaseSince + 15 * server.limits.lingerMilliseconds
         backlog.clear(keepingAtMost: 0)
+        waitingCharge.set(to: 0)
         giveUpExchange()
         giveUpWebSocket()
         stream.finish()
@@ -274,12 +298,18 @@ final class HTTPConnection: StreamHandler {
         case .head:
             if elapsed >= limits.headTimeoutMilliseconds { refuse(.headTooSlow, nil) }
         case .body:
-            if elapsed >= limits.bodyTimeoutMilliseconds { checkBody() }
+            if elapsed >= bodyPatience { checkBody() }
         case .closing:
             if pending == 0, peerHasEnded || elapsed >= limits.lingerMilliseconds || now >= closesAt { stream.close() }
         case .upgraded: webSocket?.check(now)
         case .answering, .closed: break
         }
+    }
+
+    /// While memory is short, those who hold much of it have a sixth of the time.
+    private var bodyPatience: UInt64 {
+        let holdsMuch = (exchange?.charge.bytes ?? 0) > 64 * 1024
+        return server.limits.bodyTimeoutMilliseconds / (holdsMuch && server.memory.requests.isShort ? 6 : 1)
     }
 
     /// While the server drains: whoever has been silent for this long has no request on its way to us.
@@ -302,7 +332,8 @@ final class HTTPConnection: StreamHandler {
             stalledSince = now
             return false
         }
-        guard now - stalledSince >= server.limits.writeTimeoutMilliseconds else { return false }
+        let isShort = server.memory.answers.isShort || memoryShare.isFull
+        guard now - stalledSince >= server.limits.writeTimeoutMilliseconds / (isShort ? 6 : 1) else { return false }
         stream.close()
         return true
     }

@@ -16,6 +16,10 @@ public final class HTTPExchange {
     var head = RequestHead()
     var body = ByteBuffer()
     var intake = BodyIntake()
+    /// Counts the body, and what was made of it.
+    var charge = MemoryCharge()
+    /// Whether what was made of the body is held for as long as somebody has the exchange.
+    var keepsCharge = false
     /// Cut off before the connection ends, and so not counted for each request.
     unowned(unsafe) var connection: HTTPConnection?
     var state = State.waiting
@@ -36,7 +40,10 @@ public final class HTTPExchange {
     func reset() {
         tag = 0
         state = .waiting
-        body.clear(keepingAtMost: 16 * 1024)
+        keepsCharge = false
+        dropBody()
+        // The next request may be another client's.
+        if charge.isBound { charge = MemoryCharge() }
     }
 
     /// Cut off from the connection: from here on everything does nothing.
@@ -46,6 +53,7 @@ public final class HTTPExchange {
         // What it holds is let go of; the next head makes it anew.
         if intake.inflater != nil { intake.inflater = nil }
         if case .stream = intake.sink { intake.sink = .undecided }
+        dropBody()
     }
 
     // MARK: The request

@@ -2,10 +2,13 @@
 struct HTTPRefusal: Error, Sendable {
     let status: HTTPStatus
     let message: StaticString
+    /// When the same request may be served, where it may.
+    let retryAfterSeconds: Int?
 
-    init(_ status: HTTPStatus, _ message: StaticString) {
+    init(_ status: HTTPStatus, _ message: StaticString, retryAfterSeconds: Int? = nil) {
         self.status = status
         self.message = message
+        self.retryAfterSeconds = retryAfterSeconds
     }
 
     static func badRequest(_ message: StaticString) -> HTTPRefusal { HTTPRefusal(.badRequest, message) }
@@ -20,5 +23,9 @@ struct HTTPRefusal: Error, Sendable {
     static let badCompression = HTTPRefusal(.badRequest, "the compressed body is damaged")
     static let unknownExpectation = HTTPRefusal(.expectationFailed, "the expectation cannot be met")
     static let plainToTLS = HTTPRefusal(.badRequest, "this port speaks TLS only; use https:// in the address")
+    static let hostIsFull = HTTPRefusal(
+        .serviceUnavailable, "too much is being sent to this host at this moment; nothing was done, try again", retryAfterSeconds: 1)
+    static let clientIsFull = HTTPRefusal(
+        .tooManyRequests, "this client sends too much at the same time; nothing was done, try again", retryAfterSeconds: 1)
     static let tooManyConnections = HTTPRefusal(.serviceUnavailable, "too many connections are open")
 }

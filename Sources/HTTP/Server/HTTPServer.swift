@@ -9,6 +9,8 @@ public final class HTTPServer {
     public let loop: EventLoop
     /// What it holds its clients to.
     public let limits: HTTPLimits
+    /// What it may hold of requests and answers.
+    public let memory: MemoryBudget
 
     /// Whether `drain` was called.
     public private(set) var isDraining = false
@@ -33,9 +35,12 @@ public final class HTTPServer {
     /// A server without connections.
     ///
     /// - Parameter handler: kept alive by the server.
-    public init(loop: EventLoop, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler) {
+    public init(
+        loop: EventLoop, limits: HTTPLimits = HTTPLimits(), memory: MemoryBudget = MemoryBudget(bytesMax: .max), handler: any HTTPHandler
+    ) {
         self.loop = loop
         self.limits = limits
+        self.memory = memory
         self.handler = handler
     }
 
@@ -138,7 +143,7 @@ public final class HTTPServer {
     /// Takes an exchange back for another request. Whoever still holds it keeps it for itself: see `takeExchange`.
     func recycle(_ exchange: HTTPExchange) {
         // What grew large is not kept, so that a flood of such requests leaves nothing behind.
-        let isSmall = exchange.head.count <= 4096 && exchange.head.fieldCount <= 128 && exchange.body.count <= 16 * 1024
+        let isSmall = exchange.charge.bytes == 0 && exchange.head.count <= 4096 && exchange.head.fieldCount <= 128 && exchange.body.count <= 16 * 1024
         if freeExchanges.count < 256, isSmall { freeExchanges.append(exchange) }
     }
 }

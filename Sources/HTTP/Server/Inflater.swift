@@ -13,6 +13,8 @@ final class Inflater {
     private var isEnded = false
 
     private static let roomCount = 16 * 1024
+    /// The memory that one takes, zlib's window included.
+    static let stateBytes = 64 * 1024
 
     init(coding: RequestHead.ContentCoding) {
         self.coding = coding

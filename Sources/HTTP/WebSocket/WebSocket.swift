@@ -129,6 +129,15 @@ public final class WebSocket {
         return true
     }
 
+    /// Bytes of a message that has not come to its end.
+    var unfinishedBytes: Int { reader.unfinishedBytes }
+
+    /// There is no memory for the message that is on its way.
+    func giveUp() {
+        if isOpen { write(Self.closePayload(1013, "too much is being sent at this moment; try again").span, opcode: 8) }
+        finish(1013)
+    }
+
     func didDrain() {
         // It reads: what it has said meanwhile was not listened to.
         lastHeard = connection.stream.loop.nowMilliseconds

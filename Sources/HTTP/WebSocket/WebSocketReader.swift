@@ -101,6 +101,9 @@ struct WebSocketReader: ~Copyable {
         }
     }
 
+    /// Bytes of a message that has not come to its end.
+    var unfinishedBytes: Int { message.count }
+
     private var headLength: Int {
         let length = head[1] & 0x7F
         return 2 + (length == 126 ? 2 : length == 127 ? 8 : 0) + 4

@@ -73,7 +73,7 @@ private final class GrowingBody: HTTPBodyReceiver {
     func exchange(_ exchange: HTTPExchange, didReceive bytes: Span<UInt8>) {
         let count = body.count + bytes.count
         guard count <= limit else { return refuse(exchange, RESTError(.contentTooLarge, RESTError.writeTooLarge.message)) }
-        guard let share, share.covers(count) else { return refuse(exchange, .tooMuchIsWritten) }
+        guard let share, share.covers(count), exchange.holdsMuch(count) else { return refuse(exchange, .tooMuchIsWritten) }
         body.append(bytes)
     }
 
@@ -88,7 +88,12 @@ private final class GrowingBody: HTTPBodyReceiver {
     }
 }
 
+extension HTTPExchange {
+    /// Whether there is room for `bytes` that are kept while the database works; what is small is not counted.
+    func holdsMuch(_ bytes: Int) -> Bool { bytes <= 4096 || hold(bytes: bytes) }
+}
+
 extension RESTError {
-    fileprivate static let tooMuchIsWritten = RESTError(
+    static let tooMuchIsWritten = RESTError(
         .serviceUnavailable, "Too much is being written at this moment; nothing was done, try again")
 }

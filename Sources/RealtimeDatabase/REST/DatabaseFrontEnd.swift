@@ -66,6 +66,7 @@ public final class DatabaseFrontEnd {
 
     private func verify(_ token: [UInt8], _ exchange: HTTPExchange, _ verb: RESTVerb, _ parameters: RESTParameters, _ body: Span<UInt8>) {
         // The body's bytes are gone once this returns.
+        guard exchange.holdsMuch(body.count) else { return RESTAnswer.refuse(exchange, .tooMuchIsWritten) }
         let body = body.array()
         requesters.checker.check(token) { [self] verdict in
             do throws(RESTError) {

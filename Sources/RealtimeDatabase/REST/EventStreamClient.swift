@@ -16,11 +16,18 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     /// The state of the tree that the client has.
     private var commit: UInt64 = 0
     private var window = QueryWindow()
+    private var windowBytes = 0
     /// What has arrived of a query's long result.
     private var gathered: [UInt8] = []
     /// What the client has still to hear, and how much it is.
     private var backlog: [EventFrame] = []
-    private var backlogBytes = 0
+    private var backlogBytes = 0 {
+        didSet { backlogCharge.set(to: backlogBytes) }
+    }
+    /// Counts the backlog.
+    private var backlogCharge = MemoryCharge()
+    /// Counts a query's result, as it arrives and as it is kept to be compared.
+    private var resultCharge = MemoryCharge()
     /// Whether the backlog was given up, so that the whole value must follow; of a query: whether it must be asked again.
     private var isStale = false
     /// How many answers about whether it may go on are awaited; until they are here nothing is told.
@@ -70,6 +77,8 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     func open() throws(RESTError) {
         try call.front.streams.admit(self)
         exchange.observer = self
+        backlogCharge = exchange.answerCharge()
+        resultCharge = exchange.answerCharge()
         namespace.profile.record(Operation(.concurrentConnect))
         topic = call.front.streams.join(self, namespace, request.path)
     }
@@ -102,7 +111,10 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         }
         state = .over
         backlog = []
+        backlogBytes = 0
         gathered = []
+        window = QueryWindow()
+        resultCharge.set(to: 0)
         expiry?.close()
         expiry = nil
         if let topic { call.front.streams.leave(self, topic) }
@@ -152,6 +164,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         case .value(let json, _, let commit):
             self.commit = commit
             isQuery ? show(json) : send(value: json)
+            if case .over = state { return }
             state = .live
             go()
         case .stream(let rest) where isQuery:
@@ -181,6 +194,10 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             switch piece {
             case .some(let bytes):
                 gathered += bytes
+                guard resultCharge.grow(to: windowBytes + gathered.count) == .granted else {
+                    rest.cancel()
+                    return refuse(.tooManyResults)
+                }
                 gather(rest)
             case .last(let bytes):
                 let json = gathered + bytes
@@ -195,7 +212,11 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private func show(_ json: [UInt8]) {
         var limits = DraftLimits()
         limits.stringBytesMax = .max
-        let node = (try? Draft(parsing: json.span, limits: limits))?.node ?? .empty
+        let draft = (try? Draft(parsing: json.span, limits: limits)) ?? Draft(.empty)
+        guard resultCharge.grow(to: draft.heldBytes) == .granted else { return refuse(.tooManyResults) }
+        resultCharge.set(to: draft.heldBytes)
+        windowBytes = draft.heldBytes
+        let node = draft.node
         let isFirst = !exchange.isAnswered
         let frames = window.move(to: node, form: form)
         guard !isFirst else { return send(value: node.serialized(form: form)) }
@@ -243,8 +264,10 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         }
         backlog.append(frame)
         backlogBytes += frame.bytes.count
-        guard backlogBytes > call.front.settings.streamBacklogBytesMax else { return true }
+        let hasRoom = backlogBytes <= call.front.settings.streamBacklogBytesMax && !exchange.isBehind(by: 0)
+        guard !hasRoom else { return true }
         backlog = []
+        backlogBytes = 0
         isStale = true
         return false
     }
@@ -319,6 +342,11 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         guard !bytes.isEmpty else { return }
         if exchange.write(bytes.span) == .congested { isCongested = true }
     }
+}
+
+extension DatabaseError {
+    fileprivate static let tooManyResults = DatabaseError(
+        .unavailable, "The results of queries that clients listen to take all memory there is for them; try again")
 }
 
 extension RESTCall {

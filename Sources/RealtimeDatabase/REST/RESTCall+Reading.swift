@@ -54,7 +54,9 @@ extension RESTCall {
             return
         }
         switch outcome {
-        case .value(let json, let etag, _): answer(json: json.span, etag: etag)
+        case .value(let json, let etag, _):
+            guard exchange.admits(answerOf: json.count) else { return refuse(.tooMuchIsRead) }
+            answer(json: json.span, etag: etag)
         case .notModified(let etag): answerNotModified(etag: etag)
         case .refused(let error): refuse(RESTError(error))
         case .stream(let rest):
@@ -67,6 +69,10 @@ extension RESTCall {
                 exchange.startResponse(.ok) { writeFields(to: $0, etag: rest.etag) }
                 exchange.end()
             } else {
+                guard exchange.admits(answerOf: rest.first.count) else {
+                    rest.cancel()
+                    return refuse(.tooMuchIsRead)
+                }
                 LongAnswer(self, rest).begin()
             }
         }
@@ -135,4 +141,9 @@ final class LongAnswer: HTTPExchangeObserver {
         isComplete = true
         rest.cancel()
     }
+}
+
+extension RESTError {
+    fileprivate static let tooMuchIsRead = RESTError(
+        .serviceUnavailable, "Too many answers wait for clients that do not read them; try again")
 }

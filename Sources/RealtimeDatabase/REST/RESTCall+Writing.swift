@@ -50,9 +50,9 @@ extension RESTCall {
         guard body.count > 0 else { throw .noData }
         let update: UpdateDraft
         do throws(NodeError) {
-            update = try UpdateDraft(parsing: body, limits: limits(above: location.path.count))
+            update = try UpdateDraft(parsing: body, limits: limits(body, above: location.path.count))
         } catch {
-            throw .badRequest(error.message)
+            throw refusal(error)
         }
         let leaves = update.members.reduce(update.priorities.count) { $0 + $1.draft.leafCount }
         try send(makeRequest(.update(base: location.path, update), bytes: body.count), leaves: leaves, bytes: body.count, echo: body.array())
@@ -87,14 +87,26 @@ extension RESTCall {
     private func draft(_ body: Span<UInt8>, above depth: Int, isPriority: Bool = false) throws(RESTError) -> Draft {
         guard body.count > 0 else { throw .noData }
         do throws(NodeError) {
-            return isPriority ? try Draft(parsingPriority: body) : try Draft(parsing: body, limits: limits(above: depth))
+            return isPriority ? try Draft(parsingPriority: body) : try Draft(parsing: body, limits: limits(body, above: depth))
         } catch {
-            throw .badRequest(error.message)
+            throw refusal(error)
         }
     }
 
-    private func limits(above depth: Int) -> DraftLimits {
+    /// What has too many values for the memory that is left now may find room later.
+    private func refusal(_ error: NodeError) -> RESTError {
+        let isShort = error.kind == .tooManyNodes && exchange.isShortOfRoom
+        return isShort ? .tooMuchIsWritten : .badRequest(error.message)
+    }
+
+    /// Bodies up to here have no more values than anybody may send.
+    private static let smallBodyBytes = 128 * 1024
+
+    private func limits(_ body: Span<UInt8>, above depth: Int) -> DraftLimits {
         var limits = DraftLimits()
+        if body.count > Self.smallBodyBytes {
+            limits.nodesMax = max(exchange.room(mayExceed: requester.isAdmin), 0) / Draft.leafOverheadBytes
+        }
         limits.stringBytesMax = front.database.limits.stringBytesMax
         limits.depthAbove = depth
         return limits
@@ -112,6 +124,8 @@ extension RESTCall {
 
     private func send(_ request: WriteRequest, leaves: Int = 0, bytes: Int = 0, echo: [UInt8]) throws(RESTError) {
         let namespace = try namespace()
+        // Until the write is answered, also where its sender does not wait for that.
+        guard exchange.holdsMuch(echo.count + bytes + leaves * Draft.leafOverheadBytes) else { throw .tooMuchIsWritten }
         // What the smallest limit allows needs no look at which one it is.
         guard !WriteSizeLimit.tiny.allows(leaves: leaves, bytes: bytes) else { return send(request, to: namespace, echo: echo) }
         if let limit = parameters.writeSizeLimit {

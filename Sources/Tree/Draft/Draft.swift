@@ -11,6 +11,11 @@ public struct Draft: Sendable {
     /// How many leaves there are, server values included.
     public var leafCount: Int
 
+    /// What one leaf takes in memory beside its bytes, with its key and its part of what is around it.
+    public static let leafOverheadBytes = 72
+    /// About how much memory it takes.
+    public var heldBytes: Int { leafBytes + leafCount * Self.leafOverheadBytes }
+
     /// A value that is known already, so that nothing waits.
     public init(_ node: Node) {
         self.node = node

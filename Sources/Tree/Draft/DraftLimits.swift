@@ -6,6 +6,8 @@ public struct DraftLimits: Sendable, Hashable {
     public var keyBytesMax = Path.keyBytesMax
     /// The greatest depth of what is written, counted from the root.
     public var depthMax = Path.depthMax
+    /// The most values, containers and what is left out included: each takes memory, however short its text.
+    public var nodesMax = Int.max
     /// How deep the place is where the body is written: the count of its path.
     public var depthAbove = 0
 

@@ -21,6 +21,7 @@ struct DraftParser {
     var found: [Found] = []
     private var leafBytes = 0
     private var leafCount = 0
+    private var nodeCount = 0
     private var nesting = 0
     /// How many members an object gets room for at first: most have no more, and growing copies them.
     private static let membersExpected = 4
@@ -123,6 +124,7 @@ struct DraftParser {
             let node = try value(depth: depth + 1)
             if !node.isEmpty {
                 let key = String(index)
+                try countNode()
                 children.append(Node.Child(key: key, node: node))
                 own(from: before, key, index)
             }
@@ -148,6 +150,7 @@ struct DraftParser {
                 if found.count > first { own(from: first, key, children.count) }
                 if node.isEmpty { hasEmpty = true }
                 if children.isEmpty { children.reserveCapacity(Self.membersExpected) }
+                try countNode()
                 children.append(Node.Child(key: key, node: node))
             case .virtual(let name):
                 var members = virtual ?? VirtualMembers()
@@ -198,6 +201,13 @@ struct DraftParser {
         defer { (found, leafBytes, leafCount, hasDuplicates) = counted }
         let node = try value(depth: depth)
         return Draft(node: node, found: found, leafBytes: 0, leafCount: 0)
+    }
+
+    /// Counts one more value, of the whole text.
+    @inline(__always)
+    mutating func countNode() throws(NodeError) {
+        nodeCount += 1
+        guard nodeCount <= limits.nodesMax else { throw NodeError(kind: .tooManyNodes) }
     }
 
     /// Counts a leaf that the text only describes.

@@ -15,6 +15,8 @@ public struct NodeError: Error, Sendable, Hashable, CustomStringConvertible {
         case keyTooLong(bytesMax: Int)
         case stringTooLong(bytesMax: Int)
         case tooDeep(levelsMax: Int)
+        /// More values than there is memory for.
+        case tooManyNodes
         /// `.value` beside children.
         case mixedValue
         /// A priority that is neither null, a number, a string nor the time.
@@ -48,6 +50,7 @@ public struct NodeError: Error, Sendable, Hashable, CustomStringConvertible {
         case .keyTooLong(let bytes): "Invalid data; a key is longer than \(bytes) bytes."
         case .stringTooLong(let bytes): "Invalid data; a string is longer than \(bytes) bytes."
         case .tooDeep(let levels): "Invalid data; the path would have more than \(levels) levels."
+        case .tooManyNodes: "Data to write exceeds the maximum size that can be modified with a single request."
         case .mixedValue: "Invalid data; .value can't stand beside other children."
         case .badPriority: "Invalid data; a priority must be a string, a number or null."
         case .badServerValue: "Invalid data; this server value does not exist."

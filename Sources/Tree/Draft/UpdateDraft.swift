@@ -67,6 +67,8 @@ extension DraftParser {
             try expect(UInt8(ascii: ":"))
             skipWhitespace()
             let node = try value(depth: limits.depthAbove + place.path.count)
+            // With its path a member takes as much as several children.
+            for _ in 0..<3 { try countNode() }
             try body(place, draft(of: node))
             skipWhitespace()
             guard peek() == UInt8(ascii: ",") else { return try expect(UInt8(ascii: "}")) }
