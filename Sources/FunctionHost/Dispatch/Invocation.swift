@@ -30,6 +30,7 @@ class Invocation {
     /// Context and payload of an invocation that waits for a worker.
     final var parked = ByteBuffer()
     final var parkedContextSize = 0
+    private var wasParked = false
     /// Counts what is kept of it before it is started.
     final var charge = MemoryCharge()
 
@@ -140,9 +141,16 @@ class Invocation {
             parked.clear(keepingAtMost: 0)
             return false
         }
-        function.figures.park()
+        countAsParked()
         parked.append(payload)
         return true
+    }
+
+    /// Counts it among those that did not get an instance at once; once, however often it waits for one.
+    final func countAsParked() {
+        guard !wasParked else { return }
+        wasParked = true
+        function.figures.park()
     }
 
     /// Counts `bytes` as kept until it is started or over, where there is room for them.

@@ -84,7 +84,7 @@ final class WorkerPool {
 
     /// Gives an invocation that a worker has not begun to another, or lets it wait for one.
     func dispatchAgain(_ invocation: Invocation) {
-        invocation.function.figures.park()
+        invocation.countAsParked()
         if let worker = freeWorker() { return worker.startParked(invocation) }
         guard !isStopping else { return invocation.fail(.shuttingDown) }
         startWorkerIfNeeded(waiting: queue.count + 1)
