@@ -297,3 +297,25 @@ def test_web_sockets_with_unfinished_messages(launch, clients, grown):
     for device in devices:
         device.close()
     until_nothing_is_held(host)
+
+
+def test_the_largest_body_reaches_a_function(launch):
+    """With the largest head that can be configured, each byte of which takes three in what the function is told."""
+    host = launch(['hoards'], config={'server': {'loops': 1, 'limits': {'bodyBytes': 64 * MEBIBYTE, 'headerBytes': MEBIBYTE}}})
+    assert host.request('POST', host.path('swallow'), body='1').text == '1'
+    before = {worker.pid for worker in host.loaded_workers()}
+    head = post(host.path('swallow'), 64 * MEBIBYTE, type='text/plain').encode()
+    with host.wire() as wire:
+        wire.send(head.replace(b'\r\n\r\n', b'\r\nX-Long: ' + b'\xff' * 1_000_000 + b'\r\n\r\n'))
+        wire.send(b' ' * (64 * MEBIBYTE))
+        answer = wire.response()
+    assert (answer.status, answer.text) == (200, str(64 * MEBIBYTE))
+    assert {worker.pid for worker in host.loaded_workers()} == before
+
+
+def test_a_body_that_no_worker_takes_cannot_be_configured(prepare):
+    host = prepare(config={'server': {'limits': {'bodyBytes': 64 * MEBIBYTE + 1}}})
+    host.spawn()
+    assert host.process.wait(20) == 1
+    host.process = None
+    assert 'server.limits.bodyBytes' in host.log and '67108864' in host.log

@@ -28,9 +28,8 @@ final class LoopShard: @unchecked Sendable {
 
     init(
         loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies, gate: TokenGate,
-        memory: MemoryBudget,
-        database: RealtimeDatabase, databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService, metrics: MetricsPage,
-        functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
+        memory: MemoryBudget, database: RealtimeDatabase, databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService,
+        metrics: MetricsPage, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
         self.thread = thread

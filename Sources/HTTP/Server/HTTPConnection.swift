@@ -165,7 +165,10 @@ final class HTTPConnection: StreamHandler {
         countWaiting()
         if isHeld { return stream.pauseReading() }
         // A head can be used once it is whole; what follows a request can wait with the client.
-        let room = phase != .head && server.memory.requests.isFull ? 0 : server.limits.pipelinedBytesMax
+        let room =
+            phase == .head
+            ? max(server.limits.headBytesMax, server.limits.pipelinedBytesMax)
+            : server.memory.requests.isFull ? 0 : server.limits.pipelinedBytesMax
         if phase == .closing || backlog.count <= room {
             stream.resumeReading()
         } else {
