@@ -30,32 +30,37 @@
 #define DECLARE(name) __typeof__(&name) name;
 static struct { FUNCTIONS(DECLARE) } curl;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char failure[256];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int is_loaded;
 
-static void load(void) {
+static int load(char *failure, size_t size) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         const char *reason = dlerror();
-        snprintf(failure, sizeof failure, "libcurl cannot be opened: %s", reason == NULL ? "no reason given" : reason);
-        return;
+        snprintf(failure, size, "libcurl cannot be opened: %s", reason == NULL ? "no reason given" : reason);
+        return 0;
     }
 #define RESOLVE(name)                                                                    \
     *(void **)&curl.name = dlsym(library, #name);                                        \
     if (curl.name == NULL) {                                                             \
-        snprintf(failure, sizeof failure, "libcurl.so.4 has no function %s", #name);     \
-        return;                                                                          \
+        snprintf(failure, size, "libcurl.so.4 has no function %s", #name);               \
+        return 0;                                                                        \
     }
     FUNCTIONS(RESOLVE)
     CURLcode code = curl.curl_global_init(CURL_GLOBAL_DEFAULT);
     if (code != CURLE_OK) {
-        snprintf(failure, sizeof failure, "libcurl cannot be used: %s", curl.curl_easy_strerror(code));
+        snprintf(failure, size, "libcurl cannot be used: %s", curl.curl_easy_strerror(code));
     }
+    return code == CURLE_OK;
 }
 
-const char *hearth_curl_load(void) {
-    pthread_once(&once, load);
-    return failure[0] == '\0' ? NULL : failure;
+int hearth_curl_load(char *failure, size_t size) {
+    pthread_mutex_lock(&mutex);
+    /* What has failed for want of a descriptor is tried again. */
+    if (!is_loaded) is_loaded = load(failure, size);
+    const int result = is_loaded;
+    pthread_mutex_unlock(&mutex);
+    return result;
 }
 
 // libcurl's own sockets would be inherited by the worker processes. Each address that a name leads to comes by here before anything is sent.

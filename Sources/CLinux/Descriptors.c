@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -91,3 +92,28 @@ void linux_clear_event(int descriptor) {
 }
 
 void linux_close_event(int descriptor) { close(descriptor); }
+
+int linux_accept(int socket) {
+    const int connection = accept4(socket, NULL, NULL, SOCK_CLOEXEC);
+    return connection >= 0 ? connection : -errno;
+}
+
+/* Written once, before there is a second thread. */
+static rlim_t limit_before;
+
+long linux_raise_open_files(long most) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    limit_before = limit.rlim_cur;
+    struct rlimit raised = limit;
+    raised.rlim_cur = limit.rlim_max < (rlim_t)most ? limit.rlim_max : (rlim_t)most;
+    if (raised.rlim_cur > limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+    return limit.rlim_cur < (rlim_t)most ? (long)limit.rlim_cur : most;
+}
+
+void linux_restore_open_files(void) {
+    struct rlimit limit;
+    if (limit_before == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit_before > limit.rlim_max) return;
+    limit.rlim_cur = limit_before;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}

@@ -64,6 +64,7 @@ static void keep(const char *const *arguments, const char *const *environment, c
         sigemptyset(&all);
         sigprocmask(SIG_SETMASK, &all, NULL);
         if (chdir(directory) != 0) _exit(126);
+        linux_restore_open_files();
         execve(arguments[0], (char *const *)arguments, (char *const *)environment);
         _exit(127);
     }

@@ -70,22 +70,19 @@ public final class ChildProcess {
 
     /// Starts a program while the loop goes on. To be called on the loop.
     ///
-    /// A thread of the blocking pool starts it, which is there for as long as this process: a child that wants to end with the thread that
-    /// started it ends with the process.
+    /// A thread of the process's pool starts it, which is there for as long as this process: a child that wants to end with the thread
+    /// that started it ends with the process.
     ///
     /// - Parameter completion: called on the loop, never before this has returned.
     public static func start(loop: EventLoop, _ command: Command, completion: @escaping (Result<ChildProcess, LoopError>) -> Void) {
         let completion = LoopBound(completion, loop: loop)
         do throws(LoopError) {
             let spawn = try Spawn(command)
-            BlockingPool.shared.run {
-                let spawned = spawn.run()
-                loop.post {
-                    do throws(LoopError) {
-                        completion.value(.success(try ChildProcess(loop: loop, spawn, spawned)))
-                    } catch {
-                        completion.value(.failure(error))
-                    }
+            loop.offload { spawn.run() } then: { spawned in
+                do throws(LoopError) {
+                    completion.value(.success(try ChildProcess(loop: loop, spawn, spawned)))
+                } catch {
+                    completion.value(.failure(error))
                 }
             }
         } catch {

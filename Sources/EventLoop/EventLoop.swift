@@ -53,7 +53,7 @@ public final class EventLoop: @unchecked Sendable {
         ownProgress = .allocate(capacity: 1)
         ownProgress.initialize(to: LoopProgress())
         progress = ownProgress
-        try check(uv_loop_init(handle), "loop")
+        try Self.initialize(handle)
         isOpen = true
         let pointer = Unmanaged.passUnretained(self).toOpaque()
         wakeUp = try WakeUp(loop: handle)
@@ -72,6 +72,15 @@ public final class EventLoop: @unchecked Sendable {
         readBuffer.deallocate()
         ownProgress.deinitialize(count: 1)
         ownProgress.deallocate()
+    }
+
+    private static func initialize(_ handle: UnsafeMutablePointer<uv_loop_t>) throws(LoopError) {
+        // libuv (1.44, and still 1.48) leaves its epoll descriptor open where a later step of uv_loop_init fails.
+        UnsafeMutableRawPointer(handle).initializeMemory(as: UInt8.self, repeating: 0, count: MemoryLayout<uv_loop_t>.size)
+        handle.pointee.backend_fd = -1
+        let code = uv_loop_init(handle)
+        if code < 0, handle.pointee.backend_fd >= 0 { Glibc.close(handle.pointee.backend_fd) }
+        try check(code, "loop")
     }
 
     private static func from(_ data: UnsafeMutableRawPointer?) -> EventLoop {

@@ -1,15 +1,29 @@
 import CLibuv
+import CLinux
 import Glibc
 
 /// A listening TCP socket: hands every accepted connection to its owner.
+///
+/// Where the process has no descriptor left, a connection is accepted with one that is held for this; its owner is told by
+/// ``Stream/isSurplus`` to refuse it. Until there is a descriptor to hold again, further connections wait in the kernel.
 public final class Listener {
     private let loop: EventLoop
-    private let handle: UnsafeMutablePointer<uv_tcp_t>
+    private let descriptor: Int32
     private let accept: (Stream) -> Void
+    private var poll: Poll?
+    private var retry: Timer?
+    /// Open for nothing but its place among the process's descriptors; -1 for none.
+    private var held: Int32 = -1
     private var isClosed = false
+
+    /// Connections that are accepted before others of the loop have their turn.
+    private static let turnMax = 256
+    private static let retryMilliseconds: UInt64 = 50
 
     /// The port that it listens on, the kernel's choice where 0 was asked for.
     public let port: Int
+    /// Called on the loop when connections have to wait because the kernel refuses to hand them out.
+    public var failed: ((LoopError) -> Void)?
 
     /// Listens on `host` and `port`.
     ///
@@ -25,23 +39,20 @@ public final class Listener {
         return try Listener(loop: loop, adopting: socket.descriptor, name: socket.name, backlog: backlog, accept: accept)
     }
 
-    /// Accepts the connections of a bound socket that was handed over; it becomes the listener's.
+    /// Listens on a bound socket that was handed over; it becomes the listener's, also when this fails.
     public init(
         loop: EventLoop, adopting descriptor: Int32, name: String, backlog: Int = 1024, accept: @escaping (Stream) -> Void
     ) throws(LoopError) {
         self.loop = loop
         self.accept = accept
-        handle = .allocate(capacity: 1)
-        uv_tcp_init(loop.handle, handle)
-        var code = uv_tcp_open(handle, descriptor)
-        if code < 0 { Glibc.close(descriptor) }
-        if code == 0 { code = uv_listen(Self.stream(handle), Int32(backlog)) { Listener.didConnect($0, $1) } }
-        if code < 0 {
-            closeAndFree(handle)
-            throw LoopError(code: code, operation: "listen", subject: name)
-        }
-        port = Self.localPort(of: handle)
-        handle.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+        self.descriptor = descriptor
+        port = SocketAddress.localPort(of: descriptor)
+        // Errors from here on end in `deinit`, which closes the descriptor.
+        if listen(descriptor, Int32(backlog)) != 0 { throw LoopError(code: -errno, operation: "listen", subject: name) }
+        let poll = try Poll(loop: loop, descriptor: descriptor) { [unowned self] _ in acceptWaiting() }
+        self.poll = poll
+        try poll.watch(.readable)
+        hold()
     }
 
     deinit { close() }
@@ -50,9 +61,6 @@ public final class Listener {
     ///
     /// - Throws: `LoopError` when there is no descriptor left.
     public func listeningSocket() throws(LoopError) -> ListeningSocket {
-        var descriptor: uv_os_fd_t = -1
-        let base = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
-        try check(uv_fileno(base, &descriptor), "listen", "\(port)")
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         if copy < 0 { throw LoopError(code: -errno, operation: "listen", subject: "\(port)") }
         return try ListeningSocket(descriptor: copy)
@@ -62,35 +70,74 @@ public final class Listener {
     public func close() {
         guard !isClosed else { return }
         isClosed = true
-        closeAndFree(handle)
+        poll?.close()
+        poll = nil
+        retry = nil
+        Glibc.close(descriptor)
+        if held >= 0 { Glibc.close(held) }
     }
 
-    private static func didConnect(_ server: UnsafeMutablePointer<uv_stream_t>?, _ status: Int32) {
-        guard status == 0, let server, let data = server.pointee.data else { return }
-        let listener = Unmanaged<Listener>.fromOpaque(data).takeUnretainedValue()
-        let client = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
-        uv_tcp_init(listener.loop.handle, client)
-        guard uv_accept(server, stream(client)) == 0 else {
-            closeAndFree(client)
-            return
+    // MARK: Accepting
+
+    private func acceptWaiting() {
+        for _ in 0..<Self.turnMax where !isClosed {
+            var result = linux_accept(descriptor)
+            if result >= 0 {
+                take(result)
+                continue
+            }
+            if result == -EMFILE || result == -ENFILE, held >= 0 {
+                result = acceptWithHeld()
+                if result >= 0 { continue }
+            }
+            switch -result {
+            case EAGAIN: return
+            // The client has gone while it waited; accept(2) tells errors of its network here, too.
+            case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH: continue
+            default: return pause(LoopError(code: result, operation: "accept", subject: "\(port)"))
+            }
         }
-        uv_tcp_nodelay(client, 1)
-        listener.accept(Stream(loop: listener.loop, handle: client))
     }
 
-    private static func stream(_ handle: UnsafeMutablePointer<uv_tcp_t>) -> UnsafeMutablePointer<uv_stream_t> {
-        UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_stream_t.self)
+    private func take(_ connection: Int32, isSurplus: Bool = false) {
+        let share = isSurplus ? .kept : DescriptorLimit.share(of: connection)
+        // One that cannot be watched is closed, and its client comes again.
+        guard let stream = try? Stream.adopting(connection: connection, loop: loop) else { return }
+        stream.sendsAtOnce()
+        stream.surplus = share
+        accept(stream)
     }
 
-    private static func localPort(of handle: UnsafeMutablePointer<uv_tcp_t>) -> Int {
-        var storage = sockaddr_storage()
-        var length = Int32(MemoryLayout<sockaddr_storage>.size)
-        _ = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { uv_tcp_getsockname(handle, $0, &length) }
-        }
-        return withUnsafePointer(to: storage) { pointer in
-            // sockaddr_in and sockaddr_in6 keep the port in the same place.
-            pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { Int(UInt16(bigEndian: $0.pointee.sin_port)) }
+    /// Accepts a connection in the place of the held descriptor.
+    private func acceptWithHeld() -> Int32 {
+        Glibc.close(held)
+        held = -1
+        let result = linux_accept(descriptor)
+        if result >= 0 { take(result, isSurplus: true) }
+        hold()
+        return result
+    }
+
+    private func hold() {
+        if held < 0 { held = open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    }
+
+    /// Leaves connections in the kernel for a moment.
+    private func pause(_ error: LoopError) {
+        failed?(error)
+        try? poll?.watch([])
+        let timer = Timer(loop: loop) { [unowned self] in resume() }
+        timer.start(afterMilliseconds: Self.retryMilliseconds)
+        retry = timer
+    }
+
+    private func resume() {
+        hold()
+        do throws(LoopError) {
+            try poll?.watch(.readable)
+            retry = nil
+        } catch {
+            pause(error)
         }
     }
 }

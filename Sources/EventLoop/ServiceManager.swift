@@ -5,6 +5,8 @@ import Glibc
 ///
 /// Can be used from every thread. What cannot be sent is lost: a service does not fail because its manager does not listen.
 public struct ServiceManager: Sendable {
+    /// Held from the start, so that a host without descriptors still says that it is alive; -1 for none. Never closed.
+    private let descriptor: Int32
     private let address: sockaddr_un
     private let length: socklen_t
     /// How often it wants to hear that the service is alive, in microseconds; nil where it does not watch.
@@ -33,6 +35,7 @@ public struct ServiceManager: Sendable {
         self.address = address
         length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
         self.path = path
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         self.watchdogMicroseconds = watchdogMicroseconds
     }
 
@@ -46,9 +49,7 @@ public struct ServiceManager: Sendable {
     /// Tells it all of `states`, each `NAME=value`, at once.
     public func notify(_ states: String...) {
         let text = Array(states.joined(separator: "\n").utf8)
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
         var address = address
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -30,6 +30,16 @@ enum SocketAddress {
         }
     }
 
+    /// The port that a socket is bound to; 0 where it is none.
+    static func localPort(of descriptor: Int32) -> Int {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let code = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return code == 0 ? parts(of: &storage).port : 0
+    }
+
     private static func string(_ characters: [CChar]) -> String {
         String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

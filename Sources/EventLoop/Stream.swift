@@ -55,6 +55,7 @@ public final class Stream {
     var isDirty = false
     var isReading = false
     var wasCongested = false
+    var surplus = DescriptorLimit.Share.usable
 
     enum State { case open, finishing, closed }
 
@@ -100,6 +101,17 @@ public final class Stream {
         guard state != .closed, uv_fileno(base, &descriptor) == 0 else { return nil }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy < 0 ? nil : copy
+    }
+
+    /// Whether the process has hardly any descriptors left, so that whoever accepts it should refuse it and close it soon.
+    public var isSurplus: Bool { surplus != .usable }
+
+    /// Whether there is not even room for a refusal.
+    public var isToBeClosed: Bool { surplus == .forbidden }
+
+    /// Lets what is written leave at once, however little it is.
+    func sendsAtOnce() {
+        if handle.pointee.type == UV_TCP { uv_tcp_nodelay(UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_tcp_t.self), 1) }
     }
 
     /// Whether TLS is spoken on it.

@@ -7,12 +7,12 @@
 
 /// libcurl, opened when something is fetched for the first time and not before (docs/decisions/lazy-libcurl.md).
 ///
-/// Every function below but hearth_curl_load is called only after that one has returned NULL. The setters have one type
+/// Every function below but hearth_curl_load is called only after that one has returned true. The setters have one type
 /// of argument each, because Swift cannot call functions with a variable number of them.
 
 /// Opens the library and prepares it, once however often it is called and from however many threads.
-/// Returns NULL, or why it cannot be used, as text that stays valid.
-const char *hearth_curl_load(void);
+/// Returns whether it can be used; if not, `failure` gets the reason, and the next call tries again.
+int hearth_curl_load(char *failure, size_t size);
 
 CURL *hearth_curl_easy_init(void);
 void hearth_curl_easy_cleanup(CURL *easy);

@@ -18,6 +18,15 @@ int linux_set_no_new_privileges(void);
 /* Closes every descriptor from `first` on. 0, or a negated errno. */
 int linux_close_from(unsigned first);
 
+/* Accepts a connection that is not inherited. Its descriptor, or a negated errno. */
+int linux_accept(int socket);
+
+/* Raises the soft limit of open files to the hard one, or to `most` where that is less. The limit that holds then. */
+long linux_raise_open_files(long most);
+
+/* Goes back to the soft limit that was there before. For a process that was forked from the one that raised it: system calls only. */
+void linux_restore_open_files(void);
+
 /* The version of Landlock that the kernel has; 0 for none. */
 int linux_landlock_version(void);
 
@@ -140,6 +149,11 @@ int linux_shared_memory(size_t size);
 
 /* Maps `size` bytes of shared memory, to read and write. NULL, with errno, where that is not possible. */
 void *linux_map_shared(int descriptor, size_t size);
+
+/* From here on the jobs of Swift's tasks that belong to no executor are given to `submit`, on any thread, and not to libdispatch. Each is to
+ * be run once with `linux_run_swift_job`. For a program's start. */
+void linux_take_swift_tasks(void (*submit)(void *job));
+void linux_run_swift_job(void *job);
 
 /* The environment as it is now; ends with NULL. */
 char *const *linux_environment(void);

@@ -46,6 +46,9 @@ struct RestartPolicy {
         }
     }
 
+    /// A worker could not be started for want of descriptors, processes or memory, which is not its plugin's fault.
+    mutating func couldNotStart(now: UInt64) { notBefore = max(notBefore, now + Self.firstWaitMilliseconds) }
+
     /// A worker has answered: what crashed before is forgiven.
     mutating func didAnswer() {
         guard !crashes.isEmpty else { return }

@@ -30,6 +30,8 @@ final class WorkerPool {
     private(set) var workers: [Worker] = []
     private var queue = InvocationQueue()
     private var restarts: RestartPolicy
+    /// How often a worker could not be started since one could.
+    private var failedStarts = 0
     private var retryTimer: Timer?
     private var isStopping = false
     /// Whether its functions are served by others now.
@@ -189,14 +191,25 @@ final class WorkerPool {
         }
         do throws(PluginRefusal) {
             let worker = try dispatcher.launcher.start(artifact, settings: settings, pool: self)
+            if failedStarts > 0 {
+                dispatcher.log.notice("instances can be started again", metadata: ["plugin": "\(artifact.name)", "failures": "\(failedStarts)"])
+                failedStarts = 0
+            }
             worker.startedNanoseconds = loop.nowNanoseconds
             workers.append(worker)
             if isRetired { dispatcher.keep(self) }
             return true
         } catch {
-            restarts.didCrash(now: loop.nowMilliseconds)
-            dispatcher.log.error("an instance cannot be started", metadata: ["plugin": "\(artifact.name)", "reason": "\(error)"])
-            if settings.isIsolated { scheduleRetry() } else { refusal = error }
+            if failedStarts == 0 {
+                dispatcher.log.error("an instance cannot be started", metadata: ["plugin": "\(artifact.name)", "reason": "\(error)"])
+            }
+            failedStarts += 1
+            if settings.isIsolated {
+                restarts.couldNotStart(now: loop.nowMilliseconds)
+                scheduleRetry()
+            } else {
+                refusal = error
+            }
             return false
         }
     }

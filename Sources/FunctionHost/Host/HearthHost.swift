@@ -62,19 +62,22 @@ public final class HearthHost {
         self.configuration = configuration
         self.options = options
         self.executable = executable
+        DescriptorLimit.raise()
         data = try DataDirectory(path: options.dataDirectory)
         let deployed = DeployedFile(path: data.deployed)
         let state = try DeployedFile(path: options.takeover?.deployed ?? data.deployed).read()
         logs = LogStore(directory: data.logs, limits: LogFiles.Limits(configuration.logging.store))
-        output = LogOutput(store: logs)
+        do throws(LoopError) {
+            output = try LogOutput(store: logs)
+            // From here on nothing fails for want of a thread that works beside the loops.
+            try EventLoop.startThreadPools()
+            home = try EventLoop()
+        } catch {
+            throw HostStartError("the host cannot start: \(error)")
+        }
         let tellsInvocations = configuration.logging.invocations ?? (configuration.mode == .development && output.isTerminal)
         let level = Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice
         log = Logger(label: "hearth") { [output] in HostLogHandler(label: $0, output: output, level: level) }
-        do throws(LoopError) {
-            home = try EventLoop()
-        } catch {
-            throw HostStartError("the event loop cannot be made: \(error)")
-        }
         memory = MemoryBudget(bytesMax: configuration.server.memoryBytes ?? MemoryBudget.standardBytes)
         dispatcher = Dispatcher(
             loop: home, limits: PoolLimits(configuration.workers), memory: memory, executable: WorkerProgram.path(executable: executable),
@@ -160,7 +163,8 @@ public final class HearthHost {
             do throws(LoopError) {
                 watchers.append(try SignalWatcher(loop: home, signal: number) { [unowned self] in stop() })
             } catch {
-                log.error("a signal cannot be caught", metadata: ["reason": "\(error)"])
+                // A host that cannot be stopped must not run.
+                throw HostStartError("the host cannot start: \(error)")
             }
         }
         watchForUpgrade()

@@ -22,6 +22,8 @@ final class LoopShard: @unchecked Sendable {
     var proxies = 0
     var isReleased = false
     var endIfReleased: (() -> Void)?
+    private let log: Logger
+    private var scarcityIsToldAgain: UInt64 = 0
     private(set) var port = 0
     /// Where connections speak TLS.
     var tls: TLSContext?
@@ -33,6 +35,7 @@ final class LoopShard: @unchecked Sendable {
     ) {
         self.loop = loop
         self.thread = thread
+        self.log = log
         let front = DatabaseFrontEnd(
             database: database, loop: loop, credentials: DatabaseCredentials(gate: gate, loop: loop), settings: databaseSettings)
         admin = AdminAPI(
@@ -75,8 +78,26 @@ final class LoopShard: @unchecked Sendable {
 
     private func listen(on socket: ListeningSocket) throws(LoopError) {
         let descriptor = try socket.duplicate()
-        listeners.append(
-            try Listener(loop: loop, adopting: descriptor, name: socket.name) { [unowned self] stream in server.accept(stream, tls: tls) })
+        add(try Listener(loop: loop, adopting: descriptor, name: socket.name) { [unowned self] in accept($0) })
+    }
+
+    private func add(_ listener: Listener) {
+        listener.failed = { [unowned self] in tellOfScarcity("\($0)") }
+        listeners.append(listener)
+    }
+
+    private func accept(_ stream: Stream) {
+        if stream.isSurplus { tellOfScarcity("the limit of open files is nearly reached") }
+        server.accept(stream, tls: tls)
+    }
+
+    /// At most one line in ten seconds: whoever is refused comes again and again.
+    private func tellOfScarcity(_ reason: String) {
+        guard loop.nowMilliseconds >= scarcityIsToldAgain else { return }
+        scarcityIsToldAgain = loop.nowMilliseconds + 10_000
+        log.error(
+            "connections are refused; raise the hard limit of open files, such as LimitNOFILE, or lower the number of clients",
+            metadata: ["reason": "\(reason)"])
     }
 
     /// Lets its thread go before workers, builds and whatever else computes on this machine (docs/decisions/scheduling.md).

@@ -55,7 +55,8 @@ final class LogOutput: @unchecked Sendable {
     let isTerminal: Bool
 
     /// - Parameter style: nil takes what suits the descriptor.
-    init(descriptor: Int32 = STDERR_FILENO, style: Style? = nil, store: LogStore? = nil) {
+    /// - Throws: `LoopError` when there is no thread for it.
+    init(descriptor: Int32 = STDERR_FILENO, style: Style? = nil, store: LogStore? = nil) throws(LoopError) {
         self.descriptor = descriptor
         self.store = store
         var text: LogText?
@@ -64,8 +65,8 @@ final class LogOutput: @unchecked Sendable {
         state = Mutex(State(text: text))
         wake = .allocate(capacity: 1)
         sem_init(wake, 0, 0)
-        startThread(self) { $0.writeForever() }
-        store?.start { [unowned self] in write($0) }
+        try DetachedThread.start { [self] in writeForever() }
+        try store?.start { [unowned self] in write($0) }
     }
 
     /// Queues one line.
@@ -163,25 +164,4 @@ final class LogOutput: @unchecked Sendable {
             return lines
         }
     }
-}
-
-/// Starts a thread that lives as long as the process, and keeps its object alive.
-func startThread<Owner: AnyObject & Sendable>(_ owner: Owner, _ body: @escaping @Sendable (Owner) -> Never) {
-    let start = ThreadStart { body(owner) }
-    var thread = pthread_t()
-    pthread_create(
-        &thread, nil,
-        { context in
-            guard let context else { return nil }
-            ThreadSignals.block()
-            Unmanaged<ThreadStart>.fromOpaque(context).takeUnretainedValue().body()
-        }, Unmanaged.passRetained(start).toOpaque())
-    pthread_detach(thread)
-}
-
-/// Carries a closure through `pthread_create`.
-private final class ThreadStart: Sendable {
-    let body: @Sendable () -> Never
-
-    init(_ body: @escaping @Sendable () -> Never) { self.body = body }
 }

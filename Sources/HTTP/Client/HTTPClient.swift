@@ -54,12 +54,30 @@ public final class HTTPClient: Sendable {
         return try result.get()
     }
 
+    /// Waits before another attempt, on a timer of the loop. `Task.sleep` would take one of libdispatch, which needs descriptors.
+    public func pause(milliseconds: UInt64) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            loop.post { [loop] in
+                var timer: Timer?
+                timer = Timer(loop: loop) {
+                    timer = nil
+                    continuation.resume()
+                }
+                timer?.start(afterMilliseconds: milliseconds)
+            }
+        }
+    }
+
     /// Off the loop, since opening the library and those that it needs reads some thirty files.
     private func openLibrary() async throws(ClientError) {
         if isLibraryReady.load(ordering: .acquiring) { return }
         let reason: String?
         do {
-            reason = try await loop.offload { hearth_curl_load().map { String(cString: $0) } }
+            reason = try await loop.offload {
+                var text = [CChar](repeating: 0, count: 256)
+                if hearth_curl_load(&text, text.count) != 0 { return nil }
+                return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
         } catch {
             reason = "\(error)"
         }

@@ -28,4 +28,5 @@ struct HTTPRefusal: Error, Sendable {
     static let clientIsFull = HTTPRefusal(
         .tooManyRequests, "this client sends too much at the same time; nothing was done, try again", retryAfterSeconds: 1)
     static let tooManyConnections = HTTPRefusal(.serviceUnavailable, "too many connections are open")
+    static let noDescriptors = HTTPRefusal(.serviceUnavailable, "the host has no file descriptor left for another connection; try again")
 }

@@ -56,7 +56,7 @@ public final class HTTPServer {
         figures.connectionsAccepted &+= 1
         let surplus = connections.count - limits.connectionsMax
         // Refusing politely costs a connection too, for a moment: with very many at once there is no time for it.
-        guard surplus < 64 + limits.connectionsMax / 16 else { return stream.close() }
+        guard surplus < 64 + limits.connectionsMax / 16, !stream.isToBeClosed else { return stream.close() }
         if let tls {
             do { try stream.startTLS(tls) } catch { return stream.close() }
         }
@@ -66,7 +66,7 @@ public final class HTTPServer {
         stream.handler = connection
         if connections.count == 1 { startTimer() }
         if isHolding { connection.holdIfIdle() } else { stream.startReading() }
-        if surplus >= 0 { connection.refuse(.tooManyConnections, nil) }
+        if surplus >= 0 || stream.isSurplus { connection.refuse(stream.isSurplus ? .noDescriptors : .tooManyConnections, nil) }
     }
 
     func didClose(_ connection: HTTPConnection) {

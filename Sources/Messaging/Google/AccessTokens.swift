@@ -73,7 +73,7 @@ actor AccessTokens {
     private func fetch() async -> Result<Token, Problem> {
         var problem = Problem(text: "", isTemporary: true)
         for attempt in 0..<Self.attemptsMax {
-            if attempt > 0 { try? await Task.sleep(for: .milliseconds(Double(1000 << (attempt - 1)) * Double.random(in: 0.9...1.1))) }
+            if attempt > 0 { await client.pause(milliseconds: UInt64(Double(1000 << (attempt - 1)) * Double.random(in: 0.9...1.1))) }
             do throws(Problem) {
                 return .success(try await ask())
             } catch {

@@ -156,7 +156,7 @@ public final class GoogleBackend: MessagingBackend {
             guard now() + wait < end else { return .failure(error) }
             attempt += 1
             counter.addRetry()
-            try? await Task.sleep(for: .milliseconds(wait))
+            await client.pause(milliseconds: UInt64(max(wait, 0)))
         }
     }
 

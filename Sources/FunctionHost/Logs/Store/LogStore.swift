@@ -50,8 +50,9 @@ final class LogStore: @unchecked Sendable {
     /// Begins to write.
     ///
     /// - Parameter report: takes a line that says what is wrong with the store.
-    func start(report: @escaping @Sendable (LogLine) -> Void) {
-        startThread(self) { $0.writeForever(report) }
+    /// - Throws: `LoopError` when there is no thread for it.
+    func start(report: @escaping @Sendable (LogLine) -> Void) throws(LoopError) {
+        try DetachedThread.start { [self] in writeForever(report) }
     }
 
     /// Takes a line, as ``LogLine/appendMembers(time:to:)`` writes it.
