@@ -37,6 +37,14 @@ public struct DatabaseSettings: Sendable, Equatable {
         public var uploadBytes: Int
         /// Databases that are open at a time.
         public var openNamespaces: Int
+        /// Long answers that are read from one database at a time.
+        public var longReads: Int
+        /// Long answers that one client reads at a time.
+        public var longReadsPerClient: Int
+        /// How long one of them may take.
+        public var readSeconds: Double
+        /// Bytes of a database's log of changes.
+        public var logBytes: Int
     }
 }
 
@@ -75,6 +83,7 @@ extension ConfigurationReader {
         DatabaseSettings.Limits(
             writeBytes: field["writeBytes"].int, readBytes: field["readBytes"].int, rulesBytes: field["rulesBytes"].int,
             streams: field["streams"].int, uploadBytes: field["uploadBytes"].int,
-            openNamespaces: field["openNamespaces"].int)
+            openNamespaces: field["openNamespaces"].int, longReads: field["longReads"].int,
+            longReadsPerClient: field["longReadsPerClient"].int, readSeconds: field["readSeconds"].double, logBytes: field["logBytes"].int)
     }
 }

@@ -193,4 +193,22 @@ public final class Connection {
         guard code == SQLITE_OK else { throw SQLiteError(code, connection: handle, operation: "checkpoint") }
         return Checkpoint(logPages: max(Int(log), 0), movedPages: max(Int(moved), 0))
     }
+
+    /// Moves all of the log to the database file and gives back what it takes on the disk. Waits for nobody.
+    ///
+    /// - Returns: false where a snapshot of a reader is in the way; then some of it may have been moved.
+    public func emptyLog() throws(SQLiteError) -> Bool {
+        guard access == .readWrite else {
+            throw SQLiteError(extendedCode: SQLITE_READONLY, message: "readers do not checkpoint", operation: "empty the log")
+        }
+        let patience = try value("PRAGMA busy_timeout")
+        try execute("PRAGMA busy_timeout = 0")
+        defer { if case .integer(let milliseconds) = patience { try? execute("PRAGMA busy_timeout = \(milliseconds)") } }
+        errno = 0
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if code & 0xFF == SQLITE_BUSY { return false }
+        guard code == SQLITE_OK else { throw SQLiteError(code, connection: handle, operation: "empty the log") }
+        logFrames.pointee = 0
+        return true
+    }
 }

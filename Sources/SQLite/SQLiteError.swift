@@ -28,6 +28,8 @@ public struct SQLiteError: Error, Sendable, Hashable {
         case tooBig
         /// No memory.
         case memory
+        /// No descriptor for another file, of this process or of the machine.
+        case noDescriptor
         /// `Connection.interrupt` was called.
         case interrupted
         /// Everything else: mistakes in SQL, and in the use of this room.
@@ -82,6 +84,8 @@ public struct SQLiteError: Error, Sendable, Hashable {
         case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         case SQLITE_IOERR: systemKind ?? (extendedCode == csqlite_ioerr_nomem() ? .memory : .io)
+        // A log that cannot be made is looked for once more, for reading only, which leaves this reason in the place of the first.
+        case SQLITE_CANTOPEN where systemError == ENOENT && operation.hasPrefix("PRAGMA"): .noDescriptor
         case SQLITE_CANTOPEN: systemKind ?? .cannotOpen
         case SQLITE_PERM: .readOnly
         case SQLITE_CONSTRAINT: .constraint
@@ -97,6 +101,8 @@ public struct SQLiteError: Error, Sendable, Hashable {
         switch systemError {
         case ENOSPC, EDQUOT, EFBIG: .full
         case EROFS, EACCES, EPERM: .readOnly
+        case EMFILE, ENFILE: .noDescriptor
+        case ENOMEM: .memory
         default: nil
         }
     }

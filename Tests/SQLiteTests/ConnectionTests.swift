@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import SQLite
@@ -16,6 +17,30 @@ struct ConnectionTests {
         #expect(try connection.value("SELECT count(*) FROM t") == 10)
         #expect(try connection.value("SELECT id FROM t WHERE id > 100") == nil)
         #expect(try connection.run("DELETE FROM t WHERE id > ?1", 4) == 6)
+    }
+
+    @Test("a log is emptied once no snapshot is in the way")
+    func emptiesLog() throws {
+        var template = Array("/tmp/hearth-log-XXXXXX".utf8CString)
+        let folder = String(cString: try #require(mkdtemp(&template)))
+        defer { for name in ["/db", "/db-wal", "/db-shm", ""] { remove(folder + name) } }
+        let writer = try Connection("\(folder)/db")
+        try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (value); INSERT INTO t VALUES(1)")
+        let reader = try Connection("\(folder)/db", access: .readOnly)
+        try reader.execute("BEGIN")
+        #expect(try reader.value("SELECT value FROM t") == 1)
+        try writer.execute("UPDATE t SET value = 2")
+        #expect(try !writer.emptyLog())
+        #expect(try reader.value("SELECT value FROM t") == 1)
+        try reader.execute("COMMIT")
+        #expect(writer.logPages > 0)
+        #expect(try writer.emptyLog())
+        var log = stat()
+        #expect(writer.logPages == 0 && stat("\(folder)/db-wal", &log) == 0 && log.st_size == 0)
+        #expect(throws: SQLiteError.self) { try reader.emptyLog() }
+        try writer.execute("UPDATE t SET value = 3")
+        #expect(try reader.value("SELECT value FROM t") == 3)
+        #expect(writer.logPages > 0)
     }
 
     @Test("a statement is compiled once, and once more for each use inside of its use")

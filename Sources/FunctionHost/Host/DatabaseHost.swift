@@ -180,7 +180,13 @@ extension DatabaseLimits {
         rules.documentBytesMax = settings.limits.rulesBytes
         streamsMax = settings.limits.streams
         bodyBytesInFlightMax = settings.limits.uploadBytes
-        namespacesMax = settings.limits.openNamespaces
+        // Where there are few descriptors, those that are left for databases must do for all that may be open.
+        let files = DescriptorLimit.current
+        namespacesMax = min(settings.limits.openNamespaces, max(files / 64, 2))
+        longReadsMax = min(settings.limits.longReads, max(files / 16, 4))
+        longReadsPerClientMax = settings.limits.longReadsPerClient
+        readSeconds = settings.limits.readSeconds
+        logBytesMax = settings.limits.logBytes
         triggers = TriggerLimits(
             functionsMax: settings.triggers.functionsPerWrite, eventBytesMax: settings.triggers.eventBytes, isStrict: settings.triggers.isStrict)
     }

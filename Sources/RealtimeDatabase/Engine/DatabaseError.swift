@@ -73,10 +73,30 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         case .full: self.init(.storageUnavailable, "The disk is full: nothing was written. Try again when there is room.")
         case .readOnly: self.init(.storageUnavailable, "The disk cannot be written to: nothing was written.")
         case .busy: self.init(.unavailable, "Another process has this database open: nothing was done.")
+        case .exhausted: self = .exhausted
         case .invalidName, .notFound: self.init(.unknownNamespace, error.message)
         case .corrupt, .io, .other: self.init(.internal, "The storage failed: nothing was done. The host's log says more.")
         }
     }
+
+    /// Too many long answers are being read.
+    static func tooManyLongReads(_ limit: Int, by client: Bool) -> DatabaseError {
+        let whose = client ? "of one client" : "of this database"
+        return DatabaseError(.unavailable, "\(limit) long answers \(whose) are being read, which is the limit; try again")
+    }
+
+    /// Reads have grown the log of changes so much that it has to be emptied first.
+    static let logIsFull = DatabaseError(
+        .unavailable, "Slow reads have made the log of changes too long; long answers are possible again when it is empty; try again")
+
+    /// A long answer was not read in time.
+    static func tooSlow(_ seconds: Double) -> DatabaseError {
+        DatabaseError(.timedOut, "The read took longer than the \(Int(seconds)) s that it may take.")
+    }
+
+    /// There is no descriptor, thread or memory for it.
+    static let exhausted = DatabaseError(
+        .unavailable, "The host has no file descriptors, threads or memory left for this: nothing was done, try again.")
 
     /// The host stops.
     public static let stopping = DatabaseError(.unavailable, "the host is stopping; nothing was done, try again")

@@ -16,6 +16,14 @@ public struct DatabaseLimits: Sendable {
     public var streamsMax = 10_000
     /// How many bytes of large bodies one loop takes in at a time; more are refused.
     public var bodyBytesInFlightMax = 512 * 1024 * 1024
+    /// The most answers of more than one piece of a namespace that are being read at a time; one more is refused.
+    public var longReadsMax = 256
+    /// The most of them, of all namespaces, that go to one address.
+    public var longReadsPerClientMax = 32
+    /// For how long such an answer may be read, unless an administrator asked for it.
+    public var readSeconds = 900.0
+    /// The most bytes of a namespace's log of changes. Answers that keep it from being emptied are cut off then.
+    public var logBytesMax = 512 << 20
     /// What one write may set off.
     public var triggers = TriggerLimits()
 

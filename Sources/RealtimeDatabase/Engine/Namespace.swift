@@ -61,6 +61,13 @@ public final class Namespace: OutboxAccess {
         writerThread.post {
             prepare()
             writer.value.use(triggers)
+            writer.value.logEmptying.makeWay = { bytes in
+                readerThread.post {
+                    reader.value.makeWayForLog(bytes: bytes)
+                    writerThread.post { writer.value.emptyLogSoon() }
+                }
+            }
+            writer.value.logEmptying.isOver = { readerThread.post { reader.value.logIsEmptied() } }
             writer.value.start()
         }
     }

@@ -20,6 +20,7 @@ final class NamespaceReader {
     private var lastReader: TreeReader?
     private var answers = Batch()
     var figures = ReaderFigures()
+    var longReads: LongReads { settings.longReads }
     private var scratch = ByteBuffer()
     /// The rules in force. Reads that arrive before the writer has said which they are wait here.
     private var rules: RuleSet?
@@ -28,6 +29,11 @@ final class NamespaceReader {
     var askForRules: () -> Void = {}
     /// Answers that are not read to their end.
     private var streams: [ObjectIdentifier: ValueStream.Source] = [:]
+    private lazy var streamTimer = Timer(loop: thread.loop) { [unowned self] in cutOverdue() }
+    /// Whether the log of changes is being emptied, for which no answer may hold a snapshot.
+    private var isLogBeingEmptied = false
+    /// When it is told again that answers are refused, in the loop's milliseconds.
+    private var refusalIsToldAgain: UInt64 = 0
     private var trouble: TroubleReport
     private var endsTurn = false
     private var isStopped = false
@@ -144,8 +150,9 @@ final class NamespaceReader {
         isStopped = true
         askForRules = {}
         endTurn()
-        for source in streams.values { source.end() }
+        for source in streams.values { source.cut(.stopping) }
         streams = [:]
+        streamTimer.close()
         rules = nil
         use(.storeIsLost(.stopping))
     }
@@ -208,11 +215,56 @@ final class NamespaceReader {
         if spare.count < Self.sparesMax, snapshot.generation == generation { spare.append(snapshot.store) }
     }
 
+    // MARK: Long answers
+
     /// Keeps an answer that has to be ended before this is stopped.
-    func keep(_ source: ValueStream.Source) { streams[ObjectIdentifier(source)] = source }
+    func keep(_ source: ValueStream.Source) {
+        streams[ObjectIdentifier(source)] = source
+        if streams.count == 1 { streamTimer.start(afterMilliseconds: Self.lookMilliseconds, repeatMilliseconds: Self.lookMilliseconds) }
+    }
 
     /// The answer has ended.
-    func forget(_ source: ValueStream.Source) { streams[ObjectIdentifier(source)] = nil }
+    func forget(_ source: ValueStream.Source) {
+        streams[ObjectIdentifier(source)] = nil
+        if streams.isEmpty { streamTimer.stop() }
+    }
+
+    /// Ends what is past its time, also where its client asks for nothing more.
+    private func cutOverdue() {
+        let now = EventLoop.monotonicNanoseconds()
+        for source in streams.values where source.deadline != 0 && now >= source.deadline {
+            let seconds = Double(now - source.began) / 1e9
+            settings.log.warning(
+                "a long answer was cut off: its time is over", metadata: ["namespace": "\(settings.name)", "seconds": "\(Int(seconds))"])
+            source.cut(.tooSlow(seconds))
+        }
+    }
+
+    /// Ends every answer that holds a snapshot, and lets none begin until ``logIsEmptied()``.
+    func makeWayForLog(bytes: Int) {
+        isLogBeingEmptied = true
+        guard !streams.isEmpty else { return }
+        settings.log.warning(
+            "long answers were cut off: they kept the log of changes from being emptied",
+            metadata: ["namespace": "\(settings.name)", "answers": "\(streams.count)", "bytes": "\(bytes)"])
+        for source in streams.values { source.cut(.logIsFull) }
+    }
+
+    func logIsEmptied() { isLogBeingEmptied = false }
+
+    /// Why no further long answer may begin now; nil where it may.
+    private var longAnswerRefusal: DatabaseError? {
+        guard isLogBeingEmptied || streams.count >= settings.limits.longReadsMax else { return nil }
+        if thread.loop.nowMilliseconds >= refusalIsToldAgain {
+            refusalIsToldAgain = thread.loop.nowMilliseconds + 10_000
+            settings.log.warning(
+                "long answers are refused",
+                metadata: ["namespace": "\(settings.name)", "open": "\(streams.count)", "logIsBeingEmptied": "\(isLogBeingEmptied)"])
+        }
+        return isLogBeingEmptied ? .logIsFull : .tooManyLongReads(settings.limits.longReadsMax, by: false)
+    }
+
+    private static let lookMilliseconds: UInt64 = 500
 
     // MARK: One read
 
@@ -271,11 +323,11 @@ final class NamespaceReader {
         case .value:
             if try writeLeaf(at: key, request.form, snapshot) { break }
             let stream = JSONStream(snapshot.reader, at: key, form: request.form, isPretty: request.isPretty)
-            if let rest = try begin(stream, request, snapshot, etag: etag) { return .stream(rest) }
+            if let outcome = try begin(stream, request, snapshot, etag: etag) { return outcome }
         case .query(let query):
             let stream = try JSONStream(
                 snapshot.reader, query: query, at: key, form: request.form, isPretty: request.isPretty, bytesMax: request.bytesMax)
-            if let rest = try begin(stream, request, snapshot, etag: etag) { return .stream(rest) }
+            if let outcome = try begin(stream, request, snapshot, etag: etag) { return outcome }
         case .shallow(let limit, let startAfter):
             try snapshot.reader.shallow(
                 at: key, limit: limit, startAfter: startAfter, isPretty: request.isPretty, bytesMax: request.bytesMax, into: &scratch)
@@ -293,15 +345,19 @@ final class NamespaceReader {
         do throws(StoreError) { return try snapshot.reader.appendLeaf(at: key, to: &scratch) } catch { throw .store(error) }
     }
 
-    /// Makes the first piece of an answer; the rest, with the snapshot that it needs, when there is more.
-    private func begin(_ stream: JSONStream, _ request: ReadRequest, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ValueStream? {
+    /// Makes the first piece of an answer; the outcome, with the snapshot that the rest needs, when there is more.
+    private func begin(_ stream: JSONStream, _ request: ReadRequest, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ReadOutcome? {
         guard try stream.next(into: &scratch, atLeast: Self.pieceBytes) else { return nil }
         // What has not begun can still be refused.
         guard scratch.count <= request.bytesMax else { throw .tooLarge }
+        if let refusal = longAnswerRefusal { return .refused(refusal) }
         current = nil
-        return ValueStream(
-            first: scratch.array(), rest: stream, snapshot: snapshot, reader: self, bytesMax: request.bytesMax, deadline: request.deadline,
-            etag: etag)
+        var request = request
+        if !request.principal.isAdmin {
+            let latest = EventLoop.monotonicNanoseconds() + UInt64(settings.limits.readSeconds * 1e9)
+            request.deadline = request.deadline == 0 ? latest : min(request.deadline, latest)
+        }
+        return .stream(ValueStream(first: scratch.array(), rest: stream, snapshot: snapshot, reader: self, request: request, etag: etag))
     }
 
     private func writePriority(at key: PathKey, _ snapshot: Snapshot) throws(ReadError) {

@@ -12,7 +12,53 @@ final class QuietMark: Sendable {
     }
 }
 
+/// How a log that snapshots keep from beginning anew is emptied: long answers are ended, then nothing is in the way.
+struct LogEmptying {
+    /// Has the reader end its long answers and begin none, and then call the writer's `emptyLogSoon()`.
+    var makeWay: (_ logBytes: Int) -> Void = { _ in }
+    /// Tells the reader that it may begin long answers again.
+    var isOver: () -> Void = {}
+    fileprivate var isUnderWay = false
+    fileprivate var attemptsLeft = 0
+    /// After it was in vain, because of a backup for example: how long the log is before it is tried again.
+    fileprivate(set) var nextBytes = 0
+    fileprivate var bytes = 0
+
+    fileprivate static let attemptsMax = 100
+}
+
 extension NamespaceWriter {
+    fileprivate func beginToEmptyLog(_ bytes: Int) {
+        guard !logEmptying.isUnderWay else { return }
+        logEmptying.isUnderWay = true
+        logEmptying.attemptsLeft = LogEmptying.attemptsMax
+        logEmptying.bytes = bytes
+        logEmptying.makeWay(bytes)
+    }
+
+    /// Long answers have ended. Between two transactions, the log can be emptied.
+    func emptyLogSoon() { logTimer.start(afterMilliseconds: 0) }
+
+    func emptyLog() {
+        guard logEmptying.isUnderWay else { return }
+        do throws(StoreError) {
+            guard let store = open?.store, logEmptying.attemptsLeft > 0 else { return didEmptyLog(false) }
+            logEmptying.attemptsLeft -= 1
+            // The snapshot of the reads that are answered now ends in a moment.
+            guard !isInTransaction, try store.emptyLog() else { return logTimer.start(afterMilliseconds: 2) }
+            didEmptyLog(true)
+        } catch {
+            upkeepTrouble.failed("the log of changes cannot be emptied", error)
+            didEmptyLog(false)
+        }
+    }
+
+    private func didEmptyLog(_ isEmpty: Bool) {
+        logEmptying.isUnderWay = false
+        logEmptying.nextBytes = isEmpty ? 0 : logEmptying.bytes + logEmptying.bytes / 4
+        logEmptying.isOver()
+    }
+
     /// Has what may wait done in small steps, until there is nothing left of it. A step that fails is not the last one: a namespace
     /// that is in trouble does not become quiet.
     func keepHouseSoon() {
@@ -48,6 +94,7 @@ extension NamespaceWriter {
         do throws(StoreError) {
             let report = try store.checkpoint(occasion)
             upkeepTrouble.succeeded("checkpoints work again")
+            if report.isHeldBack, report.logBytes >= max(settings.limits.logBytesMax, logEmptying.nextBytes) { beginToEmptyLog(report.logBytes) }
             guard report.isHeldBack != isHeldBack else { return }
             isHeldBack = report.isHeldBack
             guard isHeldBack else { return }

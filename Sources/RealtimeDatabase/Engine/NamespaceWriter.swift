@@ -48,6 +48,9 @@ final class NamespaceWriter {
     var upkeepTrouble: TroubleReport
     /// Whether a snapshot is known to hold back the store's upkeep.
     var isHeldBack = false
+    /// What becomes of a log that snapshots have made too long.
+    var logEmptying = LogEmptying()
+    lazy var logTimer = Timer(loop: loop) { [unowned self] in emptyLog() }
     lazy var quietTimer = Timer(loop: loop) { [unowned self] in keepQuiet() }
     lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
 
@@ -136,6 +139,8 @@ final class NamespaceWriter {
         isStopped = true
         housekeeping.close()
         quietTimer.close()
+        logTimer.close()
+        logEmptying = LogEmptying()
         open = nil
         failure = .stopping
     }

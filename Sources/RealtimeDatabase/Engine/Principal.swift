@@ -6,4 +6,9 @@ public enum Principal: Sendable {
     case admin
     /// Rules apply with this `auth`: `{"uid", "provider", "token"}`, or nil for somebody who is signed out.
     case user(auth: JSONValue?)
+
+    var isAdmin: Bool {
+        if case .admin = self { return true }
+        return false
+    }
 }

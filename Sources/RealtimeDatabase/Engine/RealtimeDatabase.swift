@@ -14,6 +14,7 @@ public final class RealtimeDatabase: Sendable {
     private let allowed: Set<String>?
     private let log: Logger
     private let didRaiseEvents: @Sendable (EventAnnouncement) -> Void
+    private let longReads: LongReads
     let state: Mutex<State>
 
     struct State {
@@ -32,6 +33,8 @@ public final class RealtimeDatabase: Sendable {
         var awaitsTriggers: Bool
         var isStopped = false
         var isSuspended = false
+        /// How often a namespace could not be opened since one could.
+        var failedOpenings = 0
     }
 
     /// Databases without any open yet.
@@ -50,6 +53,7 @@ public final class RealtimeDatabase: Sendable {
         self.allowed = allowed
         self.limits = limits
         self.log = log
+        longReads = LongReads(perClientMax: limits.longReadsPerClientMax)
         self.didRaiseEvents = didRaiseEvents
         state = Mutex(State(rulesFile: rulesFile, awaitsTriggers: awaitsTriggers))
     }
@@ -95,7 +99,7 @@ public final class RealtimeDatabase: Sendable {
         }
         let before = state.closing.filter { $0.name == name } + (evicted.map { [$0] } ?? [])
         let settings = NamespaceSettings(
-            name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents)
+            name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents, longReads: longReads)
         do throws(LoopError) {
             let triggers = state.triggers(of: name)
             let namespace = try Namespace(id: state.uses, storage: storage, settings: settings, triggers: triggers) { [self] in
@@ -103,10 +107,22 @@ public final class RealtimeDatabase: Sendable {
             }
             if let evicted { state.retire(evicted) }
             state.namespaces[name] = namespace
+            if state.failedOpenings > 0 { log.notice("namespaces can be opened again", metadata: ["failures": "\(state.failedOpenings)"]) }
+            state.failedOpenings = 0
             return namespace
         } catch {
-            throw DatabaseError(.unavailable, "a namespace cannot be opened: \(error)")
+            if state.failedOpenings == 0 { log.error("a namespace cannot be opened", metadata: ["namespace": "\(name)", "reason": "\(error)"]) }
+            state.failedOpenings += 1
+            makeRoom(&state)
+            throw .exhausted
         }
+    }
+
+    /// Closes a namespace that nobody uses, for the next one that is asked for.
+    private func makeRoom(_ state: inout State) {
+        guard state.closing.isEmpty, let unused = state.leastUsed() else { return }
+        state.retire(unused)
+        EventLoop.offload { [self] in close(unused) }
     }
 
     /// The names of those that are open or stored, in order.

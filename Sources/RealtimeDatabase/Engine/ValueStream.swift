@@ -1,5 +1,6 @@
 import HearthBytes
 public import EventLoop
+import Synchronization
 
 /// The rest of an answer that is too long for one piece, all of it of one state of the tree.
 ///
@@ -13,6 +14,8 @@ public final class ValueStream: Sendable {
     public let commit: UInt64
     private let source: LoopBound<Source>
     private let thread: NamespaceThread
+    private let longReads: LongReads
+    private let seat = Mutex<LongReads.Seat?>(nil)
 
     /// What happened when a piece was asked for.
     public enum Piece: Sendable {
@@ -30,6 +33,10 @@ public final class ValueStream: Sendable {
         var snapshot: NamespaceReader.Snapshot?
         var bytesLeft: Int
         let deadline: UInt64
+        let began = EventLoop.monotonicNanoseconds()
+        /// Why it was cut off, where it was.
+        private(set) var failure: DatabaseError?
+        var whenCut: (@Sendable (DatabaseError) -> Void)?
         var buffer = ByteBuffer()
         /// Stays open until the end.
         var namespace: Namespace?
@@ -53,10 +60,19 @@ public final class ValueStream: Sendable {
             reader.release(snapshot)
             reader.forget(self)
             namespace = nil
+            whenCut = nil
+        }
+
+        /// Ends it although it is not complete, and tells the one who reads it.
+        func cut(_ failure: DatabaseError) {
+            let whenCut = whenCut
+            self.failure = failure
+            end()
+            whenCut?(failure)
         }
 
         func next() -> Piece {
-            guard snapshot != nil else { return .failed(.stopping) }
+            guard snapshot != nil else { return .failed(failure ?? .stopping) }
             guard deadline == 0 || EventLoop.monotonicNanoseconds() < deadline else {
                 end()
                 return .failed(DatabaseError(.timedOut, "The read took longer than its timeout."))
@@ -81,15 +97,15 @@ public final class ValueStream: Sendable {
     }
 
     init(
-        first: [UInt8], rest: JSONStream, snapshot: NamespaceReader.Snapshot, reader: NamespaceReader, bytesMax: Int, deadline: UInt64,
-        etag: String?
+        first: [UInt8], rest: JSONStream, snapshot: NamespaceReader.Snapshot, reader: NamespaceReader, request: ReadRequest, etag: String?
     ) {
         self.first = first
         self.etag = etag
         commit = snapshot.commit
         thread = reader.thread
+        longReads = reader.longReads
         source = LoopBound(
-            Source(rest, reader, snapshot, bytesLeft: bytesMax - first.count, deadline: deadline), loop: reader.thread.loop)
+            Source(rest, reader, snapshot, bytesLeft: request.bytesMax - first.count, deadline: request.deadline), loop: reader.thread.loop)
     }
 
     deinit { cancel() }
@@ -101,6 +117,30 @@ public final class ValueStream: Sendable {
     func profile(_ operation: Operation) {
         source.value.operation = operation
         source.value.operation?.stopwatch?.pause()
+    }
+
+    /// Counts it among those that a client reads, until its last owner lets go of it.
+    ///
+    /// - Parameter client: the client's address.
+    /// - Returns: why it cannot be read, where the client reads as many as it may; it is cancelled then.
+    public func admit(client: String) -> DatabaseError? {
+        guard let seat = longReads.enter(ClientAddress.group(client)) else {
+            cancel()
+            return .tooManyLongReads(longReads.perClientMax, by: true)
+        }
+        self.seat.withLock { $0 = seat }
+        return nil
+    }
+
+    /// Has `handler` called on `loop` when it is cut off, also while no piece is asked for.
+    public func whenCut(on loop: EventLoop, _ handler: @escaping (DatabaseError) -> Void) {
+        let answer = LoopBound(handler, loop: loop)
+        thread.post { [source] in
+            let tell: @Sendable (DatabaseError) -> Void = { failure in loop.post { answer.value(failure) } }
+            let source = source.value
+            if let failure = source.failure { return tell(failure) }
+            if source.snapshot != nil { source.whenCut = tell }
+        }
     }
 
     /// Makes the next piece; `completion` is called on `loop`.

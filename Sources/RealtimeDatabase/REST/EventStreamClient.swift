@@ -171,7 +171,9 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             gathered = rest.first
             gather(rest)
         case .stream(let rest):
+            if let refusal = rest.admit(client: call.client) { return refuse(refusal) }
             commit = rest.commit
+            rest.whenCut(on: call.front.loop) { [weak self] in self?.take(.failed($0)) }
             startAnswer()
             write(EventFrames.valueStart)
             write(rest.first)

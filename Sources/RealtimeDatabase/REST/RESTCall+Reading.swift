@@ -68,6 +68,8 @@ extension RESTCall {
                 rest.cancel()
                 exchange.startResponse(.ok) { writeFields(to: $0, etag: rest.etag) }
                 exchange.end()
+            } else if let refusal = rest.admit(client: client) {
+                refuse(RESTError(refusal))
             } else {
                 guard exchange.admits(answerOf: rest.first.count) else {
                     rest.cancel()
@@ -76,6 +78,16 @@ extension RESTCall {
                 LongAnswer(self, rest).begin()
             }
         }
+    }
+
+    /// The client's address: that of the connection, or the one that a proxy on this machine names last.
+    var client: String {
+        let exchange = exchange
+        let peer = exchange.peerAddress
+        guard peer.hasPrefix("127.") || peer.hasPrefix("[::1]") || peer.hasPrefix("[::ffff:127."), let names = exchange.header("x-forwarded-for"),
+            let name = names.string().split(separator: ",").last
+        else { return peer }
+        return String(name.drop { $0 == " " }.prefix { $0 != " " })
     }
 
     /// Whether the sender asks for the etag. Any value but `false` counts: clients send `true`.
@@ -109,6 +121,7 @@ final class LongAnswer: HTTPExchangeObserver {
         exchange.observer = self
         exchange.startResponse(.ok) { call.writeFields(to: $0, etag: rest.etag) }
         if let callback = call.parameters.callback { write(Array("\(callback)(".utf8)) }
+        rest.whenCut(on: call.front.loop) { [weak self] in self?.take(.failed($0)) }
         go(on: write(rest.first))
     }
 
@@ -121,6 +134,7 @@ final class LongAnswer: HTTPExchangeObserver {
     }
 
     private func take(_ piece: ValueStream.Piece) {
+        guard !isComplete else { return }
         let exchange = call.exchange
         switch piece {
         case .some(let bytes): go(on: exchange.write(bytes.span))

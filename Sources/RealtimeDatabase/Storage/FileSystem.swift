@@ -51,7 +51,8 @@ enum FileSystem {
     static func hasRoom(bytes: Int, in directory: String) -> Bool {
         let path = "\(directory)/room"
         let descriptor = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return false }
+        // Without descriptors nothing is known of the room, and closing databases is what helps.
+        guard descriptor >= 0 else { return errno == EMFILE || errno == ENFILE }
         defer {
             close(descriptor)
             unlink(path)
@@ -112,6 +113,7 @@ extension StoreError {
             switch systemError {
             case ENOSPC, EDQUOT, EFBIG: .full
             case EROFS, EACCES, EPERM: .readOnly
+            case EMFILE, ENFILE, ENOMEM: .exhausted
             default: .io
             }
         self.init(kind, "\(operation): \(String(cString: strerror(systemError)))")

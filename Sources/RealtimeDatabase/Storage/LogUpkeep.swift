@@ -60,6 +60,21 @@ struct LogUpkeep {
         if occasion == .committed, !isBlocked { adapt(to: clock.now - start) }
     }
 
+    /// Empties the log now, as far as no snapshot is in the way.
+    ///
+    /// - Returns: whether it is empty.
+    mutating func emptyLog() throws(StoreError) -> Bool {
+        do {
+            guard try connection.emptyLog() else { return false }
+        } catch {
+            throw StoreError(error)
+        }
+        movedPages = 0
+        retryPages = 0
+        isBlocked = false
+        return true
+    }
+
     private mutating func adapt(to duration: Duration) {
         if duration > .milliseconds(LogUpkeep.goodMilliseconds.upperBound) {
             limitPages = max(limitPages * 2 / 3, LogUpkeep.limitPagesMin)

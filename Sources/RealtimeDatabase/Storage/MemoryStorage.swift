@@ -158,6 +158,8 @@ final class MemoryWriter: OrderedStore {
 
     func checkpoint(_ occasion: CheckpointOccasion) -> CheckpointReport { CheckpointReport() }
 
+    func emptyLog() -> Bool { true }
+
     var sizeBytes: Int { state.maps.reduce(0) { $0 + $1.sizeBytes } }
 
     private func requireTransaction() throws(StoreError) {

@@ -72,6 +72,9 @@ public protocol OrderedStore: ReadableStore {
     /// with `.idle` when there was nothing to write for a while. Not inside of a transaction.
     func checkpoint(_ occasion: CheckpointOccasion) throws(StoreError) -> CheckpointReport
 
+    /// Empties the log of changes, whatever time that takes; false where a snapshot is in the way. Not inside of a transaction.
+    func emptyLog() throws(StoreError) -> Bool
+
     /// What the namespace takes on the disk, or in memory.
     var sizeBytes: Int { get }
 }

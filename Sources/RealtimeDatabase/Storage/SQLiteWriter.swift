@@ -148,6 +148,11 @@ extension SQLiteWriter {
         return upkeep.report
     }
 
+    public func emptyLog() throws(StoreError) -> Bool {
+        guard !connection.isInTransaction else { throw StoreError(.other, "\(connection.path): the log is emptied inside of a transaction") }
+        return try upkeep.emptyLog()
+    }
+
     /// The database file and its log.
     public var sizeBytes: Int { FileSystem.size(connection.path) + FileSystem.size(connection.path + "-wal") }
 }

@@ -9,7 +9,8 @@ extension StoreError {
             case .corrupt: .corrupt
             case .busy: .busy
             case .io, .cannotOpen: .io
-            case .constraint, .tooBig, .memory, .interrupted, .other: .other
+            case .memory, .noDescriptor: .exhausted
+            case .constraint, .tooBig, .interrupted, .other: .other
             }
         self.init(kind, error.description)
     }

@@ -10,6 +10,8 @@ public struct StoreError: Error, Sendable, Hashable {
         case corrupt
         /// Somebody else has the namespace open for writing.
         case busy
+        /// No descriptor or no memory: works again when there is.
+        case exhausted
         /// The disk fails.
         case io
         /// The namespace's name is not one.

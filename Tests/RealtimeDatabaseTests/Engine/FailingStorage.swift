@@ -98,6 +98,8 @@ private final class FailingWriter: OrderedStore {
     }
 
     func checkpoint(_ occasion: CheckpointOccasion) throws(StoreError) -> CheckpointReport { try inner.checkpoint(occasion) }
+
+    func emptyLog() throws(StoreError) -> Bool { try inner.emptyLog() }
 }
 
 private final class FailingReader: SnapshotStore {

@@ -55,5 +55,6 @@ final class CountingStore: OrderedStore {
     }
 
     func checkpoint(_ occasion: CheckpointOccasion) throws(StoreError) -> CheckpointReport { try store.checkpoint(occasion) }
+    func emptyLog() throws(StoreError) -> Bool { try store.emptyLog() }
     var sizeBytes: Int { store.sizeBytes }
 }
