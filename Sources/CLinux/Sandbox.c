@@ -3,28 +3,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
+#include <linux/capability.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Rights and scopes that are newer than the headers of Debian 12. */
+/* Rights, scopes and rules that are newer than the headers of Debian 12. */
 #define ACCESS_TRUNCATE (1ULL << 14)
-#define ACCESS_IOCTL_DEV (1ULL << 15)
+#define NET_BIND_TCP (1ULL << 0)
 #define SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0)
 #define SCOPE_SIGNAL (1ULL << 1)
+enum { rule_net_port = 2 };
 
 #define ACCESS_READ (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define ACCESS_OF_FILES (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE)
 
 struct ruleset {
     __u64 handled_access_fs;
     __u64 handled_access_net;
     __u64 scoped;
+};
+
+struct net_port_rule {
+    __u64 allowed_access;
+    __u64 port;
 };
 
 int linux_landlock_version(void) {
@@ -46,19 +51,20 @@ static int allow(int ruleset, const char *path, __u64 rights) {
     rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
     /* What is not there needs no right. */
     if (rule.parent_fd < 0) return 0;
-    if (fstat(rule.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode)) {
-        rule.allowed_access &= LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE;
-    }
+    if (fstat(rule.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode)) rule.allowed_access &= ACCESS_OF_FILES;
     int result = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0 ? 0 : -errno;
     close(rule.parent_fd);
     return result;
 }
 
-int linux_restrict_files(const char *const *readable, const char *const *writable) {
-    int version = linux_landlock_version();
+int linux_restrict_files(int version, const char *const *readable, const char *const *writable) {
     if (version == 0) return -ENOSYS;
     struct ruleset attributes = {.handled_access_fs = all_rights(version)};
     size_t size = offsetof(struct ruleset, handled_access_net);
+    if (version >= 4) {
+        attributes.handled_access_net = NET_BIND_TCP;
+        size = offsetof(struct ruleset, scoped);
+    }
     if (version >= 6) {
         attributes.scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL;
         size = sizeof attributes;
@@ -68,43 +74,37 @@ int linux_restrict_files(const char *const *readable, const char *const *writabl
     int result = 0;
     for (; result == 0 && *readable != NULL; readable++) result = allow(ruleset, *readable, ACCESS_READ);
     for (; result == 0 && *writable != NULL; writable++) result = allow(ruleset, *writable, attributes.handled_access_fs);
+    if (result == 0 && version >= 4) {
+        /* Any port that the kernel chooses, none that somebody else may have. */
+        struct net_port_rule ephemeral = {.allowed_access = NET_BIND_TCP, .port = 0};
+        if (syscall(SYS_landlock_add_rule, ruleset, rule_net_port, &ephemeral, 0) != 0) result = -errno;
+    }
     if (result == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) result = -errno;
     close(ruleset);
     return result;
 }
 
-/* What no function needs, and what attacks on kernels begin with. */
-static const int denied_calls[] = {
-    SYS_ptrace,        SYS_process_vm_readv, SYS_process_vm_writev, SYS_mount,          SYS_umount2,       SYS_pivot_root,
-    SYS_chroot,        SYS_setns,            SYS_unshare,           SYS_bpf,            SYS_perf_event_open, SYS_keyctl,
-    SYS_add_key,       SYS_request_key,      SYS_io_uring_setup,    SYS_io_uring_enter, SYS_io_uring_register, SYS_userfaultfd,
-    SYS_kexec_load,    SYS_init_module,      SYS_finit_module,      SYS_delete_module,  SYS_reboot,        SYS_swapon,
-    SYS_swapoff,       SYS_open_by_handle_at, SYS_acct,             SYS_quotactl,       SYS_settimeofday,  SYS_clock_settime,
-};
+int linux_hold(const char *path) {
+    int descriptor = open(path, O_PATH | O_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
 
-#if defined(__x86_64__)
-#define THIS_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define THIS_ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
+int linux_thread_count(void) {
+    struct stat status;
+    /* A folder has a link from each folder in it, and two more. */
+    return stat("/proc/self/task", &status) == 0 ? (int)status.st_nlink - 2 : -errno;
+}
 
-int linux_deny_system_calls(void) {
-#ifndef THIS_ARCHITECTURE
-    return -ENOSYS;
-#else
-    enum { count = sizeof denied_calls / sizeof *denied_calls };
-    struct sock_filter program[4 + count + 2] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    };
-    for (int index = 0; index < count; index++) {
-        program[4 + index] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, denied_calls[index], count - index, 0);
-    }
-    program[4 + count] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    program[5 + count] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-    struct sock_fprog filter = {.len = 4 + count + 2, .filter = program};
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0 ? 0 : -errno;
-#endif
+int linux_drop_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{0}};
+    if (syscall(SYS_capget, &header, data) != 0) return -errno;
+    const __u32 kept = 1U << CAP_DAC_READ_SEARCH;
+    if (((data[0].permitted & ~kept) | data[1].permitted | data[0].inheritable | data[1].inheritable) == 0) return 0;
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    data[0].permitted &= kept;
+    data[0].effective = data[0].permitted;
+    data[0].inheritable = 0;
+    data[1] = (struct __user_cap_data_struct){0};
+    return syscall(SYS_capset, &header, data) == 0 ? 0 : -errno;
 }

@@ -147,6 +147,12 @@ public struct WorkerSettings: Sendable, Equatable {
     public var logBytesPerSecond: Int
     /// Files and sockets that one worker may have open.
     public var openFiles: Int
+    /// Processes and threads that one worker may have.
+    public var tasks: Int
+    /// What the folder of a plugin's workers may hold.
+    public var folderBytes: Int
+    /// Files and folders that workers may read besides the system's own.
+    public var readable: [String]
     /// Whether workers are kept from files and system calls that functions do not need.
     public var sandbox: Bool
 }

@@ -101,6 +101,9 @@ struct ConfigurationReader {
             blockedLoopSeconds: field["blockedLoopSeconds"].double,
             logBytesPerSecond: field["logBytesPerSecond"].int,
             openFiles: field["openFiles"].int,
+            tasks: field["tasks"].int,
+            folderBytes: field["folderBytes"].int,
+            readable: (field["readable"].stringsIfPresent ?? []).map { FileSystem.join(directory, $0) },
             sandbox: field["sandbox"].bool)
     }
 

@@ -19,12 +19,30 @@ enum WorkerConfinement {
         limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openFiles)
         // The host may go before others; what it runs may not.
         limit(__rlimit_resource_t(__RLIMIT_NICE.rawValue), to: 0)
-        signal(SIGPIPE, SIG_IGN)
+        // A connection that is gone, or a file as large as may be, is an error of the call and not the end.
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     }
 
     /// Limits heap and other private memory to `bytes`, where no control group does.
     static func limitMemory(_ bytes: UInt64) {
         limit(__rlimit_resource_t(RLIMIT_DATA.rawValue), to: bytes)
+    }
+
+    /// Limits the size of a file that is written.
+    static func limitFiles(_ bytes: UInt64) {
+        limit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), to: bytes)
+    }
+
+    /// Keeps processes and threads from growing without end, where no control group counts those of a worker.
+    ///
+    /// This limit counts everything of the user, but for root, who has none: the host's other workers and, on a developer's machine, a
+    /// whole desktop. So it is generous.
+    static func limitTasks(_ tasks: UInt64) {
+        // Running and all, as `0.00 0.01 0.05 1/234 5678`.
+        guard let text = ControlFile.read("/proc/loadavg"), let counts = text.split(separator: " ").dropFirst(3).first,
+            let all = counts.split(separator: "/").last.flatMap({ UInt64($0) })
+        else { return }
+        limit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), to: all + 16 * tasks)
     }
 
     private static func limit(_ resource: __rlimit_resource_t, to value: UInt64) {

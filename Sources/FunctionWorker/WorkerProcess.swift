@@ -12,8 +12,9 @@ public final class WorkerProcess {
     private let channel: Stream
     private let log: WorkerLog
     private let page: WorkerPage
-    /// What limits its memory; nil where it limits itself.
-    private let memoryGroup: MemoryGroup?
+    private let variables: WorkerLaunchVariables
+    /// What limits it with all that it starts; nil where it limits itself.
+    private let group: ControlGroup?
     private var reader = FrameReader()
     private var plugin: Plugin?
     private var open = OpenInvocations()
@@ -23,13 +24,12 @@ public final class WorkerProcess {
     /// What the log was told of each slot, so that it is told only what is new.
     private var functionOfSlot: [UInt32] = []
 
-    /// Runs the process until the host ends it. Reads `HEARTH_HOST_PID`, `HEARTH_OPEN_FILES` and
-    /// `HEARTH_MEMORY_GROUP` from the environment.
+    /// Runs the process until the host ends it. Reads its ``WorkerLaunchVariables`` from the environment.
     public static func main() -> Never {
-        let host: Int32 = number("HEARTH_HOST_PID") ?? 0
-        WorkerConfinement.enter(host: host, openFiles: number("HEARTH_OPEN_FILES") ?? 1024)
+        let variables = WorkerLaunchVariables.given()
+        WorkerConfinement.enter(host: variables.hostPID, openFiles: UInt64(variables.openFiles))
         do throws(LoopError) {
-            let worker = try WorkerProcess(joinGroup(host))
+            let worker = try WorkerProcess(variables, joinGroup(variables))
             worker.loop.run()
         } catch {
             linux_write_error("hearth worker: \(error)\n")
@@ -38,16 +38,16 @@ public final class WorkerProcess {
         _exit(0)
     }
 
-    private static func number<T: FixedWidthInteger>(_ name: String) -> T? { getenv(name).flatMap { T(String(cString: $0)) } }
-
-    private static func joinGroup(_ host: Int32) -> MemoryGroup? {
-        let mechanism = getenv(MemoryGroup.variable).flatMap { MemoryGroup.Mechanism(rawValue: String(cString: $0)) } ?? .dataLimit
-        guard let group = MemoryGroup(mechanism, pid: getpid(), hostPID: host), group.join() else { return nil }
-        return group
+    private static func joinGroup(_ variables: WorkerLaunchVariables) -> ControlGroup? {
+        let group = variables.groups.group(of: getpid(), hostPID: variables.hostPID)
+        let isIn = group?.join() == true
+        if !isIn || group?.limit(tasks: variables.tasks) != true { WorkerConfinement.limitTasks(UInt64(variables.tasks)) }
+        return isIn ? group : nil
     }
 
-    private init(_ memoryGroup: MemoryGroup?) throws(LoopError) {
-        self.memoryGroup = memoryGroup
+    private init(_ variables: WorkerLaunchVariables, _ group: ControlGroup?) throws(LoopError) {
+        self.variables = variables
+        self.group = group
         page = try WorkerPage(inherited: WorkerDescriptor.page)
         page.recordCrashes()
         loop = try EventLoop()
@@ -86,21 +86,19 @@ public final class WorkerProcess {
 
     private func load(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
         let words = Self.words(head)
-        guard plugin == nil, words.count == 3 else { _exit(1) }
+        guard plugin == nil, words.count >= 3 else { _exit(1) }
         for entry in Self.words(body) {
             guard let mark = entry.firstIndex(of: "=") else { continue }
             setenv(String(entry[..<mark]), String(entry[entry.index(after: mark)...]), 1)
         }
-        for name in ["HEARTH_HOST_PID", "HEARTH_OPEN_FILES", MemoryGroup.variable] { unsetenv(name) }
-        if chdir(words[1]) != 0 { refuse("\(words[2]): its directory \(words[1]) cannot be entered: \(String(cString: strerror(errno)))") }
-        if memoryGroup?.limit(bytes: header.value) != true { WorkerConfinement.limitMemory(header.value) }
-        // Tells the plugin's entry that Swift's runtime, should it share ours, serves nobody else.
-        setenv("HEARTH_WORKER", "1", 1)
-        defer { unsetenv("HEARTH_WORKER") }
+        WorkerLaunchVariables.forget()
         do throws(PluginRefusal) {
+            try confine(memoryBytes: header.value, isSandboxed: header.detail & 1 == 1, words)
+            // Tells the plugin's entry that Swift's runtime, should it share ours, serves nobody else.
+            setenv("HEARTH_WORKER", "1", 1)
+            defer { unsetenv("HEARTH_WORKER") }
             let plugin = try Plugin(path: words[0], name: words[2], loop: loop, owner: self)
             self.plugin = plugin
-            if header.detail & 1 == 1 { closeSandbox(artifact: words[0], directory: words[1]) }
             channel.outbox.append(frame: FrameHeader(.loaded), head: [UInt8]().span, body: plugin.manifest.span)
             channel.queueFlush()
             // What only loading needed is not this worker's to keep.
@@ -112,9 +110,22 @@ public final class WorkerProcess {
         }
     }
 
-    private func closeSandbox(artifact: String, directory: String) {
-        for problem in WorkerSandbox.enter(artifact: artifact, directory: directory) {
-            pluginLogs(InvocationID(rawValue: 0), level: 4, message: Array(problem.utf8).span, fields: [UInt8]().span)
+    /// Leaves this process with what its plugin may have. From the first instruction of a library on, nothing can be taken from it.
+    ///
+    /// - Parameter words: the library, the worker's folder, what the library is called, and what else may be read.
+    private func confine(memoryBytes: UInt64, isSandboxed: Bool, _ words: [String]) throws(PluginRefusal) {
+        guard chdir(words[1]) == 0 else {
+            throw PluginRefusal("\(words[2]): its directory \(words[1]) cannot be entered: \(String(cString: strerror(errno)))")
+        }
+        if group?.limit(bytes: memoryBytes) != true { WorkerConfinement.limitMemory(memoryBytes) }
+        guard isSandboxed else { return }
+        setenv("TMPDIR", words[1], 0)
+        if variables.folderBytes > 0 { WorkerConfinement.limitFiles(UInt64(variables.folderBytes)) }
+        do throws(WorkerSandbox.Failure) {
+            let grant = WorkerSandbox.Grant(artifact: words[0], directory: words[1], readable: Array(words[3...]))
+            try WorkerSandbox.enter(grant, landlockVersion: variables.landlockVersion)
+        } catch {
+            throw PluginRefusal("\(words[2]): its sandbox cannot be closed: \(error); `workers.sandbox` can turn it off")
         }
     }
 

@@ -1,30 +1,60 @@
 import CLinux
 import Glibc
 
-/// What a worker can reach once its plugin is loaded: programs and settings of the system to read, its own folder and
-/// `/tmp` to write. Not the host's data, nor other plugins' secrets, nor anybody's home.
-enum WorkerSandbox {
-    private static let readable = ["/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/proc", "/sys"]
-    private static let writable = ["/tmp", "/dev"]
+/// What a worker can reach from before its plugin's first instruction on: the system's programs and libraries, the few settings that name
+/// resolution, time zones, certificates and users need, its library and what the configuration adds to read; its own folder to write. Not
+/// the host's data and configuration, nor other plugins' secrets, nor other processes.
+public enum WorkerSandbox {
+    /// Names the newest version of Landlock that is made use of. For tests, which have one kernel only.
+    public static let versionVariable = "HEARTH_LANDLOCK_VERSION_MAX"
 
-    /// Closes the sandbox around this process; there is no way back.
-    ///
-    /// - Parameters:
-    ///   - artifact: the library, which the plugin may want to read again.
-    ///   - directory: the worker's own folder.
-    /// - Returns: what the kernel could not do, in words for the log; empty when everything holds.
-    static func enter(artifact: String, directory: String) -> [String] {
+    /// What a worker may reach besides the system's own.
+    struct Grant {
+        /// The library, which the plugin may want to read again.
+        var artifact: String
+        /// The worker's own folder.
+        var directory: String
+        /// Files and folders that the configuration names.
+        var readable: [String]
+    }
+
+    /// Why a worker must not load its plugin.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Settings of the system. A rule holds for a file, not for its name: the host replaces its workers when one of these is replaced.
+    public static let systemFiles = [
+        // Names of hosts, services and users.
+        "hosts", "host.conf", "resolv.conf", "nsswitch.conf", "gai.conf", "services", "protocols", "networks", "passwd", "group",
+        "localtime", "timezone", "ld.so.cache", "ssl/openssl.cnf", "ssl/cert.pem", "os-release", "mime.types",
+    ].map { "/etc/\($0)" }
+
+    private static let systemFolders = [
+        "/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin",
+        // Certificates, not their private keys, as Debian, Fedora and Alpine keep them.
+        "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates",
+        // Where /etc/resolv.conf may lead to.
+        "/run/systemd/resolve", "/run/resolvconf",
+        "/sys/devices/system/cpu",
+        // Figures of the machine. The worker's own process is held below; those of others are not told of.
+        "/proc/sys", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/filesystems",
+    ]
+    private static let devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
+
+    /// The version of Landlock that workers use; 0 where the kernel has none.
+    public static var version: Int32 {
+        let most = getenv(versionVariable).flatMap { Int32(String(cString: $0)) } ?? .max
+        return min(linux_landlock_version(), most)
+    }
+
+    /// What this kernel lets workers do that a newer one would not, or cannot let them do for want of a finer means; in words for the log.
+    public static func missing(version: Int32) -> [String] {
+        if version == 0 { return ["there is no Landlock, so that workers read and write all that the host's user may"] }
         var missing: [String] = []
-        let files = withCStrings(readable + [artifact]) { readable in
-            withCStrings(writable + [directory]) { writable in linux_restrict_files(readable, writable) }
-        }
-        if files == -ENOSYS {
-            missing.append("the kernel has no Landlock, so that files are not restricted")
-        } else if files != 0 {
-            missing.append("files are not restricted: \(String(cString: strerror(-files)))")
-        }
-        let calls = linux_deny_system_calls()
-        if calls != 0 { missing.append("system calls are not restricted: \(String(cString: strerror(-calls)))") }
+        if version < 3 { missing.append("workers cannot truncate files by their path") }
+        if version < 4 { missing.append("workers can listen on any port") }
+        if version < 6 { missing.append("workers can reach abstract sockets, and cannot signal what they have started") }
         return missing
     }
 
@@ -32,8 +62,31 @@ enum WorkerSandbox {
     ///
     /// - Returns: whether the kernel could do all of it.
     static func enterReadOnly(readable: [String]) -> Bool {
-        withCStrings(readable) { readable in withCStrings(["/dev/null"]) { linux_restrict_files(readable, $0) } } == 0
-            && linux_deny_system_calls() == 0
+        let version = Self.version
+        return withCStrings(readable) { readable in withCStrings(["/dev/null"]) { linux_restrict_files(version, readable, $0) } } == 0
+            && linux_deny_system_calls(version) == 0
+    }
+
+    /// Closes the sandbox around this process, which must have one thread only; there is no way back.
+    ///
+    /// - Parameter version: of Landlock, as ``version``.
+    static func enter(_ grant: Grant, landlockVersion version: Int32) throws(Failure) {
+        let threads = linux_thread_count()
+        // Landlock holds for the calling thread and what it starts.
+        guard threads == 1 else { throw Failure(description: "there are \(threads) threads already") }
+        // Without this, the kernel may forget the folder of this process while nobody uses it, and with it that it may be read.
+        _ = linux_hold("/proc/self")
+        let readable = systemFolders + systemFiles + ["/proc/self", grant.artifact] + RuntimeFolders.of(grant.artifact) + grant.readable
+        let files = withCStrings(readable) { readable in
+            withCStrings(devices + [grant.directory]) { writable in linux_restrict_files(version, readable, writable) }
+        }
+        if files != -ENOSYS { try check(files, "files") }
+        try check(linux_drop_capabilities(), "privileges")
+        try check(linux_deny_system_calls(version), "system calls")
+    }
+
+    private static func check(_ result: Int32, _ what: StaticString) throws(Failure) {
+        guard result == 0 else { throw Failure(description: "\(what) cannot be restricted: \(String(cString: strerror(-result)))") }
     }
 
     private static func withCStrings<R>(_ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> R) -> R {

@@ -30,14 +30,28 @@ void linux_restore_open_files(void);
 /* The version of Landlock that the kernel has; 0 for none. */
 int linux_landlock_version(void);
 
-/* From here on the process can read and run only what lies below `readable`, and do everything only below `writable`; both
- * lists end with NULL. It can no longer signal or trace processes outside either. Has no way back. 0, or a negated errno;
- * -ENOSYS where the kernel has no Landlock. */
-int linux_restrict_files(const char *const *readable, const char *const *writable);
+/* From here on the calling thread, and what it starts, can read and run only what lies below `readable`, and do everything only below
+ * `writable`; both lists end with NULL. It can listen only on TCP ports that the kernel chooses (from version 4 on), and can no longer signal
+ * processes and reach abstract sockets outside (from version 6 on), nor trace them. Has no way back. 0, or a negated errno; -ENOSYS where the
+ * version is 0.
+ *
+ * `version`: the version of Landlock to make use of, at most what the kernel has. */
+int linux_restrict_files(int version, const char *const *readable, const char *const *writable);
 
-/* From here on system calls that no function needs (tracing, mounting, loading kernel code, ...) fail with EPERM. Has no
- * way back. 0, or a negated errno. */
-int linux_deny_system_calls(void);
+/* From here on system calls fail with EPERM, in all threads, that no function needs (tracing, mounting, loading kernel code, ...) or that
+ * reach other processes and files where Landlock of this version does not see it; with ENOSYS those that no filter can look into. Has no way
+ * back. 0, or a negated errno. */
+int linux_deny_system_calls(int landlock_version);
+
+/* Keeps a file or folder in the kernel's memory, unopened. A descriptor that programs which are started do not get, or a negated errno. */
+int linux_hold(const char *path);
+
+/* How many threads this process has, or a negated errno. */
+int linux_thread_count(void);
+
+/* Gives up every capability, but for looking through folders: what remains is what the user may do. For the calling thread only. 0, or a
+ * negated errno. */
+int linux_drop_capabilities(void);
 
 /* Replaces `stdout` and `stderr` by streams whose bytes go, line by line, to `write` with a cookie of theirs. 0, or -ENOMEM. */
 typedef ssize_t (*linux_stream_write)(void *cookie, const char *bytes, size_t count);

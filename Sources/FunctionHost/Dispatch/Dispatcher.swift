@@ -57,16 +57,31 @@ final class Dispatcher {
         workersDirectory = "\(dataDirectory)/workers"
         mkdir(workersDirectory, 0o700)
         let hostPID = getpid()
-        let mechanism = MemoryGroup.detectMechanism(hostPID: hostPID)
-        MemoryGroup.removeAbandoned(mechanism)
-        log.info("workers' memory is limited", metadata: ["by": "\(mechanism.rawValue)"])
+        let groups = ControlGroups.detect(hostPID: hostPID)
+        groups.removeAbandoned()
         self.keepsPrewarmed = keepsPrewarmed
-        launch = WorkerLaunch(
-            executable: executable, hostPID: hostPID, openFiles: limits.openFiles, directory: workersDirectory, mechanism: mechanism)
+        let variables = WorkerLaunchVariables(
+            hostPID: hostPID, openFiles: limits.openFiles, tasks: limits.tasks, folderBytes: limits.folderBytes,
+            landlockVersion: WorkerSandbox.version, groups: groups)
+        launch = WorkerLaunch(executable: executable, variables: variables, directory: workersDirectory)
+        Self.tell(variables, isSandboxed: limits.isSandboxed, log)
         let shrinkTimer = Timer(loop: loop) { [unowned self] in shrink() }
         let interval = min(max(limits.idleMilliseconds / 4, 50), 10_000)
         shrinkTimer.start(afterMilliseconds: interval, repeatMilliseconds: interval)
         self.shrinkTimer = shrinkTimer
+    }
+
+    /// Says what keeps workers within their bounds on this machine, and what does not.
+    private static func tell(_ variables: WorkerLaunchVariables, isSandboxed: Bool, _ log: Logger) {
+        let groups = variables.groups
+        log.info("workers are limited", metadata: ["by": "\(groups.description)"])
+        var missing = isSandboxed ? WorkerSandbox.missing(version: variables.landlockVersion) : []
+        if groups.folders[.memory] == nil { missing.append("each process of a worker may take the memory that the worker may take") }
+        if groups.folders[.tasks] == nil { missing.append("the processes of one worker are not counted on their own") }
+        if !isSandboxed { missing.append("`workers.sandbox` is false, so that workers may do all that the host's user may") }
+        guard !missing.isEmpty else { return }
+        let level: Logger.Level = variables.landlockVersion == 0 || !isSandboxed ? .warning : .notice
+        log.log(level: level, "workers are confined less than they could be", metadata: ["because": "\(missing.joined(separator: "; "))"])
     }
 
     /// The pool for functions of `artifact` that need `settings`, made at the first call.

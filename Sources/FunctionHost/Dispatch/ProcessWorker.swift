@@ -37,7 +37,7 @@ final class ProcessWorker: Worker {
         super.init(artifact: artifact, dispatcher: dispatcher, seed: child.seed)
         child.owner = self
         var head = ByteBuffer()
-        for word in [artifact.path, dispatcher.directory(for: artifact), artifact.displayName] {
+        for word in [artifact.path, dispatcher.directory(for: artifact), artifact.displayName] + dispatcher.limits.readable {
             head.append(word)
             head.append(0)
         }
@@ -180,7 +180,7 @@ final class ProcessWorker: Worker {
 
     /// What became of the process, in words for a log.
     private func describe(_ ending: ChildProcess.Ending) -> String? {
-        if child.memoryGroup?.hasKilled == true { return "it took more memory than it may" }
+        if child.group?.hasKilled == true { return "it took more memory than it may" }
         if let killReason { return killReason }
         if isStopSent, ending.signal == 0, ending.status == 0 { return nil }
         return CrashWords.describe(ending, child.page.crash, message: fatalMessage)

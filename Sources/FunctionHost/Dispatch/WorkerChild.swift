@@ -30,7 +30,7 @@ final class WorkerChild {
     /// How it ended, once it is reaped and read to the end.
     private(set) var ending: ChildProcess.Ending?
     /// Its control group, where there are any; it joins by itself.
-    let memoryGroup: MemoryGroup?
+    let group: ControlGroup?
     /// What it shows of itself without a message.
     let page: WorkerPage
     /// How many frames were sent to it, those included that wait to leave.
@@ -64,7 +64,7 @@ final class WorkerChild {
         self.page = page
         page.closeDescriptor()
         channel = process.sockets[2]
-        memoryGroup = MemoryGroup(launch.mechanism, pid: process.pid, hostPID: launch.hostPID)
+        group = launch.variables.groups.group(of: process.pid, hostPID: launch.variables.hostPID)
         process.exited = { [self] in didExit($0) }
         openSockets = process.sockets.count
         for stream in process.sockets {
@@ -164,7 +164,8 @@ final class WorkerChild {
     /// What has ended, and what it had started, may stay in the group for a moment more.
     private func leaveGroup(attemptsLeft: Int) {
         endTimer = nil
-        guard attemptsLeft > 0, memoryGroup?.remove() == false else { return onEnd(self) }
+        guard attemptsLeft > 0, let group, !group.remove() else { return onEnd(self) }
+        group.killAll()
         endTimer = Timer(loop: loop) { [self] in leaveGroup(attemptsLeft: attemptsLeft - 1) }
         endTimer?.start(afterMilliseconds: 2)
     }
@@ -214,19 +215,14 @@ extension WorkerChild: StreamHandler {
 struct WorkerLaunch {
     /// The program: this one.
     var executable: String
-    var hostPID: Int32
-    var openFiles: Int
+    /// What it is told.
+    var variables: WorkerLaunchVariables
     /// Where a worker stands until it is told its own directory.
     var directory: String
-    var mechanism: MemoryGroup.Mechanism
 
     func command(_ page: WorkerPage) -> ChildProcess.Command {
         ChildProcess.Command(
-            program: executable, arguments: ["hearth", "worker"],
-            environment: [
-                "HEARTH_HOST_PID=\(hostPID)", "HEARTH_OPEN_FILES=\(openFiles)", "\(MemoryGroup.variable)=\(mechanism.rawValue)",
-                "PATH=/usr/bin:/bin",
-            ],
+            program: executable, arguments: ["hearth", "worker"], environment: variables.entries + ["PATH=/usr/bin:/bin"],
             directory: directory, descriptors: [.null, .socket, .socket, .socket, .socket, .inherit(page.descriptor)])
     }
 }

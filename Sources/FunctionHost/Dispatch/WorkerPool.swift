@@ -379,6 +379,12 @@ struct PoolLimits: Sendable {
     var drainMilliseconds: UInt64 = 10_000
     var openFiles = 1024
     var logBytesPerSecond = 1 << 20
+    /// Processes and threads of a worker.
+    var tasks = 256
+    /// What the folder of a plugin's workers may hold.
+    var folderBytes = 128 << 20
+    /// What workers may read besides the system's own.
+    var readable: [String] = []
     /// Whether workers are kept from files and system calls that no function needs.
     var isSandboxed = true
 }

@@ -374,6 +374,9 @@ extension PoolLimits {
         drainMilliseconds = UInt64(settings.drainSeconds * 1000)
         openFiles = settings.openFiles
         logBytesPerSecond = settings.logBytesPerSecond
+        tasks = settings.tasks
+        folderBytes = settings.folderBytes
+        readable = settings.readable
         isSandboxed = settings.sandbox
     }
 }

@@ -1,0 +1,55 @@
+import Glibc
+
+/// What a host tells a worker in its environment when it starts it, before it is known what the worker will run.
+public struct WorkerLaunchVariables: Sendable {
+    /// The process that the worker ends with.
+    public var hostPID: Int32
+    /// How many files it may have open.
+    public var openFiles: Int
+    /// How many processes and threads it may have.
+    public var tasks: Int
+    /// How large a file that it writes may be, where it is in a sandbox.
+    public var folderBytes: Int
+    /// The version of Landlock to make use of; 0 for none.
+    public var landlockVersion: Int32
+    /// Where it makes its control group.
+    public var groups: ControlGroups
+
+    /// What every worker of a host is told.
+    public init(hostPID: Int32, openFiles: Int, tasks: Int, folderBytes: Int, landlockVersion: Int32, groups: ControlGroups) {
+        self.hostPID = hostPID
+        self.openFiles = openFiles
+        self.tasks = tasks
+        self.folderBytes = folderBytes
+        self.landlockVersion = landlockVersion
+        self.groups = groups
+    }
+
+    private static let hostName = "HEARTH_HOST_PID"
+    private static let filesName = "HEARTH_OPEN_FILES"
+    private static let tasksName = "HEARTH_TASKS"
+    private static let folderName = "HEARTH_FOLDER_BYTES"
+    private static let landlockName = "HEARTH_LANDLOCK_VERSION"
+
+    /// As entries of an environment.
+    public var entries: [String] {
+        [
+            "\(Self.hostName)=\(hostPID)", "\(Self.filesName)=\(openFiles)", "\(Self.tasksName)=\(tasks)", "\(Self.folderName)=\(folderBytes)",
+            "\(Self.landlockName)=\(landlockVersion)", groups.encoded,
+        ]
+    }
+
+    /// Reads what the host has told this process. A host id of 0 is nobody's.
+    static func given() -> WorkerLaunchVariables {
+        WorkerLaunchVariables(
+            hostPID: number(hostName) ?? 0, openFiles: number(filesName) ?? 1024, tasks: number(tasksName) ?? 256,
+            folderBytes: number(folderName) ?? 0, landlockVersion: number(landlockName) ?? 0, groups: .given())
+    }
+
+    /// Takes them out of the environment, which is the plugin's.
+    static func forget() {
+        for name in [hostName, filesName, tasksName, folderName, landlockName, ControlGroups.variable] { unsetenv(name) }
+    }
+
+    private static func number<T: FixedWidthInteger>(_ name: String) -> T? { getenv(name).flatMap { T(String(cString: $0)) } }
+}
