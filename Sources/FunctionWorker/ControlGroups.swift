@@ -112,7 +112,8 @@ public struct ControlGroups: Sendable, Equatable {
 
     /// As an entry of a worker's environment.
     public var encoded: String {
-        "\(Self.variable)=\(version):" + folders.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }.joined(separator: ":")
+        let places = Controller.allCases.compactMap { controller in folders[controller].map { "\(controller.rawValue)=\($0)" } }
+        return "\(Self.variable)=\(version):" + places.joined(separator: ":")
     }
 
     /// What a host has told this process in its environment.

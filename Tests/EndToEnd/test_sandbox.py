@@ -1,7 +1,7 @@
-"""What a plugin can reach of the machine: the system's files to read, a folder of its own, and not the host."""
+"""What a plugin can reach of the machine: the system's files to read, a folder of its own, and not the host. Tests/Attacks has the attacks."""
 
-import ctypes
 import errno
+import os
 import pathlib
 import shutil
 import tempfile
@@ -13,7 +13,6 @@ from hearth import ROOT, Host, library
 
 @pytest.fixture(scope='module')
 def host():
-    """Not under /tmp, which is open to every worker."""
     folder = tempfile.mkdtemp(prefix='hearth-', dir='/var/tmp')
     host = Host(folder, {'trespasser': {'library': library('trespasser')}, 'probe': {'library': library('probe')}})
     (host.folder / '.secret.local').write_text('API_KEY=x\n')
@@ -72,9 +71,26 @@ def test_calls_that_no_function_needs(what, host):
 
 
 def test_the_host_cannot_be_signalled(host):
-    """Landlock keeps signals in from its sixth version on; 444 is landlock_create_ruleset, 1 asks for the version."""
-    version = ctypes.CDLL(None, use_errno=True).syscall(444, None, 0, 1)
-    assert host.result('try', 'signal') == (errno.EPERM if version >= 6 else 0)
+    assert host.result('try', 'signal') == errno.EPERM
+
+
+def test_workers_see_settings_that_are_replaced(prepare, tmp_path):
+    """A rule of the kernel's is for a file: who replaces `resolv.conf` would leave running workers without any."""
+    etc = tmp_path / 'etc'
+    etc.mkdir()
+    for name in ('passwd', 'group', 'ld.so.cache', 'nsswitch.conf', 'resolv.conf'):
+        (etc / name).write_bytes(pathlib.Path('/etc', name).read_bytes())
+    host = prepare(['trespasser', 'probe'])
+    command = ['unshare', '--mount', 'sh', '-c', f'mount --bind {etc} /etc && exec "$@"', 'sh', *host.command()]
+    host.command = lambda: command
+    host.start()
+    before = host.result('pid')
+    assert host.result('try', 'read:/etc/resolv.conf') == 0
+    (etc / 'new').write_text('nameserver 192.0.2.1\n')
+    os.rename(etc / 'new', etc / 'resolv.conf')
+    host.until_logged('a setting of the system was replaced')
+    assert host.result('pid') != before
+    assert host.result('try', 'read:/etc/resolv.conf') == 0
 
 
 def test_turned_off(launch):

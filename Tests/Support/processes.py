@@ -112,7 +112,7 @@ def mapped_files(pid):
 
 def memory_groups(host):
     """The control groups that a host made for its workers."""
-    return [*glob.glob(f'/sys/fs/cgroup/hearth-{host}-*'), *glob.glob(f'/sys/fs/cgroup/memory/hearth-{host}-*')]
+    return [folder for place in ('', 'memory/', 'pids/') for folder in glob.glob(f'/sys/fs/cgroup/{place}hearth-{host}-*')]
 
 
 def environment(pid):

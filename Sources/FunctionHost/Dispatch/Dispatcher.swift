@@ -39,6 +39,8 @@ final class Dispatcher {
     private var functionNames: [String: [String]] = [:]
     let workersDirectory: String
     private var shrinkTimer: Timer?
+    private var quota: FolderQuota?
+    private var systemFiles: SystemFileWatch?
     private var stopCompletion: (() -> Void)?
     private var stopTimer: Timer?
 
@@ -69,6 +71,36 @@ final class Dispatcher {
         let interval = min(max(limits.idleMilliseconds / 4, 50), 10_000)
         shrinkTimer.start(afterMilliseconds: interval, repeatMilliseconds: interval)
         self.shrinkTimer = shrinkTimer
+        if limits.isSandboxed { watchWorkers() }
+    }
+
+    /// Looks after what the kernel does not, where workers are in sandboxes.
+    private func watchWorkers() {
+        quota = FolderQuota(loop: loop, bytesMax: limits.folderBytes) { [unowned self] in
+            let isolated = Dictionary(grouping: allPools.filter { $0.settings.isIsolated && !$0.workers.isEmpty }) { $0.artifact.folder }
+            return isolated.map { .init(folder: "\(workersDirectory)/\($0.key)", workers: $0.value.flatMap { $0.workers.map(\.pid) }) }
+        } exceeded: { [unowned self] in
+            emptyFolder($0)
+        }
+        do throws(LoopError) {
+            systemFiles = try SystemFileWatch(loop: loop) { [unowned self] in
+                log.notice("a setting of the system was replaced: so are the workers, which can read the former one only")
+                for pool in pools.values { pool.replaceWorkers() }
+            }
+        } catch {
+            log.notice("settings of the system are not watched: workers that run do not see new ones", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Ends the workers that stand in a folder which holds too much, and gives those that follow an empty one.
+    private func emptyFolder(_ folder: String) {
+        let reason = "its folder holds more than \(limits.folderBytes) bytes (workers.folderBytes), and is emptied"
+        for pool in allPools where folder == "\(workersDirectory)/\(pool.artifact.folder)" { pool.killWorkers(reason: reason) }
+        // Under another name nobody finds it, and the next sweep takes what cannot be removed now.
+        let former = "\(workersDirectory)/.full-\(loop.nowNanoseconds)"
+        guard rename(folder, former) == 0 else { return }
+        mkdir(folder, 0o700)
+        loop.offload { FileTree.remove(former) } then: {}
     }
 
     /// Says what keeps workers within their bounds on this machine, and what does not.
@@ -197,6 +229,8 @@ final class Dispatcher {
         stopCompletion = completion
         crashLog.becameIdle = { [unowned self] in poolDidShrink() }
         shrinkTimer = nil
+        quota?.stop()
+        systemFiles = nil
         launcher.stop()
         for pool in allPools { pool.stop() }
         stopTimer = Timer(loop: loop) { [unowned self] in

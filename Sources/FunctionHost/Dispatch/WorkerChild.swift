@@ -49,6 +49,7 @@ final class WorkerChild {
     private var exit: ChildProcess.Ending?
     private var openSockets = 0
     private var endTimer: Timer?
+    private let onExit: (WorkerChild) -> Void
     private let onEnd: (WorkerChild) -> Void
 
     var pid: Int32 { process.pid }
@@ -56,9 +57,14 @@ final class WorkerChild {
     /// - Parameters:
     ///   - process: `hearth worker`, which runs without a plugin.
     ///   - page: the memory that it was given.
+    ///   - onExit: called when it is reaped.
     ///   - onEnd: called after the owner was told, when nothing is left of it.
-    init(_ process: ChildProcess, page: WorkerPage, loop: EventLoop, launch: WorkerLaunch, onEnd: @escaping (WorkerChild) -> Void) {
+    init(
+        _ process: ChildProcess, page: WorkerPage, loop: EventLoop, launch: WorkerLaunch, onExit: @escaping (WorkerChild) -> Void,
+        onEnd: @escaping (WorkerChild) -> Void
+    ) {
         self.loop = loop
+        self.onExit = onExit
         self.onEnd = onEnd
         self.process = process
         self.page = page
@@ -139,6 +145,7 @@ final class WorkerChild {
         goOnIfRoom()
         // What it has started must not live on, nor hold its sockets open.
         Glibc.kill(-process.pid, SIGKILL)
+        onExit(self)
         awaitSockets(turnsLeft: 3)
         endIfComplete()
     }

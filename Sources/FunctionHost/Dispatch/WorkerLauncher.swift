@@ -12,6 +12,7 @@ final class WorkerLauncher {
     private var refill: Timer?
     private var isRefilling = false
     private var isStopped = false
+    private lazy var cleanup = CleanupProcess(loop: dispatcher.loop, executable: launch.executable, log: dispatcher.log)
     /// Every process that runs, prewarmed and used: each must be reaped before the host ends.
     private var children: [ObjectIdentifier: WorkerChild] = [:]
     /// Whether no process runs or is about to.
@@ -62,7 +63,12 @@ final class WorkerLauncher {
     }
 
     private func adopt(_ process: ChildProcess, _ page: WorkerPage) -> WorkerChild {
-        let child = WorkerChild(process, page: page, loop: dispatcher.loop, launch: launch) { [unowned self] in didEnd($0) }
+        cleanup.workerDidStart(process.pid)
+        let child = WorkerChild(process, page: page, loop: dispatcher.loop, launch: launch) { [unowned self] in
+            cleanup.workerDidEnd($0.pid)
+        } onEnd: { [unowned self] in
+            didEnd($0)
+        }
         children[ObjectIdentifier(child)] = child
         return child
     }

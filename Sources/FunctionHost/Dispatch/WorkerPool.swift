@@ -354,6 +354,21 @@ final class WorkerPool {
         if workers.isEmpty { failQueue(.shuttingDown) }
     }
 
+    /// Lets others take the place of its workers, once these have answered.
+    func replaceWorkers() {
+        guard settings.isIsolated else { return }
+        for worker in workers where worker.state == .ready {
+            worker.state = .draining
+            if worker.inFlight == 0 { worker.drain() }
+        }
+        prepare()
+    }
+
+    /// Ends the workers at once; others start when they are needed.
+    func killWorkers(reason: String) {
+        for worker in workers where settings.isIsolated { worker.kill(reason: reason) }
+    }
+
     /// Answers everything that is still open in the functions' place.
     func giveUp() {
         failQueue(.shuttingDown)

@@ -1,0 +1,104 @@
+import EventLoop
+import Glibc
+
+/// Looks once a second at what plugins' workers keep in their folders. Belongs to the dispatcher's loop.
+///
+/// The kernel bounds each file (`RLIMIT_FSIZE`); only quotas that few file systems have would bound all of them together.
+final class FolderQuota {
+    /// A folder with the workers that stand in it.
+    struct Subject: Sendable {
+        var folder: String
+        var workers: [Int32]
+    }
+
+    private static let intervalMilliseconds: UInt64 = 1000
+    private let loop: EventLoop
+    private let bytesMax: Int
+    private let subjects: () -> [Subject]
+    private let exceeded: (String) -> Void
+    private var timer: Timer?
+    private var isLooking = false
+
+    /// - Parameters:
+    ///   - subjects: what to look at.
+    ///   - exceeded: gets the folder of one that holds more than `bytesMax`.
+    init(loop: EventLoop, bytesMax: Int, subjects: @escaping () -> [Subject], exceeded: @escaping (String) -> Void) {
+        self.loop = loop
+        self.bytesMax = bytesMax
+        self.subjects = subjects
+        self.exceeded = exceeded
+        let timer = Timer(loop: loop) { [unowned self] in look() }
+        timer.start(afterMilliseconds: Self.intervalMilliseconds, repeatMilliseconds: Self.intervalMilliseconds)
+        self.timer = timer
+    }
+
+    /// Looks no more.
+    func stop() { timer = nil }
+
+    private func look() {
+        let subjects = self.subjects()
+        guard !isLooking, !subjects.isEmpty else { return }
+        isLooking = true
+        let bytesMax = bytesMax
+        loop.offload {
+            subjects.filter { FolderUse.isOver(bytesMax, $0) }.map(\.folder)
+        } then: { [weak self] folders in
+            guard let self else { return }
+            isLooking = false
+            guard timer != nil else { return }
+            for folder in folders { exceeded(folder) }
+        }
+    }
+}
+
+/// How much room a folder takes, with what is open and has no name any more. Everything blocks.
+private struct FolderUse {
+    private static let depthMax = 64
+    /// What a file takes at least: a folder of empty files fills the disk's tables.
+    private static let fileBytesMin = 4096
+    private let bytesMax: Int
+    private var bytes = 0
+
+    static func isOver(_ bytesMax: Int, _ subject: FolderQuota.Subject) -> Bool {
+        var use = FolderUse(bytesMax: bytesMax)
+        use.addFolder(subject.folder, in: AT_FDCWD, depth: 0)
+        for worker in subject.workers { use.addNameless(of: worker) }
+        return use.bytes > bytesMax
+    }
+
+    private init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+    /// The worker may change what it is while it is looked at: links are not followed, and every step begins at an open folder.
+    private mutating func addFolder(_ name: String, in parent: Int32, depth: Int) {
+        // Deeper than anybody needs counts as too large.
+        guard depth < Self.depthMax else { return bytes = bytesMax + 1 }
+        let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        guard let directory = fdopendir(descriptor) else {
+            close(descriptor)
+            return
+        }
+        defer { closedir(directory) }
+        while bytes <= bytesMax, let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            guard name != ".", name != ".." else { continue }
+            var status = stat()
+            guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+            bytes += max(Int(status.st_blocks) * 512, Self.fileBytesMin)
+            if status.st_mode & S_IFMT == S_IFDIR { addFolder(name, in: descriptor, depth: depth + 1) }
+        }
+    }
+
+    /// What a process has open that is in no folder, in memory or on the disk.
+    private mutating func addNameless(of pid: Int32) {
+        guard let directory = opendir("/proc/\(pid)/fd") else { return }
+        defer { closedir(directory) }
+        var seen: Set<[UInt64]> = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            var status = stat()
+            guard fstatat(dirfd(directory), name, &status, 0) == 0, status.st_nlink == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            if seen.insert([UInt64(status.st_dev), UInt64(status.st_ino)]).inserted { bytes += Int(status.st_blocks) * 512 }
+        }
+    }
+}

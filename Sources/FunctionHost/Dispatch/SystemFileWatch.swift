@@ -1,0 +1,45 @@
+import EventLoop
+import FunctionWorker
+import Glibc
+
+/// Notices when a setting of the system is replaced by another file: workers that run may read the former one only, which is gone.
+final class SystemFileWatch {
+    private static let settleMilliseconds: UInt64 = 200
+    private let loop: EventLoop
+    private let changed: () -> Void
+    private var watcher: FileWatcher?
+    private var timer: Timer?
+    private var known = SystemFileWatch.identities
+
+    /// - Parameter changed: called on the loop, once for what changes together.
+    /// - Throws: `LoopError` where nothing can be watched.
+    init(loop: EventLoop, changed: @escaping () -> Void) throws(LoopError) {
+        self.loop = loop
+        self.changed = changed
+        let names = Set(WorkerSandbox.systemFiles.compactMap { $0.split(separator: "/").last.map(String.init) })
+        watcher = try FileWatcher(loop: loop, path: "/etc") { [unowned self] name in
+            if name.map(names.contains) ?? true { lookSoon() }
+        }
+    }
+
+    private func lookSoon() {
+        guard timer == nil else { return }
+        let timer = Timer(loop: loop) { [unowned self] in
+            self.timer = nil
+            let now = Self.identities
+            guard now != known else { return }
+            known = now
+            changed()
+        }
+        timer.start(afterMilliseconds: Self.settleMilliseconds)
+        self.timer = timer
+    }
+
+    /// Which files they are.
+    private static var identities: [[UInt64]] {
+        WorkerSandbox.systemFiles.map { path in
+            var status = stat()
+            return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []
+        }
+    }
+}

@@ -1,0 +1,124 @@
+/* Takes more than its share, and leaves processes behind. The data is a word and a number after a colon; the answer is a number. */
+#define _GNU_SOURCE
+#include "plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How many processes can be started that stay. */
+static long start_many(long wanted) {
+    long started = 0;
+    for (; started < wanted; started++) {
+        pid_t child = fork();
+        if (child < 0) break;
+        if (child == 0) {
+            pause();
+            _exit(0);
+        }
+    }
+    return started;
+}
+
+/* A grandchild that has left group and session, where it may, whose parent has ended. Its process id. */
+static long leave(void) {
+    int ends[2];
+    pid_t grandchild = -1;
+    if (pipe(ends) != 0) return -errno;
+    if (fork() == 0) {
+        setsid();
+        grandchild = fork();
+        if (grandchild == 0) {
+            setsid();
+            setpgid(0, 0);
+            for (int number = 1; number < 32; number++) signal(number, SIG_IGN);
+            grandchild = getpid();
+            if (write(ends[1], &grandchild, sizeof grandchild) < 0) _exit(1);
+            for (int descriptor = 0; descriptor < 64; descriptor++) close(descriptor);
+            for (;;) pause();
+        }
+        _exit(0);
+    }
+    if (read(ends[0], &grandchild, sizeof grandchild) != sizeof grandchild) return -1;
+    close(ends[0]);
+    close(ends[1]);
+    while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+    return grandchild;
+}
+
+/* Each of four children takes so many bytes at once; how many of them live to tell. */
+static long share(long bytes) {
+    pid_t children[4];
+    int ready[2], go[2], alive = 0;
+    if (pipe(ready) != 0 || pipe(go) != 0) return -errno;
+    for (int n = 0; n < 4; n++) {
+        children[n] = fork();
+        if (children[n] != 0) continue;
+        close(ready[0]);
+        close(go[1]);
+        char *room = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (room == MAP_FAILED) _exit(1);
+        memset(room, 1, (size_t)bytes);
+        char byte = 1;
+        if (write(ready[1], &byte, 1) < 0) _exit(1);
+        close(ready[1]);
+        /* Until the parent has counted. */
+        if (read(go[0], &byte, 1) < 0) _exit(1);
+        _exit(0);
+    }
+    close(ready[1]);
+    close(go[0]);
+    char byte;
+    while (read(ready[0], &byte, 1) == 1 && ++alive < 4) continue;
+    close(ready[0]);
+    close(go[1]);
+    for (int n = 0; n < 4; n++) waitpid(children[n], NULL, 0);
+    return alive;
+}
+
+/* How much could be written, in so many files. */
+static long fill(long bytes, int files, int is_nameless) {
+    static char block[1 << 20];
+    long written = 0;
+    for (int n = 0; n < files; n++) {
+        char name[32];
+        snprintf(name, sizeof name, "file-%d", n);
+        int descriptor = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        if (is_nameless) unlink(name);
+        for (long part = 0; part < bytes / files; part += (long)sizeof block) {
+            ssize_t count = write(descriptor, block, sizeof block);
+            if (count < 0) return -errno;
+            written += count;
+        }
+        if (!is_nameless) close(descriptor);
+    }
+    return written;
+}
+
+static long take(const char *what, long amount) {
+    if (strcmp(what, "fork") == 0) return start_many(amount);
+    if (strcmp(what, "leave") == 0) return leave();
+    if (strcmp(what, "share") == 0) return share(amount);
+    if (strcmp(what, "one file") == 0) return fill(amount, 1, 0);
+    if (strcmp(what, "files") == 0) return fill(amount, 16, 0);
+    if (strcmp(what, "nameless") == 0) return fill(amount, 16, 1);
+    if (strcmp(what, "pid") == 0) return getpid();
+    return -1;
+}
+
+static void invoke(const hearth_invocation *invocation) {
+    char text[256] = {0}, result[32];
+    size_t size = invocation->payload.size - 2 < sizeof text - 1 ? invocation->payload.size - 2 : sizeof text - 1;
+    memcpy(text, (const char *)invocation->payload.data + 1, size);
+    char *amount = strchr(text, ':');
+    if (amount) *amount++ = 0;
+    snprintf(result, sizeof result, "%ld", take(text, amount ? atol(amount) : 0));
+    answer(invocation->id, HEARTH_RESULT, result);
+}
+
+PLUGIN(ONE_CALLABLE("take"))
