@@ -12,7 +12,11 @@ import Tree
         ("{\"rules\": {}, \"more\": 1}", "1:1: Expected 'rules' property."),
         ("{\"rules\": 5}", "1:11: Expected '{'."),
         ("{\"rules\": {}} x", "1:15: Parse error. Unexpected 'x'."),
-        ("{\"rules\": {},}", "1:14: Parse error. Unexpected '}'."),
+        ("{\"rules\": {},,}", "1:15: Parse error. Unexpected ','."),
+        ("{,}", "1:2: Parse error. Unexpected ','."),
+        ("{\"rules\": {\".indexOn\": [,]}}", "1:25: Parse error. Unexpected ','."),
+        ("{\"rules\": {\".indexOn\": [\"a\",,\"b\"]}}", "1:29: Parse error. Unexpected ','."),
+        ("{\"rules\": {}},", "1:14: Parse error. Unexpected ','."),
         ("{\"rules\": {\"a\": {} \"b\": {}}}", "1:20: Parse error. Unexpected string, or one that has no closing quote."),
         ("{\"rules\": /* open", "1:11: Parse error. Unexpected '/', or a comment that is not closed."),
         ("{\"rules\": {\".read\": \"true}}", "1:21: Parse error. Unexpected string, or one that has no closing quote."),
@@ -31,6 +35,17 @@ import Tree
     ])
     func isRefused(_ document: String, _ text: String) {
         #expect(Judge.refusal(document) == text)
+    }
+
+    /// The hosted service takes a comma behind the last member.
+    @Test(arguments: [
+        "{\"rules\": {\".read\": true,},}", "{\"rules\": {\".indexOn\": [\"a\", \"b\",],\n},\n}",
+        "{\"rules\": {\"a\": {}, /* last */ // or not\n},}",
+    ])
+    func trailingCommasAreTaken(_ document: String) throws {
+        let rules = try Judge.rules(document)
+        #expect(rules.source == Array(document.utf8))
+        #expect(throws: Never.self) { try JSONValue(parsing: rules.strictJSON()) }
     }
 
     /// The place of a mistake in an expression is its place in the document, whatever escapes and lines come before it.

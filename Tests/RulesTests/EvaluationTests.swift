@@ -64,6 +64,13 @@ import Tree
         #expect(try Judge.outcome("auth.uid.length != 1 || true") == .error)
     }
 
+    /// As the hosted service has it.
+    @Test func withoutAQueryTheOrderIsThatOfKeys() throws {
+        #expect(try Judge.outcome("query.orderByKey") == .holds)
+        #expect(try Judge.outcome("query.orderByKey == false") == .fails)
+        #expect(try Judge.outcome("!query.orderByValue && !query.orderByPriority && query.orderByChild == null") == .holds)
+    }
+
     @Test func queryIsWhatIsAskedFor() throws {
         var query = Query(order: .child(Path(["a", "b"])), start: .startAt(.number(1)), end: .endAt(.number(1)), limit: 5)
         #expect(try Judge.outcome("query.orderByChild == 'a/b' && query.equalTo == 1 && query.startAt == 1 && query.endAt == 1",

@@ -59,9 +59,11 @@ extension ExpressionCompiler {
         case .snapshot where Self.snapshotMethods.contains(name): return try snapshotCall(receiver, name, arguments, index)
         case .string, .value, .auth:
             if Self.stringMethods.contains(name) { return try stringCall(receiver, name, arguments, index) }
-            if name == "length" { throw notAFunction(callee) }
+            // Any name is a member of `auth`, and none of those is a method.
+            if name == "length" || receiver.type == .auth { throw notAFunction(callee) }
         case .query where Op.QueryField(name) != nil: throw notAFunction(callee)
-        default: break
+        case .null, .boolean, .number, .ordering, .pattern, .list, .function: throw notAFunction(callee)
+        case .snapshot, .query: break
         }
         throw unknown(name, nameStart)
     }

@@ -1,7 +1,8 @@
 import HearthBytes
 import HearthJSON
 
-/// Reads a rules document: JSON in which comments may stand wherever white space may, and strings may hold newlines.
+/// Reads a rules document: JSON in which comments may stand wherever white space may, strings may hold newlines, and a comma may follow the
+/// last member of an object or a list. The hosted service takes the same.
 struct DocumentParser {
     private let source: SourceLines
     private let depthMax: Int
@@ -112,14 +113,14 @@ struct DocumentParser {
         }
     }
 
-    /// Takes a comma and what may stand before the next member; false before the closing bracket.
+    /// Takes a comma and what may stand before the next member; false before the closing bracket, also where a comma precedes that.
     private mutating func comma(orEnd end: UInt8) throws(RulesError) -> Bool {
         try skipTrivia()
         if byte == end { return false }
         guard byte == UInt8(ascii: ",") else { throw failure() }
         position += 1
         try skipTrivia()
-        return true
+        return byte != end
     }
 
     private mutating func word(_ text: StaticString, _ content: DocumentValue.Content) throws(RulesError) -> DocumentValue.Content {

@@ -30,7 +30,8 @@ extension Evaluator {
     }
 
     func queried(_ field: Op.QueryField) -> RuleValue {
-        guard let query else { return field.type == .boolean ? .boolean(false) : .null }
+        // A read of a whole node counts as one in the order of keys, as in the hosted service.
+        guard let query else { return field.type == .boolean ? .boolean(field == .orderByKey) : .null }
         switch field {
         case .orderByChild:
             guard case .child(let path) = query.order else { return .null }

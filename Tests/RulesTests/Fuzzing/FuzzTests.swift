@@ -67,6 +67,7 @@ import Tree
     /// Evaluates the rules over two of the trees, which depend on `seed`.
     private func complaint(_ rules: RuleSet, seed: Int) -> String? {
         guard let again = try? RuleSet(parsing: rules.strictJSON(), limits: Self.limits) else { return "its strict form is refused" }
+        guard (try? JSONValue(parsing: rules.strictJSON())) != nil else { return "its strict form is not JSON" }
         guard again.strictJSON() == rules.strictJSON() else { return "its strict form is not" }
         guard again.indexDefinitions == rules.indexDefinitions else { return "its strict form has other indexes" }
         for tree in [Self.trees[seed % Self.trees.count], Self.trees[(seed + 3) % Self.trees.count]] {
