@@ -15,15 +15,18 @@ struct CompactToken {
     let signed: ArraySlice<UInt8>
     let payload: [UInt8]
     let signature: [UInt8]
+    /// Whether header or payload ends with `=`, which RFC 7515 leaves out and some tools that write unsigned tokens do not.
+    let isPadded: Bool
 
     /// Deeper payloads are refused: no issuer writes them.
     static let payloadLimits = JSONLimits(depthMax: 64)
 
     init(_ token: [UInt8]) throws(TokenRefusal) {
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, let head = Base64URL.bytes(parts[0]), let payload = Base64URL.bytes(parts[1]),
+        guard parts.count == 3, let head = Base64URL.bytes(Self.unpadded(parts[0])), let payload = Base64URL.bytes(Self.unpadded(parts[1])),
             let signature = Base64URL.bytes(parts[2])
         else { throw .malformed }
+        isPadded = parts[0].last == UInt8(ascii: "=") || parts[1].last == UInt8(ascii: "=")
         let header = try Self.object(head, JSONLimits(depthMax: 8))
         algorithm = header["alg"]?.string
         keyID = header["kid"]?.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -32,6 +35,13 @@ struct CompactToken {
         signed = token[..<parts[1].endIndex]
         self.payload = payload
         self.signature = signature
+    }
+
+    /// Without the padding that fills the last four letters (RFC 4648 section 3.2); any other `=` stays, and is refused.
+    private static func unpadded(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard text.count % 4 == 0, text.last == UInt8(ascii: "=") else { return text }
+        let shorter = text.dropLast()
+        return shorter.last == UInt8(ascii: "=") ? shorter.dropLast() : shorter
     }
 
     func claims() throws(TokenRefusal) -> JSONValue { try Self.object(payload, Self.payloadLimits) }

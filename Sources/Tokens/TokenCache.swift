@@ -8,8 +8,6 @@ struct TokenCache {
     struct Entry {
         let token: [UInt8]
         let verified: VerifiedToken
-        /// Until when the token holds, in seconds since 1970.
-        let validUntil: Int
         /// The keys that it was verified with (``KeySet/generation``).
         let generation: Int
 

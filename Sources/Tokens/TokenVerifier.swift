@@ -38,7 +38,7 @@ public final class TokenVerifier: Sendable {
             guard let entry = cache.find(token) else { return nil }
             // No key stands behind an unsigned token, so that none can be lost.
             let isUnsigned = entry.verified.isUnsigned
-            guard now < entry.validUntil, isUnsigned || entry.generation == generation else {
+            guard now < entry.verified.validUntil, isUnsigned || entry.generation == generation else {
                 cache.remove(token)
                 return nil
             }
@@ -73,6 +73,8 @@ public final class TokenVerifier: Sendable {
             remember(token, verified, generation: keys.generation)
             return verified
         }
+        // One spelling only for what is signed.
+        guard !parts.isPadded else { throw .malformed }
         guard parts.algorithm == "RS256" else { throw .algorithm }
         try checkType(parts)
         guard let keyID = parts.keyID else { throw .keyIDMissing }
@@ -81,14 +83,13 @@ public final class TokenVerifier: Sendable {
         let generation = keys.generation
         let key = try await keys.key(keyID).get()
         guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
-        let verified = VerifiedToken(subject: subject, claims: parts.payload, expires: expires, isUnsigned: false)
+        let verified = makeVerified(subject, parts, expires, isUnsigned: false)
         remember(token, verified, generation: generation)
         return verified
     }
 
     private func remember(_ token: [UInt8], _ verified: VerifiedToken, generation: Int) {
-        let entry = TokenCache.Entry(
-            token: token, verified: verified, validUntil: verified.expires + rules.clockSkewSeconds, generation: generation)
+        let entry = TokenCache.Entry(token: token, verified: verified, generation: generation)
         cache.withLock { $0.insert(entry) }
     }
 
@@ -96,7 +97,12 @@ public final class TokenVerifier: Sendable {
         guard rules.acceptsUnsigned else { throw .unsigned }
         guard parts.signature.isEmpty else { throw .signature }
         let (subject, expires) = try rules.checkUnsigned(parts.claims(), now: now)
-        return VerifiedToken(subject: subject, claims: parts.payload, expires: expires, isUnsigned: true)
+        return makeVerified(subject, parts, expires, isUnsigned: true)
+    }
+
+    private func makeVerified(_ subject: String, _ parts: CompactToken, _ expires: Int, isUnsigned: Bool) -> VerifiedToken {
+        VerifiedToken(
+            subject: subject, claims: parts.payload, expires: expires, validUntil: expires + rules.clockSkewSeconds, isUnsigned: isUnsigned)
     }
 
     private func checkType(_ parts: CompactToken) throws(TokenRefusal) {

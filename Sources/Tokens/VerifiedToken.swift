@@ -6,6 +6,8 @@ public struct VerifiedToken: Sendable, Equatable {
     public let claims: [UInt8]
     /// `exp`, in seconds since 1970.
     public let expires: Int
+    /// When it is refused from on: `exp` and the allowed difference between clocks, in seconds since 1970.
+    public let validUntil: Int
     /// Whether nobody signed it. True in development only, and then the token proves nothing.
     public let isUnsigned: Bool
 }

@@ -50,6 +50,25 @@ import Testing
         #expect(await (try verifier()).refusal(token) != nil)
     }
 
+    /// Some tools write the padding that RFC 7515 leaves out; of a signed token there is one spelling only.
+    @Test(arguments: ["a", "al", "ali"]) func paddingIsTakenOfUnsignedTokensOnly(uid: String) async throws {
+        let verifier = try verifier()
+        let claims = idClaims(["sub": .string(uid)])
+        let plain = unsignedToken(claims).split(separator: ".").map(String.init)
+        let padded = plain.map(Self.padded)
+        #expect(try await verifier.verify("\(padded[0]).\(padded[1]).").get().subject == uid)
+        for wrong in ["\(padded[1])=", "\(plain[1])====", "=\(plain[1])", "="] {
+            #expect(await verifier.refusal("\(padded[0]).\(wrong).") == .malformed)
+        }
+        let signed = try SigningKey.first.token(claims).split(separator: ".").map(String.init)
+        #expect(await verifier.refusal("\(signed[0])\(signed[0].utf8.count % 4 == 0 ? "====" : "=").\(signed[1]).\(signed[2])") == .malformed)
+        let isSpelledOtherwise = Self.padded(signed[1]) != signed[1]
+        let refusal = await verifier.refusal("\(signed[0]).\(Self.padded(signed[1])).\(signed[2])")
+        #expect(refusal == (isSpelledOtherwise ? .malformed : nil))
+    }
+
+    private static func padded(_ text: String) -> String { text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4) }
+
     @Test func isRememberedUntilItExpires() async throws {
         let verifier = try verifier()
         let token = Array(unsignedToken(idClaims()).utf8)
