@@ -117,7 +117,7 @@ let package = Package(
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "CommandClient", "WorkerProtocol",
+                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "HTTP", "CommandClient", "WorkerProtocol",
                 bytes, "Files", json, "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,5 +1,6 @@
 import HearthBytes
 public import EventLoop
+public import HTTP
 public import HearthJSON
 public import Logging
 
@@ -17,8 +18,8 @@ public final class MessagingService: Sendable {
         public var embedded = EmbeddedSettings()
         /// The bearer token of administrators.
         public var adminToken: [UInt8] = []
-        /// Whether `Bearer owner` is the administrator's.
-        public var takesOwner = false
+        /// From where `Bearer owner` is the administrator's; nil for nowhere.
+        public var ownerAccess: DevelopmentAccess?
         /// Whether the host speaks TLS.
         public var isTLS = false
         /// Whether tests may put the clock forward, have sends fail and forget everything.

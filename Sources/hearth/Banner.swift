@@ -5,7 +5,11 @@ import FunctionHost
 enum Banner {
     static func text(_ summary: HostSummary) -> String {
         var lines = ["", "Hearth serves \(summary.project) at \(summary.address.url) in \(summary.mode.rawValue) mode."]
-        if summary.mode == .development { lines.append("Unsigned ID tokens and App Check tokens are accepted; --mode production refuses them.") }
+        if let warning = summary.warning {
+            lines += ["", "WARNING: \(warning)"]
+        } else if summary.mode == .development {
+            lines.append("Programs and pages of this machine may use \"owner\" and unsigned tokens; --mode production refuses them.")
+        }
         lines.append("")
         lines += functionTable(summary.functions)
         lines.append("")

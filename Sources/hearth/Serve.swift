@@ -3,6 +3,7 @@ import Configuration
 import EventLoop
 import FunctionHost
 import Glibc
+import HTTP
 
 /// `hearth serve`: the host.
 struct Serve: ParsableCommand {
@@ -31,8 +32,14 @@ struct Serve: ParsableCommand {
     @Option(help: .hidden)
     var data: String?
 
-    @Option(help: "development accepts unsigned emulator tokens; production does not.")
+    @Option(help: "development takes \"owner\" and unsigned emulator tokens of this machine; production does not.")
     var mode = Configuration.Mode.development
+
+    @Option(
+        help: ArgumentHelp(
+            "From where \"owner\" and unsigned tokens count in development mode: off, loopback or network. "
+                + "(default: loopback; off where other machines reach the host)", valueName: "from"))
+    var developmentTokens: DevelopmentAccess?
 
     @Flag(help: "Bring what is saved into service at once: sources of plugins, libraries, settings and environment files.")
     var watch = false
@@ -42,12 +49,16 @@ struct Serve: ParsableCommand {
     var announce: Int32?
 
     func validate() throws {
+        if developmentTokens != nil, mode == .production {
+            throw ValidationError("--development-tokens is for --mode development; production mode refuses such tokens")
+        }
         if let port, !(0...65535).contains(port) { throw ValidationError("--port must be a number from 0 to 65535") }
     }
 
     func run() throws {
         ThreadSignals.block(HearthHost.signals)
         var options = HostOptions(host: host, port: port, dataDirectory: dataDirectory ?? data ?? ".hearth")
+        options.developmentAccess = developmentTokens
         options.serviceManager = ServiceManager.fromEnvironment()
         options.standIn = { StandIn.become(for: $0, status: $1, isEnding: $2) }
         do {
@@ -83,3 +94,4 @@ struct Serve: ParsableCommand {
 }
 
 extension Configuration.Mode: ExpressibleByArgument {}
+extension DevelopmentAccess: ExpressibleByArgument {}

@@ -117,6 +117,7 @@ def test_those_in_use_are_not_closed_and_beyond_them_is_no_room(launch):
     host = launch(limit=2).start()
     with Database(host, 'one') as one, Database(host, 'two') as two, Database(host, 'three') as three:
         one.put('/a.json', 1)
+        two.put('/b.json', 1)
         streams = [one.stream('/a.json'), two.stream('/a.json')]
         assert [stream.put() for stream in streams] == [('/', 1), ('/', None)]
         refused = three.ask('PUT', '/a.json', 3)

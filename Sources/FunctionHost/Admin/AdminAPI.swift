@@ -5,7 +5,7 @@ import HearthJSON
 import RealtimeDatabase
 
 /// The administration of one loop: everything below `/_/api` (docs/admin-api.md). Only for whoever has the admin token, or in
-/// development says `owner`, as the Firebase emulators take it.
+/// development says `owner`, as the Firebase emulators take it, from where ``DevelopmentAccess`` lets it.
 final class AdminAPI {
     let loop: EventLoop
     let database: RealtimeDatabase
@@ -14,6 +14,7 @@ final class AdminAPI {
     var control: HostControl?
     let project: String
     private let isDevelopment: Bool
+    private let developmentAccess: DevelopmentAccess?
     private let adminToken: [UInt8]
     private let functions: FunctionAdministration.Reference
     private let builds: BuildLedger
@@ -22,14 +23,15 @@ final class AdminAPI {
     private static let bodyBytesMax = 16 << 20
 
     init(
-        loop: EventLoop, project: String, isDevelopment: Bool, adminToken: [UInt8], database: RealtimeDatabase,
+        loop: EventLoop, project: String, developmentAccess: DevelopmentAccess?, adminToken: [UInt8], database: RealtimeDatabase,
         functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore
     ) {
         self.builds = builds
         self.functions = functions
         self.loop = loop
         self.project = project
-        self.isDevelopment = isDevelopment
+        isDevelopment = developmentAccess != nil
+        self.developmentAccess = developmentAccess
         self.adminToken = adminToken
         self.database = database
         self.logs = LogAdministration(store: logs, loop: loop)
@@ -45,8 +47,8 @@ final class AdminAPI {
 
     /// What becomes of the body of a request that is claimed: a stranger's is not even read.
     func head(_ exchange: HTTPExchange) -> BodyPlan {
-        guard isAdministrator(exchange) else {
-            AdminAnswer.refuse(exchange, .unauthenticated)
+        if let refusal = refusal(of: exchange) {
+            AdminAnswer.refuse(exchange, refusal)
             return .answered
         }
         return .collect(limit: Self.bodyBytesMax)
@@ -54,7 +56,7 @@ final class AdminAPI {
 
     /// Answers a request that is claimed.
     func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
-        guard isAdministrator(exchange) else { return AdminAnswer.refuse(exchange, .unauthenticated) }
+        if let refusal = refusal(of: exchange) { return AdminAnswer.refuse(exchange, refusal) }
         do throws(AdminError) {
             let call = try AdminCall(exchange, body, isBytes: exchange.method == .put && isUpload(exchange.path))
             try route(call)
@@ -73,14 +75,19 @@ final class AdminAPI {
         return path.count > count && path.extracting(first: count).equals(folder)
     }
 
-    func isAdministrator(_ exchange: HTTPExchange) -> Bool {
+    /// Why the sender of a request is not an administrator; nil where it is one.
+    func refusal(of exchange: HTTPExchange) -> AdminError? {
         guard let header = exchange.header("authorization"), header.count > 7,
             header.extracting(first: 7).equalsIgnoringCase(lowercase: "bearer ")
-        else { return false }
+        else { return .unauthenticated }
         let token = header.extracting(7..<header.count)
-        if isDevelopment, token.equals("owner") { return true }
-        return token.equalsInConstantTime(adminToken)
+        if token.equalsInConstantTime(adminToken) { return nil }
+        guard let developmentAccess, token.equals("owner") else { return .unauthenticated }
+        return developmentAccess.refusal(of: exchange).map { AdminError(.unauthenticated, "the token \"owner\" \($0)") }
     }
+
+    /// Whether the sender of a request is an administrator.
+    func isAdministrator(_ exchange: HTTPExchange) -> Bool { refusal(of: exchange) == nil }
 
     /// Ends what would go on without end. Called before the server waits for what has begun.
     func stop() { logs.stop() }
@@ -114,7 +121,8 @@ final class AdminAPI {
         guard call.segments.count > 1 else { return try listDatabases(call) }
         switch (call.segments.count, call.segments.dropFirst(2).first, call.verb) {
         case (3, "rules", "judge"): try RulesJudgement(call, try namespace(call), limits: database.limits.rules).answer(on: loop)
-        case (3, "dead-letters", _), (4, "dead-letters", _): try DeadLetterAdministration(namespace: try namespace(call), loop: loop).handle(call)
+        case (3, "dead-letters", _), (4, "dead-letters", _):
+            try DeadLetterAdministration(namespace: try namespace(call).namespace, loop: loop).handle(call)
         default: throw .noSuchResource
         }
     }
@@ -131,10 +139,10 @@ final class AdminAPI {
     }
 
     /// The namespace that the path names; `-` is the project's own.
-    private func namespace(_ call: AdminCall) throws(AdminError) -> Namespace {
+    private func namespace(_ call: AdminCall) throws(AdminError) -> FoundNamespace {
         let name = call.segments[1] == "-" ? database.defaultNamespace : call.segments[1].lowercased()
         do throws(DatabaseError) {
-            return try database.namespace(name, createsIfAbsent: false)
+            return try database.find(name, isKnown: false)
         } catch {
             throw AdminError(error)
         }

@@ -5,7 +5,8 @@ import RealtimeDatabase
 
 /// `databases/NAME/dead-letters`: events that were given up, listed, looked at, replayed and deleted.
 struct DeadLetterAdministration {
-    let namespace: Namespace
+    /// Nil for one to which nothing was written yet: no event of it has failed.
+    let namespace: Namespace?
     let loop: EventLoop
 
     /// How many rows one transaction touches, so that writers do not wait for long.
@@ -49,6 +50,7 @@ struct DeadLetterAdministration {
         let limit = try call.number("limit", default: 100, in: 1...Self.pageMax)
         let after = try call.parameters["after"].map { (text) throws(AdminError) in try Self.sequence(text) } ?? 0
         let function = call.parameters["function"]
+        guard let namespace else { return call.answer(["deadLetters": []]) }
         namespace.withOutbox(on: loop) { (outbox) throws(StoreError) in
             // Others than those asked for may be many: a page may hold fewer than it could, or none, and still have a next one.
             try outbox.deadLetters(after: after, limit: limit)
@@ -72,6 +74,7 @@ struct DeadLetterAdministration {
     private func show(_ call: AdminCall) throws(AdminError) {
         let id = call.segments[3]
         let sequence = try Self.sequence(id)
+        guard let namespace else { throw Self.missing(id) }
         namespace.withOutbox(on: loop) { (outbox) throws(StoreError) in
             try outbox.deadLetter(sequence)
         } completion: { [call = LoopBound(call, loop: loop)] result in
@@ -103,6 +106,9 @@ struct DeadLetterAdministration {
 
     private func act(_ act: Act, _ sequences: [UInt64], _ call: AdminCall) {
         let now = WallClock.now().unixMilliseconds
+        guard let namespace else {
+            return sequences.first.map { call.refuse(Self.missing("\($0)")) } ?? call.answer(["count": 0])
+        }
         namespace.withOutbox(on: loop) { (outbox) throws(StoreError) -> Result<Int, MissingLetter> in
             // All or none: a wrong number should not leave the others half done.
             for sequence in sequences where try outbox.deadLetter(sequence) == nil { return .failure(MissingLetter(sequence: sequence)) }
@@ -132,6 +138,7 @@ struct DeadLetterAdministration {
     /// A batch, then the next one. Those that are given up meanwhile are left alone, or a function that always fails would keep
     /// this going for ever.
     private func actOnAll(_ act: Act, _ call: AdminCall, function: String?, since: Int64, after: UInt64, count: Int) {
+        guard let namespace else { return call.answer(["count": 0]) }
         namespace.withOutbox(on: loop) { (outbox) throws(StoreError) -> (next: UInt64?, count: Int) in
             let page = try outbox.deadLetters(after: after, limit: Self.batch)
             var done = 0

@@ -9,11 +9,11 @@ import Tree
 /// `databases/NAME/rules:judge`: what rules say of a read or a write, without doing it.
 struct RulesJudgement {
     private let call: AdminCall
-    private let namespace: Namespace
+    private let namespace: FoundNamespace
     private let request: Namespace.JudgedRequest
     private let rules: RuleSet?
 
-    init(_ call: AdminCall, _ namespace: Namespace, limits: RuleLimits) throws(AdminError) {
+    init(_ call: AdminCall, _ namespace: FoundNamespace, limits: RuleLimits) throws(AdminError) {
         try call.allow(.post)
         self.call = call
         self.namespace = namespace
@@ -75,12 +75,20 @@ struct RulesJudgement {
 
     /// Answers with the trace.
     func answer(on loop: EventLoop) {
-        namespace.judge(request, by: rules, on: loop) { [call] result in
-            switch result {
-            case .success(let verdict): call.answer(verdict.trace?.json ?? ["allowed": .bool(verdict.isAllowed), "rules": []])
-            case .failure(let error): call.refuse(AdminError(error))
+        switch namespace {
+        case .absent(let absent): answer(absent.judge(request, by: rules))
+        case .namespace(let namespace):
+            namespace.judge(request, by: rules, on: loop) { [call] result in
+                switch result {
+                case .success(let verdict): answer(verdict)
+                case .failure(let error): call.refuse(AdminError(error))
+                }
             }
         }
+    }
+
+    private func answer(_ verdict: RuleVerdict) {
+        call.answer(verdict.trace?.json ?? ["allowed": .bool(verdict.isAllowed), "rules": []])
     }
 }
 

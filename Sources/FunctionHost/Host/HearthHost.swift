@@ -90,7 +90,8 @@ public final class HearthHost {
             home.post { reference.value.delivery?.receive(announcement) }
         }
         messaging = try MessagingService(
-            configuration, directory: data.messages, adminToken: data.adminToken, isSuspended: options.takeover != nil, loop: home, log: log)
+            configuration, directory: data.messages, adminToken: data.adminToken,
+            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
         delivery = TriggerDelivery(
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
         ) { [database = database.database] name in database.outbox(of: name) }
@@ -114,6 +115,7 @@ public final class HearthHost {
         var port = options.port ?? settings.port
         var databaseSettings = DatabaseFrontEndSettings()
         databaseSettings.isDevelopment = configuration.mode == .development
+        databaseSettings.developmentAccess = options.developmentAccess(for: configuration)
         databaseSettings.adminToken = data.adminToken
         let proxies = TrustedProxies(try NetworkRange.list(settings.trustedProxies, of: "server.trustedProxies"))
         let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
@@ -174,6 +176,7 @@ public final class HearthHost {
             shard.goFirst()
         }
         for warning in configuration.warnings { log.warning("\(warning)") }
+        if let warning = options.warning(for: configuration) { log.warning("\(warning)") }
         let reference = LoopBound(self, loop: home)
         Task { [gate, home] in
             let result: Result<Void, KeyFetchError>
@@ -239,7 +242,9 @@ public final class HearthHost {
     }
 
     private func didLoad() {
-        onReady(HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals))
+        var summary = HostSummary(configuration, address: address, dataDirectory: data.path, functions: functions, refusals: refusals)
+        summary.warning = options.warning(for: configuration)
+        onReady(summary)
         tellReady()
         startWatching()
         // Most of the code that has run so far will not run again.

@@ -1,5 +1,6 @@
 import Configuration
 public import EventLoop
+public import HTTP
 
 /// What the command line says beside `functions.json`.
 public struct HostOptions: Sendable {
@@ -9,6 +10,9 @@ public struct HostOptions: Sendable {
     public var port: Int?
     /// Where the host keeps what must outlive it.
     public var dataDirectory: String
+    /// From where `owner` and unsigned tokens count in development mode; nil for ``DevelopmentAccess/loopback`` where the host listens on
+    /// this machine only, and for ``DevelopmentAccess/off`` where others reach it.
+    public var developmentAccess: DevelopmentAccess?
     /// What is listened on instead of host and port, where somebody else has made the sockets.
     public var sockets: [ListeningSocket] = []
     /// What the host says from which this one takes over; its sockets are listened on once that is done.

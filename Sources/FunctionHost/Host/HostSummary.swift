@@ -43,6 +43,8 @@ public struct HostSummary: Sendable {
     public let dataDirectory: String
     /// The database of requests that name none.
     public let defaultNamespace: String
+    /// What whoever starts the host must know about who reaches it; nil where there is nothing.
+    public internal(set) var warning: String?
     /// Those that are served, in the order of the table.
     public let functions: [Function]
     /// One sentence for each plugin or function that is left out.

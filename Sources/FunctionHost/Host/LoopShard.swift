@@ -36,15 +36,16 @@ final class LoopShard: @unchecked Sendable {
         self.loop = loop
         self.thread = thread
         self.log = log
-        let front = DatabaseFrontEnd(
-            database: database, loop: loop, credentials: DatabaseCredentials(gate: gate, loop: loop), settings: databaseSettings)
+        let messagingFront = MessagingFrontEnd(service: messaging, loop: loop, proxies: proxies)
+        let credentials = DatabaseCredentials(gate: gate, project: configuration.project, messaging: messagingFront, loop: loop)
+        let front = DatabaseFrontEnd(database: database, loop: loop, credentials: credentials, settings: databaseSettings)
         admin = AdminAPI(
-            loop: loop, project: configuration.project, isDevelopment: configuration.mode == .development, adminToken: adminToken,
+            loop: loop, project: configuration.project, developmentAccess: databaseSettings.developmentAccess, adminToken: adminToken,
             database: database, functions: functions, builds: builds, logs: logs)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
-            adminToken: adminToken, proxies: proxies, gate: gate, database: front,
-            messaging: MessagingFrontEnd(service: messaging, loop: loop, proxies: proxies), admin: admin, metrics: metrics, log: log)
+            adminToken: adminToken, developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, database: front,
+            messaging: messagingFront, admin: admin, metrics: metrics, log: log)
         let limits = HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax)
         server = HTTPServer(loop: loop, limits: limits, memory: memory, handler: router)
     }

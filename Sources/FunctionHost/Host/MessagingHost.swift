@@ -9,10 +9,12 @@ extension MessagingService {
     ///
     /// - Parameters:
     ///   - directory: where its store and its keys lie; it is there.
+    ///   - developmentAccess: from where `owner` counts; nil in production mode.
     ///   - isSuspended: whether another process still has the store.
     ///   - loop: where the connections to other services are watched.
     convenience init(
-        _ configuration: Configuration, directory: String, adminToken: [UInt8], isSuspended: Bool, loop: EventLoop, log: Logger
+        _ configuration: Configuration, directory: String, adminToken: [UInt8], developmentAccess: DevelopmentAccess?, isSuspended: Bool,
+        loop: EventLoop, log: Logger
     ) throws(HostStartError) {
         let settings = configuration.messaging
         let path = settings.storage == .memory ? ":memory:" : "\(directory)/messaging.sqlite"
@@ -24,8 +26,8 @@ extension MessagingService {
         let forwarders = try services.forwarders(key)
         do throws(LoopError) {
             try self.init(
-                settings: Settings(configuration, adminToken: adminToken), path: path, clock: clock, backend: backend, vapidKey: key,
-                isSuspended: isSuspended, log: log)
+                settings: Settings(configuration, adminToken: adminToken, developmentAccess: developmentAccess), path: path, clock: clock,
+                backend: backend, vapidKey: key, isSuspended: isSuspended, log: log)
         } catch {
             throw HostStartError("the messaging service cannot be started: \(error)")
         }
@@ -34,7 +36,7 @@ extension MessagingService {
 }
 
 extension MessagingService.Settings {
-    init(_ configuration: Configuration, adminToken: [UInt8]) {
+    init(_ configuration: Configuration, adminToken: [UInt8], developmentAccess: DevelopmentAccess?) {
         let settings = configuration.messaging
         let number = settings.projectNumber ?? configuration.appCheck.projectNumber ?? MessagingProject.number(for: configuration.project)
         let others = settings.projects.filter { $0 != configuration.project }
@@ -42,7 +44,7 @@ extension MessagingService.Settings {
             projects: [MessagingProject(id: configuration.project, number: number)]
                 + others.map { MessagingProject(id: $0, number: MessagingProject.number(for: $0)) })
         isDevelopment = configuration.mode == .development
-        takesOwner = isDevelopment && settings.ownerToken
+        ownerAccess = settings.ownerToken ? developmentAccess : nil
         isTLS = configuration.server.tls != nil
         self.adminToken = adminToken
         parser.payloadBytesMax = settings.limits.payloadBytes

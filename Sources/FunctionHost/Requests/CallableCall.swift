@@ -59,23 +59,27 @@ final class CallableCall: FunctionCall {
     }
 
     private func admit(_ idToken: TokenVerdict, _ appCheck: TokenVerdict, _ data: Span<UInt8>) {
-        self.idToken = idToken
-        self.appCheck = appCheck
-        if let refusal = refusal() {
-            router.log.warning(
-                "Callable request verification failed",
-                metadata: ["function": "\(function.name)", "app": "\(appCheck.name)", "auth": "\(idToken.name)"])
+        let reasons = (router.refusal(of: idToken, in: exchange), router.refusal(of: appCheck, in: exchange))
+        self.idToken = reasons.0 == nil ? idToken : .invalid
+        self.appCheck = reasons.1 == nil ? appCheck : .invalid
+        if var refusal = refusal() {
+            var metadata: Logger.Metadata = ["function": "\(function.name)", "app": "\(self.appCheck.name)", "auth": "\(self.idToken.name)"]
+            if let reason = reasons.0 ?? reasons.1 {
+                refusal.message = "A token without a signature \(reason)."
+                metadata["reason"] = "\(refusal.message)"
+            }
+            router.log.warning("Callable request verification failed", metadata: metadata)
             return answer(refusal)
         }
         if router.logsEachCall {
             router.log.debug(
                 "Callable request verification passed",
-                metadata: ["function": "\(function.name)", "app": "\(appCheck.name)", "auth": "\(idToken.name)"])
+                metadata: ["function": "\(function.name)", "app": "\(self.appCheck.name)", "auth": "\(self.idToken.name)"])
         }
         if wantsStream, function.generation == 1 {
             return answer(CallableError(code: .invalidArgument, message: "Unsupported Accept header 'text/event-stream'"))
         }
-        if function.options.consumeAppCheckToken, case .valid(let token, let raw) = appCheck {
+        if function.options.consumeAppCheckToken, case .valid(let token, let raw) = self.appCheck {
             // The payload's bytes are gone once this returns.
             let data = data.array()
             let reference = LoopBound(self, loop: router.loop)

@@ -6,6 +6,7 @@ import HearthJSON
 import Logging
 import Messaging
 import RealtimeDatabase
+import Tokens
 
 /// Leads each request of one loop to what answers it: a function, or a page of the host's own.
 final class Router: HTTPHandler {
@@ -30,6 +31,7 @@ final class Router: HTTPHandler {
     var traces = TraceSource()
     private var dice = TrafficDice()
 
+    private let developmentAccess: DevelopmentAccess?
     private let bodyBytesMax: Int
     private let adminToken: [UInt8]
     private let proxies: TrustedProxies
@@ -44,14 +46,16 @@ final class Router: HTTPHandler {
     private var lastOutcome = FunctionPath.Outcome.notFound
 
     init(
-        loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], proxies: TrustedProxies, gate: TokenGate,
-        database: DatabaseFrontEnd, messaging: MessagingFrontEnd, admin: AdminAPI, metrics: MetricsPage, log: Logger
+        loop: EventLoop, isHome: Bool, project: String, bodyBytesMax: Int, adminToken: [UInt8], developmentAccess: DevelopmentAccess?,
+        proxies: TrustedProxies, gate: TokenGate, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, admin: AdminAPI,
+        metrics: MetricsPage, log: Logger
     ) {
         self.loop = loop
         self.isHome = isHome
         self.bodyBytesMax = bodyBytesMax
         self.adminToken = adminToken
         self.proxies = proxies
+        self.developmentAccess = developmentAccess
         self.gate = gate
         self.database = database
         self.messaging = messaging
@@ -131,6 +135,13 @@ final class Router: HTTPHandler {
         } else {
             RequestCall(function: function, exchange: exchange, ownPathStart: ownPathStart, router: self).handle(body)
         }
+    }
+
+    /// Why a token without a signature does not count in a request; nil where it does, and for every other token.
+    func refusal(of token: TokenVerdict, in exchange: HTTPExchange) -> String? {
+        // In production mode the gate has refused it.
+        guard let developmentAccess, case .valid(let token, _) = token, token.isUnsigned else { return nil }
+        return developmentAccess.refusal(of: exchange)
     }
 
     // MARK: The host's own pages

@@ -86,16 +86,19 @@ final class DatabaseService: Service {
     ) {
         var read = read
         read.bytesMax = readBytesMax
-        guard let namespace = namespace(request, createsIfAbsent: false, completion) else { return }
-        namespace.read(read, on: loop) { [loop, memory] outcome in
-            switch outcome {
-            case .value(let json, let etag, _): completion(.value(json, etag: etag))
-            case .stream(let stream):
-                let hold = MemoryHold(memory.services, memory.share(ofPlugin: plugin), bytes: stream.first.count)
-                ValueCollector(stream, request.path, loop, hold, completion).next()
-            case .notModified(let etag): completion(.value([], etag: etag))
-            case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
+        do throws(DatabaseError) {
+            try database.read(read, from: request.instance ?? database.defaultNamespace, isKnown: false, on: loop) { [loop, memory] outcome in
+                switch outcome {
+                case .value(let json, let etag, _): completion(.value(json, etag: etag))
+                case .stream(let stream):
+                    let hold = MemoryHold(memory.services, memory.share(ofPlugin: plugin), bytes: stream.first.count)
+                    ValueCollector(stream, request.path, loop, hold, completion).next()
+                case .notModified(let etag): completion(.value([], etag: etag))
+                case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
+                }
             }
+        } catch {
+            completion(DatabaseServiceRefusal(error, at: request.path).answer)
         }
     }
 
@@ -103,25 +106,16 @@ final class DatabaseService: Service {
         _ write: WriteRequest, _ answer: DatabaseServiceRequest.Answer, _ request: DatabaseServiceRequest,
         _ completion: @escaping (ServiceAnswer) -> Void
     ) {
-        guard let namespace = namespace(request, createsIfAbsent: true, completion) else { return }
-        namespace.write(write, on: loop) { outcome in
-            switch outcome {
-            case .committed(let receipt): completion(.committed(receipt, answer))
-            case .conflict(let value, let etag): completion(.outcome(isCommitted: false, value: value, etag: etag))
-            case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
-            }
-        }
-    }
-
-    /// The namespace that is asked for; nil where there is none, which `completion` is told.
-    private func namespace(
-        _ request: DatabaseServiceRequest, createsIfAbsent: Bool, _ completion: (ServiceAnswer) -> Void
-    ) -> Namespace? {
         do throws(DatabaseError) {
-            return try database.namespace(request.instance ?? database.defaultNamespace, createsIfAbsent: createsIfAbsent)
+            try database.write(write, to: request.instance ?? database.defaultNamespace, isKnown: true, on: loop) { outcome in
+                switch outcome {
+                case .committed(let receipt): completion(.committed(receipt, answer))
+                case .conflict(let value, let etag): completion(.outcome(isCommitted: false, value: value, etag: etag))
+                case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
+                }
+            }
         } catch {
             completion(DatabaseServiceRefusal(error, at: request.path).answer)
-            return nil
         }
     }
 }

@@ -25,6 +25,7 @@ struct Scopes: OptionSet, Sendable, Hashable {
     static let cloudPlatform = Scopes(rawValue: 2)
     /// What Admin SDKs ask for other services of this host.
     static let other = Scopes(rawValue: 4)
+    static let database = Scopes(rawValue: 8)
 
     /// Of a list with spaces between.
     init(list: String) {
@@ -34,7 +35,8 @@ struct Scopes: OptionSet, Sendable, Hashable {
             switch scope.dropFirst("https://www.googleapis.com/auth/".count) {
             case "firebase.messaging": found.insert(.messaging)
             case "cloud-platform": found.insert(.cloudPlatform)
-            case "firebase", "firebase.database", "identitytoolkit", "userinfo.email": found.insert(.other)
+            case "firebase.database": found.insert(.database)
+            case "firebase", "identitytoolkit", "userinfo.email": found.insert(.other)
             default: break
             }
         }
@@ -45,13 +47,16 @@ struct Scopes: OptionSet, Sendable, Hashable {
 
     /// Whether they allow to send.
     var allowMessaging: Bool { !isDisjoint(with: [.messaging, .cloudPlatform]) }
+
+    /// Whether they allow to administer databases.
+    var allowDatabases: Bool { !isDisjoint(with: [.database, .cloudPlatform]) }
 }
 
 /// Finds out who calls (spec messaging 2.1 and 5.6).
 struct CallerCheck: Sendable {
     let adminToken: [UInt8]
-    /// Whether `Bearer owner` is the administrator's.
-    let takesOwner: Bool
+    /// From where `Bearer owner` is the administrator's; nil for nowhere.
+    let ownerAccess: DevelopmentAccess?
     let tokens: SealedTokens
     let accounts: LiveAccounts
     let clock: MessagingClock
@@ -61,14 +66,23 @@ struct CallerCheck: Sendable {
         guard let header = exchange.header("authorization"), header.count > 0 else { throw .unauthenticated }
         guard header.count > 7, header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ") else { throw .unauthenticated }
         let token = header.extracting(7..<header.count)
-        if token.equalsInConstantTime(adminToken) || takesOwner && token.equals("owner") { return .owner }
+        if token.equalsInConstantTime(adminToken) { return .owner }
+        if let ownerAccess, token.equals("owner") {
+            if let reason = ownerAccess.refusal(of: exchange) { throw .ownerRefused(reason) }
+            return .owner
+        }
+        return try account(token).caller
+    }
+
+    /// The service account that an access token was given to, and when the token ends, in seconds since 1970.
+    func account(_ token: Span<UInt8>) throws(MessagingError) -> (caller: Caller, ends: Int64) {
         guard let content = tokens.open(token.string(), for: .access) else { throw .invalidCredential }
         let parts = content.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard (4...5).contains(parts.count), let ends = Int64(parts[0]), let scopes = Int(parts[1]) else { throw .invalidCredential }
         guard ends * 1000 > clock.now else { throw .expiredCredential }
         // A token ends with its account, and with the account's key.
         guard try accounts.contains(email: parts[3], project: parts[2], keyID: parts.count > 4 ? parts[4] : nil) else { throw .invalidCredential }
-        return .account(email: parts[3], project: parts[2], scopes: Scopes(rawValue: scopes))
+        return (.account(email: parts[3], project: parts[2], scopes: Scopes(rawValue: scopes)), ends)
     }
 
     /// A caller who may send for a project.
@@ -90,5 +104,9 @@ extension MessagingError {
         .invalidCredential(isExpired: false), "Request had invalid authentication credentials. \(expectation)")
     static let expiredCredential = MessagingError(
         .invalidCredential(isExpired: true), "Request had invalid authentication credentials. \(expectation)")
+    /// `owner`, in development mode, from where it does not count.
+    static func ownerRefused(_ reason: String) -> MessagingError {
+        MessagingError(.invalidCredential(isExpired: false), "The token \"owner\" \(reason).")
+    }
     static let insufficientScope = MessagingError(.insufficientScope, "Request had insufficient authentication scopes.")
 }

@@ -22,7 +22,7 @@ public final class MessagingFrontEnd {
         self.proxies = proxies
         let settings = service.settings
         callers = CallerCheck(
-            adminToken: settings.adminToken, takesOwner: settings.takesOwner, tokens: service.tokens, accounts: service.embedded.accounts,
+            adminToken: settings.adminToken, ownerAccess: settings.ownerAccess, tokens: service.tokens, accounts: service.embedded.accounts,
             clock: service.embedded.clock)
         streams = DeviceStreams(loop: loop, backend: service.embedded)
     }

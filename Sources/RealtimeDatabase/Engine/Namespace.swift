@@ -163,6 +163,14 @@ public final class Namespace: OutboxAccess {
         }
     }
 
+    /// Whether a read is allowed in the newest committed state.
+    func permission(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (Result<ReadPermission, DatabaseError>) -> Void) {
+        let answer = LoopBound(completion, loop: loop)
+        onReader { [self] reader in
+            reader.permission(request, of: self) { result in loop.post { answer.value(result) } }
+        }
+    }
+
     /// A request that rules are asked about.
     public enum JudgedRequest: Sendable {
         case read(ReadRequest)

@@ -289,6 +289,23 @@ final class NamespaceReader {
         do throws(ReadError) { answer(.success(try verdict(request, rules, try snapshot()))) } catch { answer(.failure(refusal(error))) }
     }
 
+    /// Whether a read is allowed in the newest committed state, and for how long that holds.
+    func permission(
+        _ request: ReadRequest, of namespace: Namespace, answer: @escaping @Sendable (Result<ReadPermission, DatabaseError>) -> Void
+    ) {
+        guard let rules else {
+            return wait { [self] _ in permission(request, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
+        }
+        do throws(ReadError) {
+            let snapshot = try snapshot()
+            let isAllowed = try verdict(request, rules, snapshot).isAllowed
+            answer(.success(ReadPermission(
+                isAllowed: isAllowed, commit: snapshot.commit, dependsOnState: rules.readDependsOnState(request.path))))
+        } catch {
+            answer(.failure(refusal(error)))
+        }
+    }
+
     private func verdict(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> RuleVerdict {
         guard case .user(let auth) = request.principal else { return .allowed }
         let stored = StoredTree(snapshot.reader)

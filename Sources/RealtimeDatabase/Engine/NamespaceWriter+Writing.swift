@@ -43,18 +43,32 @@ extension NamespaceWriter {
             case .refused(let error): return .refused(error)
             }
         }
+        var mayRead = true
         if case .user(let auth) = request.principal {
-            let verdict = try judge(changes, auth: auth, rules, reader, now: now, explains: request.explains)
+            let verdict = try judge(changes, request, auth: auth, rules, reader, now: now)
             if !verdict.isAllowed { return .refused(.permissionDenied(verdict.trace)) }
+            if request.revealsStored { mayRead = try isReadable(request.operation.path, auth: auth, reader, now: now) }
+            // An etag that fits tells what is there as well as one that does not.
+            if request.ifMatch != nil, !mayRead { return .refused(.permissionDenied()) }
         }
         // The rules were asked all the same: whether something is there is not for everybody to know.
         changes.removeAll { $0.isPriorityOnly && $0.node.isEmpty }
         if let expected = request.ifMatch, let conflict = try conflict(expected, at: request.operation.path, reader) { return conflict }
+        if try isWithoutEffect(changes, reader) { return .committed(receipt(request, changes, mayRead: mayRead)) }
         if request.raisesTriggers, let refusal = try raiseEvents(request, changes, open, now: now) { return .refused(refusal) }
         try apply(changes, open.tree)
         batch.hasChanges = true
         announce(request.operation, changes)
-        return .committed(receipt(request, changes))
+        return .committed(receipt(request, changes, mayRead: mayRead))
+    }
+
+    /// Whether everything that a write deletes is absent already, and it writes nothing else: then nothing is committed.
+    private func isWithoutEffect(_ changes: [ResolvedChange], _ reader: TreeReader) throws(StoreError) -> Bool {
+        for change in changes {
+            guard change.node.isEmpty else { return false }
+            if try reader.exists(at: change.key) { return false }
+        }
+        return true
     }
 
     /// What the rules say of a write, without writing.
@@ -66,7 +80,7 @@ extension NamespaceWriter {
             let changes = try resolve(request, reader, now: now)
             guard case .user(let auth) = request.principal else { return answer(.success(.allowed)) }
             do throws(StoreError) {
-                answer(.success(try judge(changes, auth: auth, rules ?? self.rules, reader, now: now, explains: request.explains)))
+                answer(.success(try judge(changes, request, auth: auth, rules ?? self.rules, reader, now: now)))
             } catch {
                 throw .store(error)
             }
@@ -109,9 +123,10 @@ extension NamespaceWriter {
         }
     }
 
-    private func receipt(_ request: WriteRequest, _ changes: [ResolvedChange]) -> WriteReceipt {
-        var receipt = WriteReceipt(commit: commitNumber + 1, value: nil, etag: nil)
-        guard request.wantsValue || request.wantsETag else { return receipt }
+    /// - Parameter mayRead: whether the writer may know what was there: a number that grew shows it.
+    private func receipt(_ request: WriteRequest, _ changes: [ResolvedChange], mayRead: Bool) -> WriteReceipt {
+        var receipt = WriteReceipt(commit: commitNumber + (batch.hasChanges ? 1 : 0), value: nil, etag: nil)
+        guard request.wantsValue || request.wantsETag, mayRead else { return receipt }
         let value = changes.first?.node ?? .empty
         if request.wantsETag { receipt.etag = value.etag }
         if request.wantsValue { receipt.value = value }
@@ -196,16 +211,22 @@ extension NamespaceWriter {
     // MARK: Whether it may be
 
     private func judge(
-        _ changes: [ResolvedChange], auth: JSONValue?, _ rules: RuleSet, _ reader: TreeReader, now: Int64, explains: Bool
+        _ changes: [ResolvedChange], _ request: WriteRequest, auth: JSONValue?, _ rules: RuleSet, _ reader: TreeReader, now: Int64
     ) throws(StoreError) -> RuleVerdict {
         let stored = StoredTree(reader)
         let staged = StagedTree(stored, changes: changes)
         let context = RuleContext(auth: auth, now: now)
+        guard !changes.isEmpty else {
+            // An update of nothing is for those who may write where it is made.
+            let isGranted = rules.grantsWrite(request.operation.path, context: context, old: stored, new: staged)
+            if let failure = stored.failure { throw failure }
+            return RuleVerdict(isAllowed: isGranted)
+        }
         var budget = rules.budget()
         var result = RuleVerdict.allowed
         for change in changes {
             result = rules.write(
-                change.path, value: change.node, context: context, old: stored, new: staged, explains: explains, budget: &budget)
+                change.path, value: change.node, context: context, old: stored, new: staged, explains: request.explains, budget: &budget)
             guard result.isAllowed else { break }
         }
         if let failure = stored.failure { throw failure }
@@ -220,6 +241,13 @@ extension NamespaceWriter {
             change.path, context: RuleContext(auth: auth, now: now), old: stored, new: StagedTree(stored, changes: [change]))
         if let failure = stored.failure { throw failure }
         return isGranted
+    }
+
+    private func isReadable(_ path: Path, auth: JSONValue?, _ reader: TreeReader, now: Int64) throws(StoreError) -> Bool {
+        let stored = StoredTree(reader)
+        let verdict = rules.read(path, query: nil, context: RuleContext(auth: auth, now: now), data: stored)
+        if let failure = stored.failure { throw failure }
+        return verdict.isAllowed
     }
 
     private func conflict(_ expected: String, at path: Path, _ reader: TreeReader) throws(StoreError) -> WriteOutcome? {

@@ -51,6 +51,15 @@ public struct ReadRequest: Sendable {
     }
 }
 
+/// What the rules say of a read that goes on.
+struct ReadPermission: Sendable {
+    var isAllowed: Bool
+    /// The state in which that was found.
+    var commit: UInt64
+    /// Whether it may change with data and time, and not only with the rules.
+    var dependsOnState: Bool
+}
+
 /// What a read found.
 public enum ReadOutcome: Sendable {
     /// The JSON, as it was at a commit.

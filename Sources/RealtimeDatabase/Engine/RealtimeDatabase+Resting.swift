@@ -4,9 +4,10 @@ import Synchronization
 /// How namespaces that nobody uses give back their threads, files and memory.
 ///
 /// A namespace is in use while somebody besides the database holds it, as everything does that depends on its being open. New holders
-/// come from ``RealtimeDatabase/namespace(_:createsIfAbsent:)`` only, under the lock under which unused ones are taken away; so nothing
-/// is asked of one that is being closed. What is known of it is in its file, and in what every namespace is opened with: rules,
-/// triggers. Upkeep goes on and events are told of when it is opened again, as after a crash; neither keeps it open under pressure.
+/// come from ``RealtimeDatabase/namespace(_:)`` and ``RealtimeDatabase/find(_:isKnown:)`` only, under the lock under which unused ones
+/// are taken away; so nothing is asked of one that is being closed. What is known of it is in its file, and in what every namespace is
+/// opened with: rules, triggers. Upkeep goes on and events are told of when it is opened again, as after a crash; neither keeps it open
+/// under pressure.
 extension RealtimeDatabase {
     /// Closes every namespace that has not been used since the last call, and has nothing left to do. While the disk takes nothing, all
     /// stay open: what is closed could not be opened again, and reads are to go on.

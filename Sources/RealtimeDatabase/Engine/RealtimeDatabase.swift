@@ -31,6 +31,9 @@ public final class RealtimeDatabase: Sendable {
         var triggers = TriggerTable([])
         /// Whether there may be functions that ``triggers`` does not have.
         var awaitsTriggers: Bool
+        /// Who is told when a namespace is made.
+        var waits: [String: [UInt64: @Sendable (AbsenceNews) -> Void]] = [:]
+        var lastWait: UInt64 = 0
         var isStopped = false
         var isSuspended = false
         /// How often a namespace could not be opened since one could.
@@ -60,27 +63,24 @@ public final class RealtimeDatabase: Sendable {
 
     /// The namespace of this name.
     ///
-    /// - Parameter createsIfAbsent: whether one that was never written to is made; a stranger's request must not make files.
-    /// - Throws: `DatabaseError`: `unknownNamespace` for a name that cannot be one, is not allowed, or is absent; `unavailable`
-    ///   when too many are in use or the host stops.
-    public func namespace(_ name: String, createsIfAbsent: Bool = true) throws(DatabaseError) -> Namespace {
+    /// One that is not there is made. Requests that may come from strangers, and those that may change nothing, go by way of
+    /// ``find(_:isKnown:)``.
+    ///
+    /// - Throws: `DatabaseError`: `unknownNamespace` for a name that cannot be one, or is not allowed; `unavailable` when too many are in
+    ///   use or the host stops.
+    public func namespace(_ name: String) throws(DatabaseError) -> Namespace {
         let found: Result<Namespace, DatabaseError> = state.withLock { state in
-            state.uses += 1
-            if let namespace = state.namespaces[name] {
-                namespace.lastUse.store(state.uses, ordering: .relaxed)
-                return .success(namespace)
-            }
+            if let namespace = state.used(name) { return .success(namespace) }
             return Result { () throws(DatabaseError) in
-                if !createsIfAbsent, name != defaultNamespace, NamespaceName.isValid(name), !storage.exists(namespace: name) {
-                    throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"")
-                }
+                try check(name, state)
                 return try open(name, &state)
             }
         }
         return try found.get()
     }
 
-    private func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Namespace {
+    /// Throws unless a name can be asked for now.
+    func check(_ name: String, _ state: borrowing State) throws(DatabaseError) {
         guard NamespaceName.isValid(name) else {
             throw DatabaseError(
                 .unknownNamespace, "\"\(name)\" cannot be a namespace: up to \(NamespaceName.lengthMax) of a-z, 0-9 and \"-\" are expected")
@@ -91,6 +91,10 @@ public final class RealtimeDatabase: Sendable {
         }
         guard !state.isStopped else { throw .stopping }
         guard !state.isSuspended else { throw .changingHands }
+    }
+
+    /// Opens a namespace whose name was checked, and makes it where it is not there.
+    func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Namespace {
         let isFull = state.namespaces.count >= limits.namespacesMax
         // As many again may be on their way out, and some more where there are few.
         let evicted = isFull && state.closing.count < limits.namespacesMax + 16 ? state.leastUsed() : nil
@@ -109,6 +113,7 @@ public final class RealtimeDatabase: Sendable {
             state.namespaces[name] = namespace
             if state.failedOpenings > 0 { log.notice("namespaces can be opened again", metadata: ["failures": "\(state.failedOpenings)"]) }
             state.failedOpenings = 0
+            for tell in (state.waits.removeValue(forKey: name) ?? [:]).values { tell(.made) }
             return namespace
         } catch {
             if state.failedOpenings == 0 { log.error("a namespace cannot be opened", metadata: ["namespace": "\(name)", "reason": "\(error)"]) }
@@ -161,6 +166,7 @@ public final class RealtimeDatabase: Sendable {
     public func useRulesFile(_ file: RulesFile, on loop: EventLoop, completion: @escaping (DatabaseError?) -> Void) {
         let namespaces = state.withLock { state in
             state.rulesFile = file
+            for wait in state.waits.values { for tell in wait.values { tell(.rulesChanged) } }
             return Array(state.namespaces.values)
         }
         var left = namespaces.count

@@ -26,9 +26,9 @@ public struct WriteRequest: Sendable {
     public var principal: Principal
     /// The etag that the node at the path must have for the write to happen; nil for any.
     public var ifMatch: String?
-    /// Whether the receipt has the etag of what was written. Not for an update.
+    /// Whether the receipt has the etag of what was written, if the writer may know it. Not for an update.
     public var wantsETag = false
-    /// Whether the receipt has what was written, with server values resolved. Not for an update.
+    /// Whether the receipt has what was written, with server values resolved, if the writer may know it. Not for an update.
     public var wantsValue = false
     /// Whether functions run because of it.
     public var raisesTriggers = true
@@ -44,6 +44,13 @@ public struct WriteRequest: Sendable {
     public var profiledAs: OperationName?
     /// How long the JSON is that is written, for the profiler.
     public var bytes = 0
+
+    /// Whether its outcome would tell something of what was stored before: whether an etag fits, or what a number has become.
+    var revealsStored: Bool {
+        if ifMatch != nil { return true }
+        guard wantsValue || wantsETag, case .set(_, let draft) = operation else { return false }
+        return draft.readsStored
+    }
 
     /// A write that nothing is unusual about.
     public init(_ operation: Operation, principal: Principal, origin: EventOrigin, chain: EventChain = EventChain()) {
@@ -68,8 +75,8 @@ public enum WriteOutcome: Sendable {
 public struct WriteReceipt: Sendable {
     /// The number of the transaction that it is part of; rises with every one of the namespace's.
     public var commit: UInt64
-    /// What was written, where it was asked for.
+    /// What was written, where it was asked for and the writer may know it.
     public var value: Node?
-    /// The etag of what was written, where it was asked for.
+    /// The etag of what was written, where it was asked for and the writer may know it.
     public var etag: String?
 }

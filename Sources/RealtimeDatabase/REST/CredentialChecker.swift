@@ -12,13 +12,16 @@ public protocol CredentialChecker: AnyObject {
 /// What a token is worth.
 public enum CredentialVerdict: Sendable {
     /// An administrator's: no rules apply.
-    case admin
+    ///
+    /// - Parameter expires: when the token ends, in seconds since 1970.
+    case admin(expires: Int64)
     /// A user's.
     ///
     /// - Parameters:
     ///   - auth: what `auth` is in the rules; ``AuthVariable`` makes it.
-    ///   - expires: when the token ends, in seconds since 1970.
-    case user(auth: JSONValue, expires: Int64)
+    ///   - expires: when the token ends, in seconds since 1970; nil where it does not.
+    ///   - isUnsigned: whether anybody could have written it.
+    case user(auth: JSONValue, expires: Int64?, isUnsigned: Bool)
     /// Nobody's.
     case refused(CredentialRefusal)
 }
@@ -31,6 +34,8 @@ public enum CredentialRefusal: Sendable, Hashable {
     case expired
     /// It is one, but not one of this project.
     case unauthorized
+    /// It cannot be verified now.
+    case unavailable
 }
 
 /// `auth` of the rules (spec database 2.4).

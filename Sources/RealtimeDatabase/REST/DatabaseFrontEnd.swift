@@ -24,7 +24,7 @@ public final class DatabaseFrontEnd {
         self.loop = loop
         self.settings = settings
         streams = EventStreams(loop: loop, settings: settings, countMax: database.limits.streamsMax)
-        requesters = RequesterReader(adminToken: settings.adminToken, isDevelopment: settings.isDevelopment, checker: credentials)
+        requesters = RequesterReader(adminToken: settings.adminToken, developmentAccess: settings.developmentAccess, checker: credentials)
     }
 
     // MARK: Requests
@@ -70,7 +70,7 @@ public final class DatabaseFrontEnd {
         let body = body.array()
         requesters.checker.check(token) { [self] verdict in
             do throws(RESTError) {
-                let requester = try requesters.requester(verdict, parameters)
+                let requester = try requesters.requester(verdict, exchange, parameters)
                 try call(exchange, verb, parameters, requester).handle(body.span)
             } catch {
                 RESTAnswer.refuse(exchange, error)

@@ -1,11 +1,14 @@
+public import HTTP
 public import HearthJSON
 import Synchronization
 import Tree
 
 /// What the front ends of all loops have in common. Copies share the push ids and the staged rules.
 public struct DatabaseFrontEndSettings: Sendable {
-    /// Whether `owner` is an administrator's token.
+    /// Whether namespaces are made by their first write, whoever sends it.
     public var isDevelopment = false
+    /// From where `owner` is an administrator's token, and from where tokens without a signature count; nil in production mode.
+    public var developmentAccess: DevelopmentAccess?
     /// The bearer token of administrators; nobody is one where it is empty.
     public var adminToken: [UInt8] = []
     /// How often an event stream shows that it lives, in milliseconds.

@@ -6,12 +6,15 @@ import Tree
 
 /// One event stream (spec database 2.8): the value of a place, then what becomes of it.
 ///
-/// A client that reads too slowly is not sent every change: what it missed is made good with the newest value.
+/// A client that reads too slowly is not sent every change: what it missed is made good with the newest value. A user is sent a change
+/// once the rules have allowed the read in a state that has the change.
 final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private let call: RESTCall
     private var request: ReadRequest
-    private let namespace: Namespace
+    /// Nil until the namespace is made.
+    private var namespace: Namespace?
     private var topic: EventTopic?
+    private var wait: NamespaceWait?
     private var state = State.waiting
     /// The state of the tree that the client has.
     private var commit: UInt64 = 0
@@ -30,11 +33,12 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private var resultCharge = MemoryCharge()
     /// Whether the backlog was given up, so that the whole value must follow; of a query: whether it must be asked again.
     private var isStale = false
-    /// How many answers about whether it may go on are awaited; until they are here nothing is told.
-    private var judgementsAwaited = 0
-    /// When the rules were asked last, by the loop's clock. They may look at data that changes.
-    private var judgedAt: UInt64 = 0
-    private static let judgementMilliseconds: UInt64 = 1000
+    private var permission = StreamPermission()
+    /// How often the rules had changed when the value was asked for.
+    private var rulesRead = 0
+    /// Whether the client has been sent a value, and whether that was the null of a namespace that is not there.
+    private var hasShown = false
+    private var hasShownAbsence = false
     private var isCongested = false
     private var isPieceAwaited = false
     private var expiry: Timer?
@@ -61,26 +65,61 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
 
     private var exchange: HTTPExchange { call.exchange }
 
-    init(_ call: RESTCall, _ request: ReadRequest, _ namespace: Namespace) {
+    init(_ call: RESTCall, _ request: ReadRequest) {
         self.call = call
         self.request = request
-        self.namespace = namespace
         form = request.form
         // What is compared must be whole; and no line may end within a frame.
         if isQuery { self.request.form = .export }
         self.request.isPretty = false
+        if case .admin = request.principal { permission.isUnconditional = true }
     }
 
     // MARK: Life
 
     /// Lets the stream in.
-    func open() throws(RESTError) {
+    func open(_ found: FoundNamespace) throws(RESTError) {
+        switch found {
+        case .namespace(let namespace):
+            try admit()
+            join(namespace)
+        case .absent(let absent):
+            let outcome = absent.read(request)
+            if case .refused(let error) = outcome { throw RESTError(error) }
+            try admit()
+            state = .reading
+            didRead(outcome)
+            wait = call.front.database.awaitNamespace(absent.name, on: call.front.loop) { [weak self] news in self?.hear(news) }
+        }
+    }
+
+    private func admit() throws(RESTError) {
         try call.front.streams.admit(self)
         exchange.observer = self
         backlogCharge = exchange.answerCharge()
         resultCharge = exchange.answerCharge()
+    }
+
+    private func join(_ namespace: Namespace) {
+        self.namespace = namespace
         namespace.profile.record(Operation(.concurrentConnect))
         topic = call.front.streams.join(self, namespace, request.path)
+    }
+
+    /// News of a namespace that was not there when the stream began.
+    private func hear(_ news: AbsenceNews) {
+        guard case .live = state, namespace == nil else { return }
+        do throws(RESTError) {
+            switch try call.found() {
+            case .namespace(let namespace):
+                state = .waiting
+                join(namespace)
+            case .absent(let absent):
+                if case .refused(let error) = absent.read(request) { refuse(error) }
+            }
+        } catch {
+            close()
+        }
     }
 
     /// From now on the namespace tells of every change: reads the value that they lead on from.
@@ -91,15 +130,22 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
 
     /// Ends the stream; the client is to connect again.
     func close() {
+        if case .sending = state { return abort() }
         guard end() else { return }
         if exchange.isAnswered { exchange.end() } else { call.refuse(RESTError(DatabaseError.stopping)) }
     }
 
-    /// Ends the stream and says why.
+    /// Ends the stream and says why, unless a frame has begun that this would become a part of.
     private func close(_ frame: [UInt8]) {
+        if case .sending = state { return abort() }
         guard end() else { return }
         exchange.write(frame.span)
         exchange.end()
+    }
+
+    /// Ends the stream in the middle of a frame: a client takes no frame that does not end.
+    private func abort() {
+        if end() { exchange.abort() }
     }
 
     /// - Returns: whether it was not over before.
@@ -117,11 +163,13 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         resultCharge.set(to: 0)
         expiry?.close()
         expiry = nil
+        wait?.end()
+        wait = nil
         if let topic { call.front.streams.leave(self, topic) }
         topic = nil
         call.front.streams.dismiss(self)
-        if exchange.isAnswered { namespace.profile.record(Operation(.listenerUnlisten, at: request.path)) }
-        namespace.profile.record(Operation(.concurrentDisconnect))
+        if exchange.isAnswered { namespace?.profile.record(Operation(.listenerUnlisten, at: request.path)) }
+        namespace?.profile.record(Operation(.concurrentDisconnect))
         return true
     }
 
@@ -136,26 +184,31 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     func beat() {
         guard case .live = state, !isCongested else { return }
         write(EventFrames.keepAlive)
-        rejudgeIfDue()
+        // Data or time may have taken the permission back without a change of the place.
+        if permission.mayEnd { judge() }
     }
 
     // MARK: The value
 
     private func read() {
+        guard let namespace else { return }
         state = .reading
-        judgedAt = call.front.loop.nowMilliseconds
         isStale = false
         backlog = []
         backlogBytes = 0
         // What a query sends of its new result is told when that is known.
         request.profiledAs = !exchange.isAnswered ? .listenerListen : isQuery ? nil : .listenerBroadcast
         refreshing = namespace.profile.stopwatch()
+        rulesRead = permission.rulesSeen
         namespace.read(request, on: call.front.loop) { [self] in didRead($0) }
     }
 
     private func didRead(_ outcome: ReadOutcome) {
-        guard case .reading = state else {
+        // What the rules before have allowed, those in force now may not.
+        let isOutdated = rulesRead != permission.rulesSeen
+        guard case .reading = state, !isOutdated else {
             if case .stream(let rest) = outcome { rest.cancel() }
+            if case .reading = state { read() }
             return
         }
         switch outcome {
@@ -163,7 +216,9 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         case .notModified: close()
         case .value(let json, _, let commit):
             self.commit = commit
-            isQuery ? show(json) : send(value: json)
+            permission.wasGranted(at: commit)
+            guard startAnswer() else { return }
+            show(json)
             if case .over = state { return }
             state = .live
             go()
@@ -173,20 +228,14 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         case .stream(let rest):
             if let refusal = rest.admit(client: call.client) { return refuse(refusal) }
             commit = rest.commit
+            permission.wasGranted(at: commit)
+            guard startAnswer() else { return rest.cancel() }
             rest.whenCut(on: call.front.loop) { [weak self] in self?.take(.failed($0)) }
-            startAnswer()
+            state = .sending(rest)
             write(EventFrames.valueStart)
             write(rest.first)
-            state = .sending(rest)
             go()
         }
-    }
-
-    private func send(value json: [UInt8]) {
-        startAnswer()
-        write(EventFrames.valueStart)
-        write(json)
-        write(EventFrames.valueEnd)
     }
 
     /// Waits until a long result of a query is whole: only then it can be compared.
@@ -210,8 +259,16 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         }
     }
 
-    /// Sends what a query's result has become.
+    /// Sends a value, or what a query's result has become.
     private func show(_ json: [UInt8]) {
+        let wasShown = hasShown
+        hasShown = true
+        guard isQuery else {
+            // A namespace that was made need not have anything here.
+            let isKnown = hasShownAbsence && json.span.equals("null")
+            hasShownAbsence = namespace == nil
+            return isKnown ? () : send(value: json)
+        }
         var limits = DraftLimits()
         limits.stringBytesMax = .max
         let draft = (try? Draft(parsing: json.span, limits: limits)) ?? Draft(.empty)
@@ -219,28 +276,35 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         resultCharge.set(to: draft.heldBytes)
         windowBytes = draft.heldBytes
         let node = draft.node
-        let isFirst = !exchange.isAnswered
         let frames = window.move(to: node, form: form)
-        guard !isFirst else { return send(value: node.serialized(form: form)) }
+        guard wasShown else { return send(value: node.serialized(form: form)) }
         guard !frames.isEmpty else { return }
         write(frames)
         guard let refreshing else { return }
-        namespace.profile.record(Operation(broadcastAt: request.path, bytes: frames.count, listeners: 1, refreshing))
+        namespace?.profile.record(Operation(broadcastAt: request.path, bytes: frames.count, listeners: 1, refreshing))
     }
 
-    private func startAnswer() {
-        guard !exchange.isAnswered else { return }
+    private func send(value json: [UInt8]) {
+        write(EventFrames.valueStart)
+        write(json)
+        write(EventFrames.valueEnd)
+    }
+
+    /// - Returns: whether the stream goes on; its token may have ended while the value was read.
+    private func startAnswer() -> Bool {
+        guard !exchange.isAnswered else { return true }
+        do throws(RESTError) {
+            expiry = try call.expiryTimer { [unowned self] in close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+        } catch {
+            if end() { call.refuse(error) }
+            return false
+        }
         EventFrames.startAnswer(exchange)
-        guard let expires = call.requester.expires else { return }
-        let left = expires * 1000 - UnixTime.milliseconds()
-        // In development mode tokens of tests are taken that ended in 1970: they are good for as long as anybody likes.
-        guard left > 0 else { return }
-        let timer = Timer(loop: call.front.loop) { [unowned self] in close(EventFrames.end("auth_revoked", "Auth token is expired")) }
-        timer.start(afterMilliseconds: UInt64(left))
-        expiry = timer
+        return true
     }
 
     private func refuse(_ error: DatabaseError) {
+        if case .over = state { return }
         guard exchange.isAnswered else {
             _ = end()
             return call.refuse(RESTError(error))
@@ -258,20 +322,20 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     func receive(_ frame: EventFrame) -> Bool {
         guard !frame.bytes.isEmpty, !isStale else { return false }
         if case .over = state { return false }
-        rejudgeIfDue()
-        if case .live = state, !isCongested, judgementsAwaited == 0, backlog.isEmpty {
+        if case .live = state, !isCongested, backlog.isEmpty, permission.allows(frame.commit) {
             guard frame.commit > commit else { return false }
             write(frame.bytes)
             return true
         }
         backlog.append(frame)
         backlogBytes += frame.bytes.count
-        let hasRoom = backlogBytes <= call.front.settings.streamBacklogBytesMax && !exchange.isBehind(by: 0)
-        guard !hasRoom else { return true }
-        backlog = []
-        backlogBytes = 0
-        isStale = true
-        return false
+        if backlogBytes > call.front.settings.streamBacklogBytesMax || exchange.isBehind(by: 0) {
+            backlog = []
+            backlogBytes = 0
+            isStale = true
+        }
+        if !permission.allows(frame.commit) { judge() }
+        return !isStale
     }
 
     /// Something changed that a query may see.
@@ -280,47 +344,61 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         go()
     }
 
-    private func rejudgeIfDue() {
-        if judgementsAwaited == 0, call.front.loop.nowMilliseconds - judgedAt >= Self.judgementMilliseconds { rejudge() }
+    /// Other rules are in force: nothing more is told until they have allowed it.
+    func rejudge() {
+        permission.rulesChanged()
+        judge()
     }
 
-    /// The rules, or what they look at, may be others now: asks whether the stream may go on, and tells nothing until that is known.
-    func rejudge() {
-        guard case .user = request.principal else { return }
-        judgementsAwaited += 1
-        judgedAt = call.front.loop.nowMilliseconds
-        namespace.judge(.read(request), by: nil, on: call.front.loop) { [self] verdict in
-            judgementsAwaited -= 1
-            switch verdict {
-            case .success(let verdict) where !verdict.isAllowed: refuse(.permissionDenied())
+    /// Asks whether the stream may go on in the newest state.
+    private func judge() {
+        guard let namespace, !permission.isUnconditional, !permission.isAsked else { return }
+        switch state {
+        // A read asks too.
+        case .waiting, .reading, .over: return
+        case .sending, .live: break
+        }
+        permission.isAsked = true
+        let rules = permission.rulesSeen
+        namespace.permission(request, on: call.front.loop) { [self] result in
+            permission.isAsked = false
+            switch result {
             case .failure(let error): refuse(error)
-            case .success: go()
+            case .success where rules != permission.rulesSeen: judge()
+            case .success(let found) where !found.isAllowed: refuse(.permissionDenied())
+            case .success(let found):
+                permission.wasGranted(at: found.commit)
+                permission.isLasting = !found.dependsOnState
+                go()
             }
         }
     }
 
     /// Sends what is due, as far as the client takes it.
     private func go() {
-        guard !isCongested, judgementsAwaited == 0 else { return }
+        guard !isCongested else { return }
         switch state {
         case .waiting, .reading, .over: return
         case .sending(let rest):
-            guard !isPieceAwaited else { return }
+            guard !isPieceAwaited, permission.allows(commit) else { return }
             isPieceAwaited = true
             rest.next(on: call.front.loop) { [self] in take($0) }
         case .live:
-            for (index, frame) in backlog.enumerated() where frame.commit > commit {
-                guard !isCongested else {
-                    backlog.removeFirst(index)
-                    backlogBytes = backlog.reduce(0) { $0 + $1.bytes.count }
-                    return
-                }
-                write(frame.bytes)
-            }
-            backlog = []
-            backlogBytes = 0
+            sendBacklog()
             if isStale, !isCongested { read() }
         }
+    }
+
+    private func sendBacklog() {
+        var count = 0
+        for frame in backlog {
+            guard !isCongested, permission.allows(frame.commit) else { break }
+            count += 1
+            if frame.commit > commit { write(frame.bytes) }
+        }
+        backlogBytes -= backlog.prefix(count).reduce(0) { $0 + $1.bytes.count }
+        backlog.removeFirst(count)
+        if let next = backlog.first, !permission.allows(next.commit) { judge() }
     }
 
     private func take(_ piece: ValueStream.Piece) {
@@ -332,10 +410,8 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             write(bytes)
             write(EventFrames.valueEnd)
             state = .live
-        case .failed:
-            // A frame has begun that cannot be completed.
-            _ = end()
-            return exchange.abort()
+        // A frame has begun that cannot be completed.
+        case .failed: return abort()
         }
         go()
     }
@@ -349,30 +425,4 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
 extension DatabaseError {
     fileprivate static let tooManyResults = DatabaseError(
         .unavailable, "The results of queries that clients listen to take all memory there is for them; try again")
-}
-
-extension RESTCall {
-    /// Answers with an event stream.
-    func stream(_ request: ReadRequest) throws(RESTError) {
-        switch request.kind {
-        case .value, .query: break
-        case .shallow, .priority: throw .badRequest("Only values and queries can be streamed")
-        }
-        guard parameters.callback == nil, parameters.download == nil, parameters.timeoutMilliseconds == nil else {
-            throw .badRequest("callback, download and timeout are not supported with event streams")
-        }
-        try EventStreamClient(self, request, try namespace()).open()
-    }
-
-    /// Whether the sender asks for a stream.
-    var wantsStream: Bool {
-        let exchange = exchange
-        guard exchange.method == .get, let accept = exchange.header("accept") else { return false }
-        let wanted: StaticString = "text/event-stream"
-        guard accept.count >= wanted.utf8CodeUnitCount else { return false }
-        for start in 0...accept.count - wanted.utf8CodeUnitCount {
-            if accept.extracting(start..<start + wanted.utf8CodeUnitCount).equalsIgnoringCase(lowercase: wanted) { return true }
-        }
-        return false
-    }
 }

@@ -6,6 +6,7 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
     private let call: RESTCall
     private let namespace: Namespace
     private var isCongested = false
+    private var expiry: Timer?
     private lazy var queue = ProfileQueue(loop: call.front.loop, bytesMax: call.front.settings.streamBacklogBytesMax) { [weak self] in self?.go() }
 
     init(_ call: RESTCall, _ namespace: Namespace) {
@@ -16,6 +17,12 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
     /// Lets the stream in.
     func open() throws(RESTError) {
         try call.front.streams.admit(self)
+        do throws(RESTError) {
+            expiry = try call.expiryTimer { [unowned self] in close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+        } catch {
+            call.front.streams.dismiss(self)
+            throw error
+        }
         namespace.profile.add(queue)
         call.exchange.observer = self
         EventFrames.startAnswer(call.exchange)
@@ -27,9 +34,13 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
         if !isCongested { write(EventFrames.keepAlive) }
     }
 
-    func close() {
+    func close() { close([]) }
+
+    /// Ends the stream with a last frame.
+    private func close(_ frame: [UInt8]) {
         end()
         write(queue.take())
+        write(frame)
         call.exchange.end()
     }
 
@@ -41,6 +52,8 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
     }
 
     private func end() {
+        expiry?.close()
+        expiry = nil
         namespace.profile.remove(queue)
         call.front.streams.dismiss(self)
     }

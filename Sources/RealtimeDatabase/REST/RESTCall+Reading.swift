@@ -20,12 +20,15 @@ extension RESTCall {
         if request.wantsETag {
             guard case .value = request.kind else { throw .badRequest("ETags are not supported with this read: only plain values have one") }
         }
-        let namespace = try namespace()
         if let milliseconds = parameters.timeoutMilliseconds {
             request.deadline = EventLoop.monotonicNanoseconds() + milliseconds * 1_000_000
-            startTimeout()
         }
-        namespace.read(request, on: front.loop) { [self] in didRead($0) }
+        do throws(DatabaseError) {
+            try front.database.read(request, from: namespaceName, isKnown: mayBeAbsent, on: front.loop) { [self] in didRead($0) }
+        } catch {
+            throw RESTError(error)
+        }
+        startTimeout()
     }
 
     /// An administrator's export has no limit: it is sent piece by piece, however much it is.

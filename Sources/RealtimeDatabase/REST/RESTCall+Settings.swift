@@ -53,9 +53,13 @@ extension RESTCall {
 
     private func readRules() throws(RESTError) {
         let isStrict = parameters.format == .strict
-        try namespace().rules(on: front.loop) { [self] rules in
+        let tell = { [self] (rules: RuleSet) in
             let text = isStrict ? rules.strictJSON() : rules.source
             answer(json: text.span)
+        }
+        switch try found() {
+        case .namespace(let namespace): namespace.rules(on: front.loop, completion: tell)
+        case .absent(let absent): tell(absent.rules)
         }
     }
 
@@ -114,10 +118,18 @@ extension RESTCall {
     // MARK: Settings of a namespace
 
     private func readSetting(_ name: String, standard: String, _ json: @escaping (String) -> String) throws(RESTError) {
-        try namespace().setting(name, on: front.loop) { [self] value in
+        try setting(name) { [self] value in
             let text = value.map { json(String(decoding: $0, as: UTF8.self)) } ?? standard
             let json = Array(text.utf8)
             answer(json: json.span)
+        }
+    }
+
+    /// The value of a setting of the namespace's own; nil where it was never set.
+    func setting(_ name: String, _ tell: @escaping ([UInt8]?) -> Void) throws(RESTError) {
+        switch try found() {
+        case .namespace(let namespace): namespace.setting(name, on: front.loop, completion: tell)
+        case .absent: tell(nil)
         }
     }
 

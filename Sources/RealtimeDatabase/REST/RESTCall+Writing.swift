@@ -123,29 +123,32 @@ extension RESTCall {
     // MARK: Sending
 
     private func send(_ request: WriteRequest, leaves: Int = 0, bytes: Int = 0, echo: [UInt8]) throws(RESTError) {
-        let namespace = try namespace()
         // Until the write is answered, also where its sender does not wait for that.
         guard exchange.holdsMuch(echo.count + bytes + leaves * Draft.leafOverheadBytes) else { throw .tooMuchIsWritten }
         // What the smallest limit allows needs no look at which one it is.
-        guard !WriteSizeLimit.tiny.allows(leaves: leaves, bytes: bytes) else { return send(request, to: namespace, echo: echo) }
+        guard !WriteSizeLimit.tiny.allows(leaves: leaves, bytes: bytes) else { return try send(request, echo) }
         if let limit = parameters.writeSizeLimit {
             guard limit.allows(leaves: leaves, bytes: bytes) else { throw .writeTooLarge }
-            return send(request, to: namespace, echo: echo)
+            return try send(request, echo)
         }
-        namespace.setting(WriteSizeLimit.settingName, on: front.loop) { [self] value in
+        try setting(WriteSizeLimit.settingName) { [self] value in
             let own = value.flatMap { WriteSizeLimit(rawValue: String(decoding: $0, as: UTF8.self)) }
             guard (own ?? .standard).allows(leaves: leaves, bytes: bytes) else { return refuse(.writeTooLarge) }
-            send(request, to: namespace, echo: echo)
+            do throws(RESTError) { try send(request, echo) } catch { refuse(error) }
         }
     }
 
-    private func send(_ request: WriteRequest, to namespace: Namespace, echo: [UInt8]) {
-        namespace.write(request, on: front.loop) { [self] outcome in
-            switch outcome {
-            case .committed(let receipt): answer(receipt, echo: echo)
-            case .conflict(let value, let etag): answerConflict(json: value.span, etag: etag)
-            case .refused(let error): refuse(RESTError(error))
+    private func send(_ request: WriteRequest, _ echo: [UInt8]) throws(RESTError) {
+        do throws(DatabaseError) {
+            try front.database.write(request, to: namespaceName, isKnown: mayBeAbsent, on: front.loop) { [self] outcome in
+                switch outcome {
+                case .committed(let receipt): answer(receipt, echo: echo)
+                case .conflict(let value, let etag): answerConflict(json: value.span, etag: etag)
+                case .refused(let error): refuse(RESTError(error))
+                }
             }
+        } catch {
+            throw RESTError(error)
         }
     }
 

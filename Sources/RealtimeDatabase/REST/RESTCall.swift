@@ -39,13 +39,18 @@ final class RESTCall {
         }
     }
 
-    /// The namespace that is meant.
+    /// Whether a namespace that is not there may be asked for, and be made by a write.
+    var mayBeAbsent: Bool { front.settings.isDevelopment || requester.isAdmin }
+
+    /// The namespace that is meant, as far as there is one.
+    func found() throws(RESTError) -> FoundNamespace {
+        do throws(DatabaseError) { return try front.database.find(namespaceName, isKnown: mayBeAbsent) } catch { throw RESTError(error) }
+    }
+
+    /// The namespace that is meant, made where it is not there. For what an administrator puts into it.
     func namespace() throws(RESTError) -> Namespace {
-        do throws(DatabaseError) {
-            return try front.database.namespace(namespaceName, createsIfAbsent: front.settings.isDevelopment || requester.isAdmin)
-        } catch {
-            throw RESTError(error)
-        }
+        try requireAdmin()
+        do throws(DatabaseError) { return try front.database.namespace(namespaceName) } catch { throw RESTError(error) }
     }
 
     /// Only administrators go on from here.

@@ -17,6 +17,7 @@ struct RESTError: Error, Equatable {
     static let noData = badRequest("Error: No data supplied.")
     static let permissionDenied = RESTError(.unauthorized, "Permission denied")
     static let unauthorized = RESTError(.unauthorized, "Unauthorized request.")
+    static let expired = RESTError(.unauthorized, "Auth token is expired")
     static let unreadableToken = RESTError(.unauthorized, "Could not parse auth token.")
     static let writeTooLarge = RESTError(DatabaseError.writeTooLarge)
 

@@ -27,7 +27,8 @@ struct Requester {
 struct RequesterReader {
     /// Whoever shows it as bearer token is an administrator.
     let adminToken: [UInt8]
-    let isDevelopment: Bool
+    /// From where `owner` and unsigned tokens count; nil in production mode, where they do not.
+    let developmentAccess: DevelopmentAccess?
     let checker: any CredentialChecker
 
     /// What a request shows.
@@ -39,34 +40,44 @@ struct RequesterReader {
 
     /// Reads `auth`, else `access_token`, else the Authorization field.
     func read(_ exchange: HTTPExchange, _ parameters: RESTParameters) throws(RESTError) -> Finding {
-        if let auth = parameters.auth { return try finding(auth.span, parameters, otherwise: .unreadableToken) }
-        if let token = parameters.accessToken { return try finding(token.span, parameters, otherwise: .unauthorized) }
+        if let auth = parameters.auth { return try finding(auth.span, exchange, parameters, isInQuery: true, otherwise: .unreadableToken) }
+        if let token = parameters.accessToken { return try finding(token.span, exchange, parameters, isInQuery: true, otherwise: .unauthorized) }
         guard let header = exchange.header("authorization"), header.count > 0 else {
             guard parameters.authOverride == nil else { throw .unauthorized }
             return .known(.signedOut)
         }
         guard header.count > 7, header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ") else { throw .unauthorized }
-        return try finding(header.extracting(7..<header.count), parameters, otherwise: .unauthorized)
+        return try finding(header.extracting(7..<header.count), exchange, parameters, isInQuery: false, otherwise: .unauthorized)
     }
 
     /// What a verified token makes of its sender.
-    func requester(_ verdict: CredentialVerdict, _ parameters: RESTParameters) throws(RESTError) -> Requester {
+    func requester(_ verdict: CredentialVerdict, _ exchange: HTTPExchange, _ parameters: RESTParameters) throws(RESTError) -> Requester {
         switch verdict {
-        case .admin: return try administrator(parameters)
-        case .user(let auth, let expires):
+        case .admin(let expires): return try administrator(parameters, expires: expires)
+        case .user(let auth, let expires, let isUnsigned):
+            if isUnsigned, let reason = developmentAccess?.refusal(of: exchange) {
+                throw RESTError(.unauthorized, "A token without a signature \(reason).")
+            }
             guard parameters.authOverride == nil else { throw .unauthorized }
             return Requester(principal: .user(auth: auth), isAdmin: false, expires: expires)
         case .refused(.unreadable): throw .unreadableToken
-        case .refused(.expired): throw RESTError(.unauthorized, "Auth token is expired")
+        case .refused(.expired): throw .expired
         case .refused(.unauthorized): throw .unauthorized
+        case .refused(.unavailable): throw RESTError(.serviceUnavailable, "The access token cannot be verified now. Try again.")
         }
     }
 
-    private func finding(_ token: Span<UInt8>, _ parameters: RESTParameters, otherwise: RESTError) throws(RESTError) -> Finding {
-        if token.equalsInConstantTime(adminToken) || isDevelopment && token.equals("owner") {
+    private func finding(
+        _ token: Span<UInt8>, _ exchange: HTTPExchange, _ parameters: RESTParameters, isInQuery: Bool, otherwise: RESTError
+    ) throws(RESTError) -> Finding {
+        if token.equalsInConstantTime(adminToken) { return .known(try administrator(parameters)) }
+        if let developmentAccess, token.equals("owner") {
+            if let reason = developmentAccess.refusal(of: exchange, isInQuery: isInQuery) {
+                throw RESTError(.unauthorized, "The token \"owner\" \(reason).")
+            }
             return .known(try administrator(parameters))
         }
-        if let verdict = checker.known(token) { return .known(try requester(verdict, parameters)) }
+        if let verdict = checker.known(token) { return .known(try requester(verdict, exchange, parameters)) }
         guard Self.looksLikeToken(token) else { throw otherwise }
         return .token(token.array())
     }
@@ -77,12 +88,12 @@ struct RequesterReader {
     }
 
     /// An administrator, or whom he says that he acts for: then rules apply.
-    private func administrator(_ parameters: RESTParameters) throws(RESTError) -> Requester {
-        guard let override = parameters.authOverride else { return Requester(principal: .admin, isAdmin: true) }
+    private func administrator(_ parameters: RESTParameters, expires: Int64? = nil) throws(RESTError) -> Requester {
+        guard let override = parameters.authOverride else { return Requester(principal: .admin, isAdmin: true, expires: expires) }
         guard let auth = try? JSONValue(parsing: override.span) else { throw Self.badOverride }
         switch auth {
-        case .null: return Requester(principal: .user(auth: nil), isAdmin: true)
-        case .object: return Requester(principal: .user(auth: auth), isAdmin: true)
+        case .null: return Requester(principal: .user(auth: nil), isAdmin: true, expires: expires)
+        case .object: return Requester(principal: .user(auth: auth), isAdmin: true, expires: expires)
         default: throw Self.badOverride
         }
     }

@@ -56,11 +56,14 @@ final class CompiledRule: Sendable {
     let pattern: [String]
     /// The expression; `true` or `false` for a value that is one.
     let text: RuleText
+    /// Whether its value may change although the request stays the same: it looks at data or at the time.
+    let dependsOnState: Bool
 
-    init(kind: RuleKind, root: Int32, pattern: [String], text: RuleText) {
+    init(kind: RuleKind, root: Int32, pattern: [String], text: RuleText, dependsOnState: Bool = false) {
         self.kind = kind
         self.root = root
         self.pattern = pattern
         self.text = text
+        self.dependsOnState = dependsOnState
     }
 }

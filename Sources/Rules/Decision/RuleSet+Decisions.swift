@@ -13,6 +13,19 @@ extension RuleSet {
         judgeRead(path, query, context, data, explains)
     }
 
+    /// Whether the answer of ``read(_:query:context:data:explains:)`` for `path` may change with data and time; where it may not, it holds for
+    /// as long as these rules and the token do.
+    public func readDependsOnState(_ path: Path) -> Bool {
+        var node = root
+        var depth = 0
+        while true {
+            if node.read?.dependsOnState == true { return true }
+            guard depth < path.count, let child = node.child(path.segments[depth]) else { return false }
+            node = child
+            depth += 1
+        }
+    }
+
     /// Whether `value` may be written at `path`: some `.write` on the way to it is true, and so is every `.validate` on the way and
     /// in the value, each where there will be something.
     ///

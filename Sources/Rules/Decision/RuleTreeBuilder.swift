@@ -87,8 +87,11 @@ struct RuleTreeBuilder {
         }
         let scope = RuleScope(kind: kind, depth: pattern.count, captures: captures)
         do throws(ExpressionError) {
+            let start = program.ops.count
             let root = try ExpressionCompiler.compile(text.bytes, scope: scope, limits: limits, into: &program)
-            return CompiledRule(kind: kind, root: root, pattern: pattern, text: text)
+            // The compiler has emitted the operators of this expression and no others.
+            let dependsOnState = program.ops[start...].contains { $0.code == .place || $0.code == .now }
+            return CompiledRule(kind: kind, root: root, pattern: pattern, text: text, dependsOnState: dependsOnState)
         } catch {
             throw failure(error.text, at: text.offset(of: error.index))
         }

@@ -67,6 +67,9 @@ public struct Draft: Sendable {
     /// Whether there is nothing to resolve, so that `node` is what will be written.
     public var isResolved: Bool { serverValues.isEmpty && timestampPriorities.isEmpty }
 
+    /// Whether what will be written depends on what is stored: some number is to grow.
+    public var readsStored: Bool { serverValues.contains { $0.value != .timestamp } }
+
     /// What will be written at the time `now`; `existing` tells the leaf that is at a path below the draft's place, before the
     /// write.
     public func resolved(now: Int64, existing: (Path) -> Leaf?) -> Node {

@@ -38,7 +38,7 @@ struct Exec: ParsableCommand {
     @Option(help: ArgumentHelp("Where the host's log goes; - for standard error. (default: shown only where the host fails)", valueName: "file"))
     var log: String?
 
-    @Option(help: "development accepts unsigned emulator tokens; production does not.")
+    @Option(help: "development takes \"owner\" and unsigned emulator tokens of this machine; production does not.")
     var mode = Configuration.Mode.development
 
     @Argument(parsing: .postTerminator, help: ArgumentHelp("What to run, after --.", valueName: "command"))

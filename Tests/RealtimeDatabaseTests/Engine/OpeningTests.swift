@@ -14,11 +14,18 @@ import Tree
             #expect(throws: DatabaseError.self) { try run.database.namespace(name) }
         }
         #expect(try run.database.names() == [])
-        #expect(kind { try run.database.namespace("absent", createsIfAbsent: false) } == .unknownNamespace)
-        #expect(try run.database.namespace("test", createsIfAbsent: false).name == "test")
         #expect(try run.database.namespace("made").name == "made")
-        #expect(try run.database.namespace("made", createsIfAbsent: false).name == "made")
-        #expect(try run.database.names() == ["made", "test"])
+        #expect(try run.database.names() == ["made"])
+    }
+
+    @Test func whatIsNotThereIsFoundAndNotMade() throws {
+        let run = try EngineRun(MemoryStorage())
+        #expect(throws: DatabaseError.self) { try run.database.find("absent", isKnown: false) }
+        #expect(try run.database.find("absent", isKnown: true).namespace == nil)
+        #expect(try run.database.find("test", isKnown: false).namespace == nil)
+        #expect(try run.database.names() == [])
+        _ = try run.database.namespace("test")
+        #expect(try run.database.find("test", isKnown: false).namespace?.name == "test")
     }
 
     @Test func namesThatMayNotBe() throws {

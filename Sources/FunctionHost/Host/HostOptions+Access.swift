@@ -1,0 +1,29 @@
+import Configuration
+import HTTP
+
+extension HostOptions {
+    /// From where `owner` and unsigned tokens count; nil in production mode.
+    func developmentAccess(for configuration: Configuration) -> DevelopmentAccess? {
+        guard configuration.mode == .development else { return nil }
+        return developmentAccess ?? (isReachedByOthers(configuration) ? .off : .loopback)
+    }
+
+    /// What whoever starts a host in development mode must know when other machines reach it; nil where none does.
+    func warning(for configuration: Configuration) -> String? {
+        guard let access = developmentAccess(for: configuration), isReachedByOthers(configuration) else { return nil }
+        let consequence =
+            switch access {
+            case .off:
+                "\"owner\" and unsigned tokens are refused; --development-tokens loopback takes them from this machine, network from everywhere"
+            case .loopback: "\"owner\" and unsigned tokens are taken from this machine only"
+            case .network: "\"owner\" and unsigned tokens are taken from everywhere: whoever reaches this port can do everything, and run code here"
+            }
+        return "development mode, and other machines reach this host: \(consequence); --mode production is for hosts that others reach"
+    }
+
+    private func isReachedByOthers(_ configuration: Configuration) -> Bool {
+        let inherited = (takeover?.sockets ?? sockets).map(\.host)
+        let hosts = inherited.isEmpty ? [host ?? configuration.server.host] : inherited
+        return !hosts.allSatisfy { LoopbackName.matches($0) }
+    }
+}

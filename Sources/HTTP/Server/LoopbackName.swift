@@ -1,0 +1,77 @@
+import Glibc
+import HearthBytes
+
+/// Names and addresses of this machine that no other machine can have: 127.0.0.0/8, ::1, `localhost` and what ends in `.localhost`
+/// (RFC 6761 section 6.3).
+public enum LoopbackName {
+    /// Whether a host, without port, is one: `localhost`, `127.0.0.1`, `::1` or `[::1]`.
+    public static func matches(_ host: Span<UInt8>) -> Bool {
+        if let address = numeric(host) { return isLoopback(address) }
+        return host.equalsIgnoringCase(lowercase: "localhost") || hasSuffix(host, ".localhost")
+    }
+
+    /// Whether a host, without port, is one.
+    public static func matches(_ host: String) -> Bool { matches(Array(host.utf8).span) }
+
+    /// Whether a socket's peer, as `127.0.0.1:80` or `[::1]:80`, is on this machine.
+    public static func matches(peer: String) -> Bool {
+        let peer = Array(peer.utf8)
+        guard let address = numeric(host(ofAuthority: peer.span)) else { return false }
+        return isLoopback(address)
+    }
+
+    /// Whether a host, without port, cannot be a name that its owner has put into the public DNS: a numeric address, a name of one label,
+    /// or a name of this machine.
+    static func isOutsidePublicNames(_ host: Span<UInt8>) -> Bool {
+        guard host.count > 0 else { return false }
+        if numeric(host) != nil || matches(host) { return true }
+        for index in 0..<host.count where host[index] == UInt8(ascii: ".") || host[index] == UInt8(ascii: ":") { return false }
+        return true
+    }
+
+    /// The host of `host:port`, with the brackets that an address of IPv6 has.
+    @_lifetime(copy authority)
+    static func host(ofAuthority authority: Span<UInt8>) -> Span<UInt8> {
+        var end = authority.count
+        while end > 0, (48...57).contains(authority[end - 1]) { end -= 1 }
+        guard end > 0, authority[end - 1] == UInt8(ascii: ":") else { return authority }
+        return authority.extracting(0..<end - 1)
+    }
+
+    /// The host of `scheme://host:port`; empty for what is none, as for `null`.
+    @_lifetime(copy origin)
+    static func host(ofOrigin origin: Span<UInt8>) -> Span<UInt8> {
+        var start = 0
+        while start + 2 < origin.count, !(origin[start] == 58 && origin[start + 1] == 47 && origin[start + 2] == 47) { start += 1 }
+        guard start + 3 <= origin.count, start > 0 else { return origin.extracting(0..<0) }
+        return host(ofAuthority: origin.extracting(start + 3..<origin.count))
+    }
+
+    private static func hasSuffix(_ host: Span<UInt8>, _ suffix: StaticString) -> Bool {
+        let count = suffix.utf8CodeUnitCount
+        return host.count > count && host.extracting(host.count - count..<host.count).equalsIgnoringCase(lowercase: suffix)
+    }
+
+    // MARK: Numeric addresses
+
+    /// The sixteen bytes of an address, those of IPv4 as an address of IPv6 holds them (RFC 4291 section 2.5.5.2); nil for a name.
+    private static func numeric(_ host: Span<UInt8>) -> [UInt8]? {
+        guard host.count > 1, host.count <= Int(INET6_ADDRSTRLEN) + 2 else { return nil }
+        // What is read as a C string below ends at its first zero byte.
+        for index in 0..<host.count where host[index] == 0 { return nil }
+        let isBracketed = host[0] == UInt8(ascii: "[") && host[host.count - 1] == UInt8(ascii: "]")
+        let text = isBracketed ? host.extracting(1..<host.count - 1).string() : host.string()
+        var address = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET6, text, &address) == 1 { return address }
+        var short = [UInt8](repeating: 0, count: 4)
+        guard !isBracketed, inet_pton(AF_INET, text, &short) == 1 else { return nil }
+        return mappedPrefix + short
+    }
+
+    private static let mappedPrefix: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
+
+    private static func isLoopback(_ address: [UInt8]) -> Bool {
+        if address.starts(with: mappedPrefix) { return address[12] == 127 }
+        return address.dropLast().allSatisfy { $0 == 0 } && address[15] == 1
+    }
+}

@@ -1,0 +1,101 @@
+public import EventLoop
+public import Rules
+import Synchronization
+
+/// Requests to namespaces that may not be there: what only looks, or is refused, makes none.
+extension RealtimeDatabase {
+    /// The namespace of this name, as far as there is one; it is opened, and not made.
+    ///
+    /// - Parameter isKnown: whether one that is not there counts as an empty one. The project's own always does.
+    /// - Throws: `DatabaseError` as ``namespace(_:)`` does; `unknownNamespace` for one that is not there where that is an error.
+    public func find(_ name: String, isKnown: Bool) throws(DatabaseError) -> FoundNamespace {
+        let found: Result<FoundNamespace, DatabaseError> = state.withLock { state in
+            if let namespace = state.used(name) { return .success(.namespace(namespace)) }
+            return Result { () throws(DatabaseError) in
+                try check(name, state)
+                if storage.exists(namespace: name) { return .namespace(try open(name, &state)) }
+                guard isKnown || name == defaultNamespace else { throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"") }
+                return .absent(AbsentNamespace(name: name, rules: state.rulesFile?.rules ?? .closed))
+            }
+        }
+        return try found.get()
+    }
+
+    /// Reads; see ``Namespace/read(_:on:completion:)`` and ``find(_:isKnown:)``.
+    public func read(
+        _ request: ReadRequest, from name: String, isKnown: Bool, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void
+    ) throws(DatabaseError) {
+        switch try find(name, isKnown: isKnown) {
+        case .namespace(let namespace): namespace.read(request, on: loop, completion: completion)
+        case .absent(let absent):
+            let outcome = absent.read(request)
+            let answer = LoopBound(completion, loop: loop)
+            loop.post { answer.value(outcome) }
+        }
+    }
+
+    /// Writes; see ``Namespace/write(_:on:completion:)`` and ``find(_:isKnown:)``. A namespace is made for what is allowed and leaves
+    /// something there.
+    public func write(
+        _ request: WriteRequest, to name: String, isKnown: Bool, on loop: EventLoop, completion: @escaping (WriteOutcome) -> Void
+    ) throws(DatabaseError) {
+        switch try find(name, isKnown: isKnown) {
+        case .namespace(let namespace): namespace.write(request, on: loop, completion: completion)
+        case .absent(let absent):
+            guard let outcome = absent.write(request) else { return try namespace(name).write(request, on: loop, completion: completion) }
+            let answer = LoopBound(completion, loop: loop)
+            loop.post { answer.value(outcome) }
+        }
+    }
+
+    // MARK: Waiting for one
+
+    /// Tells `news` on `loop` what becomes of a namespace that is not there, until the namespace is there or the wait ends.
+    func awaitNamespace(_ name: String, on loop: EventLoop, news: @escaping (AbsenceNews) -> Void) -> NamespaceWait {
+        let handler = LoopBound(news, loop: loop)
+        let tell: @Sendable (AbsenceNews) -> Void = { news in loop.post { handler.value(news) } }
+        let (id, isThere) = state.withLock { state in
+            state.lastWait += 1
+            let isThere = state.namespaces[name] != nil || storage.exists(namespace: name)
+            if !isThere { state.waits[name, default: [:]][state.lastWait] = tell }
+            return (state.lastWait, isThere)
+        }
+        if isThere { tell(.made) }
+        return NamespaceWait(database: self, name: name, id: id)
+    }
+
+    fileprivate func endWait(_ name: String, _ id: UInt64) {
+        state.withLock { state in
+            state.waits[name]?[id] = nil
+            if state.waits[name]?.isEmpty == true { state.waits[name] = nil }
+        }
+    }
+}
+
+/// What becomes of a namespace that is not there.
+enum AbsenceNews: Sendable {
+    /// It is there now.
+    case made
+    /// It would be made with other rules now.
+    case rulesChanged
+}
+
+/// A wait for a namespace to be made.
+struct NamespaceWait: Sendable {
+    fileprivate let database: RealtimeDatabase
+    fileprivate let name: String
+    fileprivate let id: UInt64
+
+    /// Ends it. News that are on their way may still arrive.
+    func end() { database.endWait(name, id) }
+}
+
+extension RealtimeDatabase.State {
+    /// The open namespace of this name, which counts as used now.
+    mutating func used(_ name: String) -> Namespace? {
+        uses += 1
+        guard let namespace = namespaces[name] else { return nil }
+        namespace.lastUse.store(uses, ordering: .relaxed)
+        return namespace
+    }
+}

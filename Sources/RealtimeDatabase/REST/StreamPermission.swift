@@ -1,0 +1,31 @@
+/// Up to which state of the tree a stream may be shown what happens.
+struct StreamPermission {
+    /// Whether no rules apply.
+    var isUnconditional = false
+    /// Whether the rules in force have allowed the read for as long as they are in force.
+    var isLasting = false
+    /// Whether an answer is awaited.
+    var isAsked = false
+    /// How often the rules have changed.
+    private(set) var rulesSeen = 0
+    /// The newest state in which these rules have allowed it; nil for none.
+    private var commit: UInt64?
+
+    /// Whether something may take the permission back without that the rules change.
+    var mayEnd: Bool { !isUnconditional && !isLasting }
+
+    /// Whether what a commit has done may be shown.
+    func allows(_ commit: UInt64) -> Bool {
+        if isUnconditional { return true }
+        guard let allowed = self.commit else { return false }
+        return isLasting || commit <= allowed
+    }
+
+    mutating func wasGranted(at commit: UInt64) { self.commit = max(self.commit ?? 0, commit) }
+
+    mutating func rulesChanged() {
+        rulesSeen += 1
+        isLasting = false
+        commit = nil
+    }
+}
