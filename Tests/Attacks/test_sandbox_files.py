@@ -71,8 +71,8 @@ def test_other_workers(tmp_path):
 
 
 @pytest.mark.parametrize('path', ['/etc/passwd', '/etc/hosts', '/etc/resolv.conf', '/etc/nsswitch.conf', '/etc/ld.so.cache', '/etc/ssl/certs',
-                                  '/usr/bin', '/usr/share/zoneinfo/UTC', '/proc/self/status', '/proc/self/maps', '/proc/meminfo', '/proc/cpuinfo', '/dev/null',
-                                  '/dev/urandom', '/sys/devices/system/cpu/online'])
+                                  '/usr/bin', '/usr/share/zoneinfo/UTC', '/proc/self/status', '/proc/self/maps', '/proc/meminfo', '/proc/cpuinfo',
+                                  '/dev/null', '/dev/urandom', '/sys/devices/system/cpu/online'])
 def test_what_functions_need(path, host):
     if pathlib.Path(path).exists():
         assert attempt(host, 'read', path) == 0

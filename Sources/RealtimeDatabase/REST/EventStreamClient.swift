@@ -9,13 +9,13 @@ import Tree
 /// A client that reads too slowly is not sent every change: what it missed is made good with the newest value. A user is sent a change
 /// once the rules have allowed the read in a state that has the change.
 final class EventStreamClient: OpenStream, HTTPExchangeObserver {
-    private let call: RESTCall
-    private var request: ReadRequest
+    let call: RESTCall
+    var request: ReadRequest
     /// Nil until the namespace is made.
-    private var namespace: Namespace?
+    var namespace: Namespace?
     private var topic: EventTopic?
     private var wait: NamespaceWait?
-    private var state = State.waiting
+    var state = State.waiting
     /// The state of the tree that the client has.
     private var commit: UInt64 = 0
     private var window = QueryWindow()
@@ -33,19 +33,19 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private var resultCharge = MemoryCharge()
     /// Whether the backlog was given up, so that the whole value must follow; of a query: whether it must be asked again.
     private var isStale = false
-    private var permission = StreamPermission()
+    var permission = StreamPermission()
     /// How often the rules had changed when the value was asked for.
     private var rulesRead = 0
     /// Whether the client has been sent a value, and whether that was the null of a namespace that is not there.
     private var hasShown = false
     private var hasShownAbsence = false
-    private var isCongested = false
+    var isCongested = false
     private var isPieceAwaited = false
     private var expiry: Timer?
     /// Measures what the newest value costs, while somebody profiles.
     private var refreshing: Stopwatch?
 
-    private enum State {
+    enum State {
         /// For the namespace to begin telling.
         case waiting
         /// For the value.
@@ -63,7 +63,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         if case .query = request.kind { true } else { false }
     }
 
-    private var exchange: HTTPExchange { call.exchange }
+    var exchange: HTTPExchange { call.exchange }
 
     init(_ call: RESTCall, _ request: ReadRequest) {
         self.call = call
@@ -178,14 +178,6 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     func exchangeDidDrain(_ exchange: HTTPExchange) {
         isCongested = false
         go()
-    }
-
-    /// A sign of life, where nothing else is on its way.
-    func beat() {
-        guard case .live = state, !isCongested else { return }
-        write(EventFrames.keepAlive)
-        // Data or time may have taken the permission back without a change of the place.
-        if permission.mayEnd { judge() }
     }
 
     // MARK: The value
@@ -303,7 +295,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         return true
     }
 
-    private func refuse(_ error: DatabaseError) {
+    func refuse(_ error: DatabaseError) {
         if case .over = state { return }
         guard exchange.isAnswered else {
             _ = end()
@@ -344,38 +336,8 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         go()
     }
 
-    /// Other rules are in force: nothing more is told until they have allowed it.
-    func rejudge() {
-        permission.rulesChanged()
-        judge()
-    }
-
-    /// Asks whether the stream may go on in the newest state.
-    private func judge() {
-        guard let namespace, !permission.isUnconditional, !permission.isAsked else { return }
-        switch state {
-        // A read asks too.
-        case .waiting, .reading, .over: return
-        case .sending, .live: break
-        }
-        permission.isAsked = true
-        let rules = permission.rulesSeen
-        namespace.permission(request, on: call.front.loop) { [self] result in
-            permission.isAsked = false
-            switch result {
-            case .failure(let error): refuse(error)
-            case .success where rules != permission.rulesSeen: judge()
-            case .success(let found) where !found.isAllowed: refuse(.permissionDenied())
-            case .success(let found):
-                permission.wasGranted(at: found.commit)
-                permission.isLasting = !found.dependsOnState
-                go()
-            }
-        }
-    }
-
     /// Sends what is due, as far as the client takes it.
-    private func go() {
+    func go() {
         guard !isCongested else { return }
         switch state {
         case .waiting, .reading, .over: return
@@ -416,7 +378,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         go()
     }
 
-    private func write(_ bytes: [UInt8]) {
+    func write(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         if exchange.write(bytes.span) == .congested { isCongested = true }
     }

@@ -1,0 +1,43 @@
+import EventLoop
+import Rules
+
+/// Asks whether a stream may go on: when the rules change, and when the state that they looked at may have changed.
+extension EventStreamClient {
+    /// A sign of life, where nothing else is on its way.
+    func beat() {
+        guard case .live = state, !isCongested else { return }
+        write(EventFrames.keepAlive)
+        // Data or time may have taken the permission back without a change of the place.
+        if permission.mayEnd { judge() }
+    }
+
+    /// Other rules are in force: nothing more is told until they have allowed it.
+    func rejudge() {
+        permission.rulesChanged()
+        judge()
+    }
+
+    /// Asks whether the stream may go on in the newest state.
+    func judge() {
+        guard let namespace, !permission.isUnconditional, !permission.isAsked else { return }
+        switch state {
+        // A read asks too.
+        case .waiting, .reading, .over: return
+        case .sending, .live: break
+        }
+        permission.isAsked = true
+        let rules = permission.rulesSeen
+        namespace.permission(request, on: call.front.loop) { [self] result in
+            permission.isAsked = false
+            switch result {
+            case .failure(let error): refuse(error)
+            case .success where rules != permission.rulesSeen: judge()
+            case .success(let found) where !found.isAllowed: refuse(.permissionDenied())
+            case .success(let found):
+                permission.wasGranted(at: found.commit)
+                permission.isLasting = !found.dependsOnState
+                go()
+            }
+        }
+    }
+}
