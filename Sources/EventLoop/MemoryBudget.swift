@@ -164,7 +164,7 @@ public struct MemoryCharge: ~Copyable {
     /// - Parameter mayExceed: whether it should be that one.
     public func room(mayExceed: Bool) -> Int {
         guard let part else { return .max }
-        if mayExceed, exceeds || !part.isExceeded.load(ordering: .relaxed) { return part.bytesMax.multipliedReportingOverflow(by: 4).partialValue }
+        if mayExceed, exceeds || !part.isExceeded.load(ordering: .relaxed) { return min(part.bytesMax, .max / 4) * 4 }
         return max(0, min(part.bytesMax - part.bytes, share.map { $0.bytesMax - $0.bytes } ?? .max) + bytes)
     }
 

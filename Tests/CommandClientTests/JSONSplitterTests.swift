@@ -71,15 +71,15 @@ import Testing
 
     @Test(arguments: [
         ("", "1:1: the text ends before the value is complete"), ("{", "1:2: the text ends before the value is complete"),
-        ("{\"a\": \n tru}", "2:2: this is not a value"), ("{\"a\" 1}", "1:6: a colon is missing here"),
+        ("{\"a\": \n tru}", "2:2: not a valid value"), ("{\"a\" 1}", "1:6: a colon is missing here"),
         ("[1 2]", "1:4: a comma or the end of the array is missing here"), ("{\"a\": 1,}", "1:9: a key in quotes is missing here"),
         ("[1,]", "1:4: a value is missing here"), ("1 2", "1:3: there is more text after the value"),
         ("{\"a.b\": 1}", "1:2: a key cannot be empty or contain $ # [ ] / . or control characters"),
         ("{\"a\\u002eb\": 1}", "1:2: a key cannot be empty or contain $ # [ ] / . or control characters"),
         ("{\"\": 1}", "1:2: a key cannot be empty or contain $ # [ ] / . or control characters"),
-        ("[01]", "1:2: this is not a number"), ("[1e999]", "1:2: this number is out of range"), ("[\"\\x\"]", "1:3: this escape does not exist"),
+        ("[01]", "1:2: not a valid number"), ("[1e999]", "1:2: the number is out of range"), ("[\"\\x\"]", "1:3: unknown escape sequence in a string"),
         ("{\"a\":\n[\"\t\"]}", "2:3: a control character in a string must be escaped"),
-        ("{\"a\": {\".value\": 1, \"b\": 2}}", "1:21: \".value\" cannot stand beside other members"),
+        ("{\"a\": {\".value\": 1, \"b\": 2}}", "1:21: \".value\" cannot be combined with other members"),
         ("{\"a\": {\".value\": {}}}", "1:18: \".value\" must be a string, a number or a boolean"),
         ("{\"a\": {\".priority\": true, \"b\": 1}}", "1:21: a priority must be a string or a number"),
         ("{\"a\": {\".priority\": [1]}}", "1:21: a priority must be a string or a number"),

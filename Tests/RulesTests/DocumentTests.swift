@@ -12,7 +12,7 @@ import Tree
         ("{\"rules\": {}, \"more\": 1}", "1:1: Expected 'rules' property."),
         ("{\"rules\": 5}", "1:11: Expected '{'."),
         ("{\"rules\": {}} x", "1:15: Parse error. Unexpected 'x'."),
-        ("{\"rules\": {},,}", "1:15: Parse error. Unexpected ','."),
+        ("{\"rules\": {},,}", "1:14: Parse error. Unexpected ','."),
         ("{,}", "1:2: Parse error. Unexpected ','."),
         ("{\"rules\": {\".indexOn\": [,]}}", "1:25: Parse error. Unexpected ','."),
         ("{\"rules\": {\".indexOn\": [\"a\",,\"b\"]}}", "1:29: Parse error. Unexpected ','."),

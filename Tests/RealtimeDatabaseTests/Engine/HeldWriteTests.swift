@@ -113,7 +113,7 @@ import Tree
     }
 
     @Test func theyKeepTheirNamespaceOpen() async throws {
-        let run = try EngineRun(MemoryStorage(), awaitsTriggers: true)
+        let run = try EngineRun(MemoryStorage(), limits: Self.limits { $0.milliseconds = 600_000 }, awaitsTriggers: true)
         let write = Self.begin(run, try .put("/a", "1"))
         try await Self.untilHeld(run, 1)
         try await run.tryToRest()

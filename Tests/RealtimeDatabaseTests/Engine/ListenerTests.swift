@@ -80,7 +80,7 @@ import Tree
             #expect(heard.all == [])
             try await run.put("/a", "3")
             try await run.use(#"{"rules":{".read":true}}"#)
-            #expect(heard.all == ["put /a 3 2", "rules"])
+            #expect(heard.all == ["put /a 3 1", "rules"])
         }
     }
 
