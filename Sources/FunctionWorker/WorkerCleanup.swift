@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// `hearth clean-up`: the process that ends what workers have started and left behind, when a worker has ended or the host has.
@@ -16,6 +17,8 @@ public enum WorkerCleanup {
         sigfillset(&all)
         sigprocmask(SIG_BLOCK, &all, nil)
         _ = chdir("/")
+        // What the host has inherited is waited for elsewhere until the last process lets go of it.
+        _ = linux_close_from(3)
         var started: [Int32: UInt64] = [:]
         while let number = next() {
             if number > 0 {

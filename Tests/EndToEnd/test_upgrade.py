@@ -281,6 +281,12 @@ def test_two_upgrades_at_once(upgradable):
     goes_on(host)
 
 
+def beside_workers(host):
+    """The commands of the processes below a host that are no workers."""
+    lines = [processes.command_line(process.pid) for process in processes.descendants(host.pid) if process.lives()]
+    return [(line + ['', ''])[1] for line in lines if 'worker' not in line]
+
+
 def goes_on(host):
     """The host is as if nothing had happened, and can be upgraded once there is a program that is good."""
     assert host.result('echo', 1) == 1
@@ -288,9 +294,8 @@ def goes_on(host):
     assert host.request('PUT', '/after.json', headers, '1').status == 200
     assert host.request('GET', '/_/ready').status == 200
     assert host.serving_pid() == host.pid
-    # Of the process that failed nothing is left.
-    until(lambda: not [process for process in processes.descendants(host.pid)
-                       if process.lives() and 'worker' not in processes.command_line(process.pid)], 'only workers are left')
+    # Of the process that failed nothing is left, nor of what it had started.
+    until(lambda: beside_workers(host) in ([], ['clean-up']), "only workers and what ends what they leave are left")
     host.install()
     upgraded(host)
     assert host.request('GET', '/after.json', headers).json == 1
