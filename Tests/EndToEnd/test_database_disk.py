@@ -163,6 +163,8 @@ def test_rules_that_change_on_a_full_disk(storage, tmp_path):
     host.variables = disk.variables
     host.start()
     with Database(host, 'disk') as database:
+        # Rules are kept with a database, which its first value makes.
+        assert database.ask('PUT', '/open.json', TEXT).status == 200
         assert database.send('GET', '/open.json').status == 200
         disk.fail('write open', errno.ENOSPC)
         rules.write_text('{"rules": {"closed": {".read": true}}}')

@@ -81,6 +81,9 @@ def test_what_was_uploaded_stays_until_the_file_changes(folder):
 def test_a_host_starts_with_a_broken_file_and_the_rules_of_before(folder):
     host = started(folder)
     try:
+        # Rules are kept with a database, which its first value makes.
+        with Database(host, 'demo-hearth-default-rtdb') as database:
+            assert database.ask('PUT', '/a.json', '1').status == 200
         assert may_read(host)
         host.stop()
         (folder / 'rules.json').write_text(BROKEN)

@@ -163,7 +163,7 @@ def test_a_worker_that_does_not_come_up_with_its_environment(host, deploys):
     bad = library('deployable', VERSION=2, MANIFEST=plugin_manifest('one'), AT_ENTRY='if (getenv("SETTING")) abort()')
     sentences = refused(deploys, {'Things': bad}, environment={'SETTING': 'a'})
     assert len(sentences) == 1
-    assert 'does not come up: signal 6' in sentences[0]
+    assert 'does not come up: it crashed: abort() was called' in sentences[0]
 
 
 def plugin_manifest(name):

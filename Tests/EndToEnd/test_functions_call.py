@@ -122,7 +122,7 @@ def test_a_function_that_events_start(hearth):
     noted = [note for note in hearth.result('database:get', '/noted/created').values() if note.get('params') == {'id': 'm1'}]
     assert len(noted) == 1
     assert noted[0]['ref'].strip('/') == 'watched/m1'
-    assert 'say either' in hearth.run('functions:call', 'noteWritten', '1', '--after', '2', *event).sentence
+    assert 'give either' in hearth.run('functions:call', 'noteWritten', '1', '--after', '2', *event).sentence
     assert 'say in params what id is' in hearth.run('functions:call', 'noteCreated', '1').sentence
     assert '--before' in hearth.run('functions:call', 'noteUpdated', '1', *event).sentence
     assert hearth.run('functions:call', 'failTyped', '1', '--params', '{id: "x"}').sentence.startswith('failTyped failed: ')

@@ -58,7 +58,7 @@ def test_what_the_command_refuses(host):
     assert run(host, '--lines', '-1').returncode == 64 and run(host, '--level', 'loud').returncode == 64
     assert run(host, '--follow', '--until', '1m').returncode == 64
     out = run(host, '--since', 'yesterday')
-    assert out.returncode == 1 and 'since is a time such as' in out.stderr and out.stderr.count('\n') == 1
+    assert out.returncode == 1 and 'since must be a time such as' in out.stderr and out.stderr.count('\n') == 1
 
 
 def test_the_command_follows_through_restarts(launch):

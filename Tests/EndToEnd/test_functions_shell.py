@@ -54,7 +54,7 @@ def test_what_fails(hearth):
     assert 'RESPONSE RECEIVED FROM FUNCTION: 404, {' in outcome.output
     assert '"status": "NOT_FOUND"' in outcome.output
     assert '"result": 1' in outcome.output, 'the rest is done all the same'
-    for statement, complaint in [('echo({a:)', 'at character 9'), ('ecko(1)', 'did you mean echo?'), ("echo.get('/')", 'no plain HTTP function'),
+    for statement, complaint in [('echo({a:)', 'at character 9'), ('ecko(1)', 'did you mean echo?'), ("echo.get('/')", 'not a plain HTTP function'),
                                  ('echo(1, 2, 3)', 'data and options'), ("httpEcho.get('x')", 'begins with /')]:
         outcome = said(hearth, f'{statement}\n', status=1)
         assert complaint in outcome.error
@@ -78,7 +78,7 @@ def test_functions_that_events_start(hearth):
     output = said(hearth, "noteCreated({a: 1}, {params: {id: 'x1'}, auth: {uid: 'ada'}})\n").output
     assert output == 'RESPONSE RECEIVED FROM FUNCTION: 200, null\n'
     assert 'say in params what id is' in said(hearth, 'noteCreated(1)\n', status=1).error
-    assert 'told of changes' in said(hearth, "noteWritten(1, {params: {id: 'x'}})\n", status=1).error
+    assert 'runs on changes' in said(hearth, "noteWritten(1, {params: {id: 'x'}})\n", status=1).error
     assert 'RESPONSE' in said(hearth, "noteWritten({before: 1, after: 2}, {params: {id: 'x'}})\n").output
 
 

@@ -177,8 +177,8 @@ def test_wrong_arguments(arguments, said, hearth):
 
 @pytest.mark.parametrize('arguments,said', [
     (['--message', 'nowhere.json'], 'cannot be read'), (['--message', '{a:'], 'not JSON (1:'), (['--message', '-'], 'standard input is not JSON'),
-    (['--message', '{data: {}}'], 'names no receiver'), (['--message', '{topic: "a"}', '--fid', 'x'], 'has a topic already'),
-    (['--message', '{message: 1}', '--topic', 'x'], 'a message is an object'),
+    (['--message', '{data: {}}'], 'names no receiver'), (['--message', '{topic: "a"}', '--fid', 'x'], 'already has a topic'),
+    (['--message', '{message: 1}', '--topic', 'x'], 'a message must be an object'),
     (['--message', '{data: 1}', '--topic', 'x', '--data', 'k=v'], 'message.data is not an object'),
 ])
 def test_messages_that_cannot_be_used(arguments, said, hearth):

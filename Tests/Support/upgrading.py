@@ -84,7 +84,7 @@ class Upgradable(Host):
 
     def serving_pid(self):
         """The process that answers now, as the last upgrade said."""
-        lines = [json.loads(line) for line in self.log.splitlines() if line.startswith('{') and '"upgraded: another process' in line]
+        lines = [json.loads(line) for line in self.log.splitlines() if line.startswith('{') and '"upgraded: the new process serves' in line]
         return int(lines[-1]['process']) if lines else self.pid
 
 
