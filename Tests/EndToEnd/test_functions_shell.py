@@ -55,7 +55,7 @@ def test_what_fails(hearth):
     assert '"status": "NOT_FOUND"' in outcome.output
     assert '"result": 1' in outcome.output, 'the rest is done all the same'
     for statement, complaint in [('echo({a:)', 'at character 9'), ('ecko(1)', 'did you mean echo?'), ("echo.get('/')", 'not a plain HTTP function'),
-                                 ('echo(1, 2, 3)', 'data and options'), ("httpEcho.get('x')", 'begins with /')]:
+                                 ('echo(1, 2, 3)', 'data and options'), ("httpEcho.get('x')", 'must begin with /')]:
         outcome = said(hearth, f'{statement}\n', status=1)
         assert complaint in outcome.error
         assert outcome.error.count('\n') == 1
