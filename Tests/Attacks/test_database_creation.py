@@ -1,4 +1,4 @@
-"""Attack: filling a disk with databases that nobody was allowed to make, and commits that change nothing: section 2.9 of issue 12."""
+"""Attack: filling a disk with databases that nobody was allowed to make, and commits that change nothing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Attack: finding out what may not be read, by writes that are allowed: section 2.4 of issue 12."""
+"""Attack: finding out what may not be read, by writes that are allowed."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Attack: going on to hear what a token or a rule no longer allows: section 2.8 of issue 12."""
+"""Attack: going on to hear what a token or a rule no longer allows."""
 
 import contextlib
 import time

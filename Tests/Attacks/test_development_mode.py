@@ -1,4 +1,4 @@
-"""Attack: using a developer's host from another machine, from a web page, and through a proxy: section 2.5 of issue 12.
+"""Attack: using a developer's host from another machine, from a web page, and through a proxy.
 
 Who may say `owner`, and who may show a token without a signature, is decided alike for every part of the host.
 """
