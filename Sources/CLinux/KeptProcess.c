@@ -125,7 +125,7 @@ int linux_start_kept(
         return -reason;
     }
     for (int number = 1; number < _NSIG; number++) signal(number, SIG_DFL);
-    setpgid(0, 0);
+    setsid();
     /* Above all numbers that they get, so that none is written over before it is used. */
     const int null = fcntl(open("/dev/null", O_RDWR), F_DUPFD, 16);
     const int written = fcntl(outputs[1], F_DUPFD, 16);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ static int arrange(posix_spawn_file_actions_t *actions, const char *directory, c
 
 static int run(
     const char *program, const char *const *arguments, const char *const *environment, const char *directory, const int *descriptors,
-    unsigned count, pid_t *pid) {
+    unsigned count, bool leads_session, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -31,7 +32,8 @@ static int run(
     if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
     int reason = posix_spawnattr_init(&attributes);
     if (reason == 0) {
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        posix_spawnattr_setflags(
+            &attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (leads_session ? POSIX_SPAWN_SETSID : 0)));
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setsigdefault(&attributes, &all);
         reason = arrange(&actions, directory, descriptors, count);
@@ -46,7 +48,7 @@ static int run(
 
 pid_t linux_spawn(
     const char *program, const char *const *arguments, const char *const *environment, const char *directory, const int *descriptors,
-    unsigned count, int *watch) {
+    unsigned count, bool leads_session, int *watch) {
     if (count > descriptors_max) return -EINVAL;
     int moved[descriptors_max];
     int reason = 0;
@@ -58,7 +60,7 @@ pid_t linux_spawn(
         moved[i] = fcntl(descriptors[i], F_DUPFD_CLOEXEC, (int)count);
         if (moved[i] < 0 && reason == 0) reason = errno;
     }
-    if (reason == 0) reason = run(program, arguments, environment, directory, moved, count, &pid);
+    if (reason == 0) reason = run(program, arguments, environment, directory, moved, count, leads_session, &pid);
     for (unsigned i = 0; i < count; i++) {
         if (moved[i] >= 0 && moved[i] != descriptors[i]) close(moved[i]);
     }

@@ -25,14 +25,20 @@ public final class ChildProcess {
         public var directory: String?
         /// The only descriptors that it gets.
         public var descriptors: [Descriptor]
+        /// Whether it leads a session of its own, which no signal of a terminal reaches.
+        public var leadsSession: Bool
 
         /// - Parameter program: `arguments[0]` where nil.
-        public init(program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor]) {
+        public init(
+            program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor],
+            leadsSession: Bool = true
+        ) {
             self.program = program ?? arguments.first ?? ""
             self.arguments = arguments
             self.environment = environment
             self.directory = directory
             self.descriptors = descriptors
+            self.leadsSession = leadsSession
         }
     }
 
@@ -186,7 +192,8 @@ private struct Spawn: Sendable {
         defer { for pointer in words + variables + [folder] { free(pointer) } }
         var watch: Int32 = -1
         let pid = linux_spawn(
-            command.program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, folder, numbers, UInt32(numbers.count), &watch)
+            command.program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, folder, numbers, UInt32(numbers.count),
+            command.leadsSession, &watch)
         return (pid, watch)
     }
 }

@@ -7,8 +7,6 @@ enum WorkerConfinement {
     ///
     /// - Parameter host: the process id of the host; a worker whose host has already gone ends here.
     static func enter(host: Int32, openFiles: UInt64) {
-        // No terminal's Ctrl-C reaches a worker, and the host can end it together with what it started.
-        setsid()
         _ = linux_die_with_parent()
         if getppid() != host { _exit(1) }
         _ = linux_set_no_new_privileges()

@@ -3,6 +3,9 @@ import Glibc
 
 /// `hearth stand-in PID STATUS ENDING`: what is left of a host that was upgraded, where whoever started it waits for its end. It waits for
 /// the host that took over and for those that follow it, hands signals on, and ends as they do.
+///
+/// It becomes the parent of whatever the hosts leave behind. A host is in this process's session; whatever else a host starts leads a
+/// session of its own, gets no signal from here, and its end says nothing.
 enum StandIn {
     /// Turns this process into one. Returns only where that fails.
     ///
@@ -40,7 +43,7 @@ enum StandIn {
             // A host that has taken over meanwhile from the one that was told to end is told, too. The kernel's list may lack a process
             // while another one ends, so that it is looked at again.
             if ending != 0 {
-                for child in children(first) where told.insert(child).inserted { kill(child, ending) }
+                for child in hosts(first) where told.insert(child).inserted { kill(child, ending) }
             }
             var information = siginfo_t()
             var patience = timespec(tv_sec: 0, tv_nsec: 100_000_000)
@@ -52,32 +55,38 @@ enum StandIn {
                 told = []
                 ending = number
             } else {
-                for child in children(first) { kill(child, number) }
+                for child in hosts(first) { kill(child, number) }
             }
         }
         exit(status)
     }
 
-    /// Takes leave of the children that have ended.
+    /// Waits for the children that have ended.
     ///
     /// - Returns: whether there are others.
     private static func reap(_ last: inout Int32) -> Bool {
         while true {
-            var status: Int32 = 0
-            let pid = waitpid(-1, &status, WNOHANG)
+            var information = siginfo_t()
+            guard waitid(P_ALL, 0, &information, WEXITED | WNOHANG | WNOWAIT) == 0 else { return false }
+            let pid = information._sifields._sigchld.si_pid
             if pid == 0 { return true }
-            guard pid > 0 else { return false }
+            let isHost = isHost(pid)
+            var status: Int32 = 0
+            guard waitpid(pid, &status, 0) == pid, isHost else { continue }
             last = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
         }
     }
 
+    /// Works for a process that has ended until it is waited for.
+    private static func isHost(_ pid: Int32) -> Bool { getsid(pid) == getsid(0) }
+
     /// The first one where the kernel does not tell.
-    private static func children(_ first: Int32) -> [Int32] {
+    private static func hosts(_ first: Int32) -> [Int32] {
         let own = getpid()
         guard let file = fopen("/proc/\(own)/task/\(own)/children", "r") else { return [first] }
         defer { fclose(file) }
         var room = [CChar](repeating: 0, count: 4096)
         guard fgets(&room, 4096, file) != nil else { return [] }
-        return String(decoding: room.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
+        return String(decoding: room.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }.filter(isHost)
     }
 }

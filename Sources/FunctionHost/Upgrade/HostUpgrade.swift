@@ -107,7 +107,7 @@ final class HostUpgrade {
             loop: host.home,
             ChildProcess.Command(
                 arguments: [host.executable] + CommandLine.arguments.dropFirst(), environment: environment(), directory: nil,
-                descriptors: [.inherit(0), .inherit(1), .inherit(2), .inherit(other)]))
+                descriptors: [.inherit(0), .inherit(1), .inherit(2), .inherit(other)], leadsSession: false))
         process.exited = { [weak self] in self?.didExit($0) }
         self.process = process
     }

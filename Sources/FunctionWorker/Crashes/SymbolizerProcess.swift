@@ -77,7 +77,7 @@ public enum SymbolizerProcess {
         defer { for pointer in words + variables { free(pointer) } }
         var watch: Int32 = -1
         let pid = linux_spawn(
-            program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, nil, [-1, ends[1], -1], 3, &watch)
+            program, words.map { UnsafePointer($0) }, variables.map { UnsafePointer($0) }, nil, [-1, ends[1], -1], 3, false, &watch)
         close(ends[1])
         guard pid > 0 else { return "" }
         var bytes: [UInt8] = []
