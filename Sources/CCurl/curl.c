@@ -56,7 +56,7 @@ static int load(char *failure, size_t size) {
 
 int hearth_curl_load(char *failure, size_t size) {
     pthread_mutex_lock(&mutex);
-    /* What has failed for want of a descriptor is tried again. */
+    /* A load that failed for lack of a descriptor is tried again. */
     if (!is_loaded) is_loaded = load(failure, size);
     const int result = is_loaded;
     pthread_mutex_unlock(&mutex);

@@ -24,7 +24,7 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT,
 
 static pid_t this_thread(void) { return (pid_t)syscall(SYS_gettid); }
 
-/* Where `path` stands among the objects, which it is added to. */
+/* The index of `path` among the objects; adds it if it is new. */
 static uint64_t object_index(const char *path) {
     for (uint32_t index = 0; index < report->object_count; index++) {
         if (strncmp(report->objects[index], path, LINUX_CRASH_PATH_MAX - 1) == 0) return index;
@@ -113,7 +113,7 @@ static void handle(int signal_number, siginfo_t *info, void *argument) {
     _Unwind_Backtrace(visit, &walk);
     if (report->frame_count == 0) {
 #if defined(__x86_64__)
-        /* A jump into nothing was a call: the address behind it is on top of the stack. */
+        /* A call of an invalid address: the return address is on top of the stack. */
         uintptr_t caller = fault < 4096 ? *(const uintptr_t *)stack : 0;
 #else
         uintptr_t caller = machine->regs[30];
@@ -136,7 +136,7 @@ int linux_record_crashes(struct linux_crash *crash) {
     if (memory == MAP_FAILED) return -errno;
     stack_t stack = {.ss_sp = memory, .ss_size = handler_stack_size};
     if (sigaltstack(&stack, NULL) != 0) return -errno;
-    /* What the unwinder does once only is done now. */
+    /* Runs the one-time initialization of the unwinder now. */
     _Unwind_Backtrace(ignore, NULL);
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER, .sa_sigaction = handle};
     sigemptyset(&action.sa_mask);

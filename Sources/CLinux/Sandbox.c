@@ -75,7 +75,7 @@ int linux_restrict_files(int version, const char *const *readable, const char *c
     for (; result == 0 && *readable != NULL; readable++) result = allow(ruleset, *readable, ACCESS_READ);
     for (; result == 0 && *writable != NULL; writable++) result = allow(ruleset, *writable, attributes.handled_access_fs);
     if (result == 0 && version >= 4) {
-        /* Any port that the kernel chooses, none that somebody else may have. */
+        /* Port 0 only: the kernel chooses the port. */
         struct net_port_rule ephemeral = {.allowed_access = NET_BIND_TCP, .port = 0};
         if (syscall(SYS_landlock_add_rule, ruleset, rule_net_port, &ephemeral, 0) != 0) result = -errno;
     }

@@ -90,13 +90,13 @@ static void if_equal(struct filter *filter, uint32_t value, uint32_t action) {
     answer(filter, action);
 }
 
-/* Numbers that the kernel takes 32 bits of. */
+/* Loads the low 32 bits of an argument. */
 static void load_argument(struct filter *filter, unsigned index) {
     /* Both architectures are little-endian. */
     load(filter, offsetof(struct seccomp_data, args[index]));
 }
 
-/* What follows is for this call only, up to `end_call`. */
+/* Starts the instructions for one system call; `end_call` ends them. */
 static unsigned begin_call(struct filter *filter, int number) {
     unless_equal(filter, (uint32_t)number, 0);
     return filter->count;
@@ -147,7 +147,7 @@ static void deny_values(struct filter *filter, int call, unsigned argument, cons
     end_call(filter, start);
 }
 
-/* A process may ask to be killed when its parent ends, which workers are, but not to be spared. */
+/* A process may ask to be killed when its parent ends, as workers do, but may not revoke that. */
 static void restrict_prctl(struct filter *filter) {
     unsigned start = begin_call(filter, SYS_prctl);
     load_argument(filter, 0);
@@ -160,7 +160,7 @@ static void restrict_prctl(struct filter *filter) {
     end_call(filter, start);
 }
 
-/* Threads and ordinary processes only: no namespaces, and none that is its parent's sibling. */
+/* Allows threads and ordinary child processes: no namespaces, no CLONE_PARENT. */
 static void restrict_clone(struct filter *filter) {
     const uint32_t flags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_PARENT;
     /* Its flags are in memory, which no filter sees. C libraries do with clone what they cannot do with this. */
@@ -173,7 +173,7 @@ static void restrict_clone(struct filter *filter) {
     end_call(filter, start);
 }
 
-/* Times can be set of what is open, which is how a path that is no path is told. */
+/* Allows setting the times of an open file only: the path argument must be NULL. */
 static void restrict_times(struct filter *filter) {
     unsigned start = begin_call(filter, SYS_utimensat);
     load_argument(filter, 1);
@@ -223,7 +223,7 @@ static void build(struct filter *filter, int landlock_version) {
     add(filter, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1));
     answer(filter, SECCOMP_RET_KILL_PROCESS);
     load(filter, offsetof(struct seccomp_data, nr));
-    /* What nobody knew when this was written, and the other numbers that x86-64 has for the same calls. */
+    /* System calls newer than this list, and the x32 numbers of x86-64. */
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, newest_call, 0, 1));
     answer(filter, SECCOMP_RET_ERRNO | ENOSYS);
     if (geteuid() == 0) deny(filter, denied_to_root, COUNT(denied_to_root));

@@ -57,7 +57,7 @@ public struct ServerSettings: Sendable, Equatable {
     public var loops: Int
     /// Connections of one loop at one time; a further one is answered 503.
     public var connectionsMax: Int
-    /// What the host may hold in memory for clients and plugins; nil for what suits the machine.
+    /// Bytes that the host may hold in memory for clients and plugins; nil for a default that depends on the machine.
     public var memoryBytes: Int?
     /// Nil serves plain HTTP.
     public var tls: TLSSettings?
@@ -149,7 +149,7 @@ public struct WorkerSettings: Sendable, Equatable {
     public var openFiles: Int
     /// Processes and threads that one worker may have.
     public var tasks: Int
-    /// What the folder of a plugin's workers may hold.
+    /// The most bytes in the folder of a plugin's workers.
     public var folderBytes: Int
     /// Files and folders that workers may read besides the system's own.
     public var readable: [String]

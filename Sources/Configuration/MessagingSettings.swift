@@ -119,7 +119,7 @@ public struct MessagingSettings: Sendable, Equatable {
         public var topicsPerDevice: Int
         /// Devices that are registered.
         public var devices: Int
-        /// Those of them that anybody has registered, and that have neither come back nor been named by a sender.
+        /// The most anonymously registered devices that have neither come back nor been named by a sender.
         public var newDevices: Int
         /// Devices that are connected.
         public var connections: Int
@@ -139,7 +139,7 @@ public struct MessagingSettings: Sendable, Equatable {
         public var fanOuts: Int
         /// Calls of devices that anybody may make: they register, renew, or change their topics.
         public var anonymousPerMinute: Int
-        /// Those from one address.
+        /// The same, from one address.
         public var anonymousPerAddressPerMinute: Int
     }
 }

@@ -4,14 +4,14 @@ import Synchronization
 /// The process's limit of open files, and the share of it that is kept from connections: for databases, workers and files, and for
 /// telling further clients that there is no room.
 public enum DescriptorLimit {
-    /// More brings nothing, and programs that walk through all numbers up to their limit take seconds for it.
+    /// The highest limit asked for. Programs that loop over all descriptors up to their limit would take seconds.
     private static let most = 1 << 20
     private static let limit = Atomic<Int>(.max)
     /// The limit that holds; none before ``raise()``.
     public static var current: Int { limit.load(ordering: .relaxed) }
     /// The number from which on descriptors are kept from connections; there is none before ``raise()``.
     private static let firstKept = Atomic<Int32>(.max)
-    /// The number from which on there is not even one for a refusal.
+    /// From this number on a connection is closed without a refusal.
     private static let firstForbidden = Atomic<Int32>(.max)
 
     /// Raises the soft limit to the hard one. Programs that are built or run for developers get the limit that was there before;
@@ -31,12 +31,12 @@ public enum DescriptorLimit {
     /// A third, within reason.
     static func kept(of limit: Int) -> Int { min(max(limit / 3, 64), 4096, limit) }
 
-    /// What a connection may do with its descriptor.
+    /// The treatment of a new connection, by its descriptor.
     enum Share {
         case usable
-        /// Its client is to be told that there is no room.
+        /// Refuse the client with an answer.
         case kept
-        /// It is to be closed.
+        /// Close the connection at once.
         case forbidden
     }
 

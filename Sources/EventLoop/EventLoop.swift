@@ -36,7 +36,7 @@ public final class EventLoop: @unchecked Sendable {
     /// What reads of this loop land in: a reader has it for the length of its callback.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
 
-    /// What runs now. The memory is the loop's own until ``publishProgress(in:)``.
+    /// The piece of work that runs now. The memory is the loop's own until ``publishProgress(in:)``.
     private var progress: UnsafeMutablePointer<LoopProgress>
     private let ownProgress: UnsafeMutablePointer<LoopProgress>
     /// The tag of the piece of work that runs now, 0 where it has none.
@@ -160,7 +160,7 @@ public final class EventLoop: @unchecked Sendable {
         progress.pointee.leave(to: outer)
     }
 
-    /// Writes what runs into `memory` from now on, which must live as long as the loop.
+    /// Writes the progress into `memory` from now on. `memory` must live as long as the loop.
     public func publishProgress(in memory: UnsafeMutablePointer<LoopProgress>) { progress = memory }
 
     func markDirty(_ stream: Stream) { dirtyStreams.append(stream) }

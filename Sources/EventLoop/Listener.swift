@@ -12,11 +12,11 @@ public final class Listener {
     private let accept: (Stream) -> Void
     private var poll: Poll?
     private var retry: Timer?
-    /// Open for nothing but its place among the process's descriptors; -1 for none.
+    /// A descriptor held in reserve; -1 for none.
     private var held: Int32 = -1
     private var isClosed = false
 
-    /// Connections that are accepted before others of the loop have their turn.
+    /// The most connections accepted in one turn of the loop.
     private static let turnMax = 256
     private static let retryMilliseconds: UInt64 = 50
 

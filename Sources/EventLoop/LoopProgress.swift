@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What a loop runs now. The memory can be shared with another process, which then sees where a loop hangs.
+/// The piece of work that a loop runs now. In shared memory, another process sees where a loop hangs.
 ///
-/// The loop's thread writes with plain stores; anybody may read.
+/// The loop's thread writes with plain stores; any thread or process may read.
 public struct LoopProgress: ~Copyable {
     /// The tag of the work that runs now; 0 where it has none, or nothing runs.
     public let tag = Atomic<UInt64>(0)

@@ -7,15 +7,15 @@ import Synchronization
 /// Each purpose has a part of its own, so that too much of one leaves room for the others. Within the parts one client, or one
 /// plugin, has a share. Shared by all threads; small things, and what the kernel takes at once, are not counted.
 public final class MemoryBudget: Sendable {
-    /// What clients send: bodies, and calls that wait for an instance. Half of the budget.
+    /// Data that clients send: bodies, and calls that wait for an instance. Half of the budget.
     public let requests: MemoryPart
-    /// What clients have not read yet. A quarter.
+    /// Answers that clients have not read yet. A quarter.
     public let answers: MemoryPart
-    /// What plugins and services say to each other. A quarter.
+    /// Payloads between plugins and services. A quarter.
     public let services: MemoryPart
-    /// What one client may have of requests and answers.
+    /// The share of one client in requests and answers.
     private let clientBytesMax: Int
-    /// What one plugin may have of services.
+    /// The share of one plugin in services.
     private let pluginBytesMax: Int
     private let shares = Mutex<[String: WeakShare]>([:])
 
@@ -32,7 +32,7 @@ public final class MemoryBudget: Sendable {
         pluginBytesMax = bytesMax / 8
     }
 
-    /// Every part, for those who tell of them.
+    /// Every part, for the metrics.
     public var parts: [MemoryPart] { [requests, answers, services] }
 
     /// The share of a client; all of its connections have the same one.
@@ -55,9 +55,11 @@ public final class MemoryBudget: Sendable {
     }
 
     private func forget(_ key: String) {
-        shares.withLock { shares in
-            // Another one of this name may have come meanwhile.
-            if shares[key]?.share == nil { shares[key] = nil }
+        // Another one of this name may have come meanwhile. This may be its last owner, whose end comes here again: not under the lock.
+        _ = shares.withLock { shares in
+            let other = shares[key]?.share
+            if other == nil { shares[key] = nil }
+            return other
         }
     }
 
@@ -73,9 +75,9 @@ public final class MemoryBudget: Sendable {
 
 /// A part of a ``MemoryBudget``.
 public final class MemoryPart: Sendable {
-    /// What it is for, in one word.
+    /// Its purpose, in one word.
     public let name: String
-    /// How much it may be.
+    /// The most bytes.
     public let bytesMax: Int
     fileprivate let used = Atomic(0)
     fileprivate let refused = Atomic(0)
@@ -93,13 +95,13 @@ public final class MemoryPart: Sendable {
     public var refusals: Int { refused.load(ordering: .relaxed) }
     /// Whether nothing more fits.
     public var isFull: Bool { bytes >= bytesMax }
-    /// Whether so little is left that those who keep some for long must hurry.
+    /// Whether three quarters are used: slow clients get shorter deadlines.
     public var isShort: Bool { bytes >= bytesMax / 4 * 3 }
 }
 
-/// What one client or plugin may have of a ``MemoryBudget``.
+/// The share of one client or plugin in a ``MemoryBudget``.
 public final class MemoryShare: Sendable {
-    /// How much it may be.
+    /// The most bytes.
     public let bytesMax: Int
     fileprivate let used = Atomic(0)
     private let ended: @Sendable () -> Void
@@ -117,16 +119,16 @@ public final class MemoryShare: Sendable {
     public var isFull: Bool { bytes >= bytesMax }
 }
 
-/// Something that is held, counted in a part of the budget and in somebody's share until this goes.
+/// Counts held bytes in a part of the budget and in a share, until it is destroyed.
 ///
-/// It may go on any thread; its owner alone changes it.
+/// Any thread may destroy it; only its owner changes it.
 public struct MemoryCharge: ~Copyable {
     /// Whether there is room.
     public enum Grant: Sendable {
         case granted
-        /// The client or plugin has all that it may have.
+        /// The client or plugin has used up its share.
         case shareIsFull
-        /// All together have.
+        /// The part is full.
         case partIsFull
     }
 
@@ -137,7 +139,7 @@ public struct MemoryCharge: ~Copyable {
     /// Whether it is the one that may exceed the part.
     private var exceeds = false
 
-    /// Counts nothing, whatever is asked of it.
+    /// A charge that never counts anything.
     public init() {
         part = nil
         share = nil
@@ -168,7 +170,7 @@ public struct MemoryCharge: ~Copyable {
         return max(0, min(part.bytesMax - part.bytes, share.map { $0.bytesMax - $0.bytes } ?? .max) + bytes)
     }
 
-    /// Whether others leave it less than half of what it may come to.
+    /// Whether less than half of its usual room is left.
     public var isShort: Bool {
         guard let part else { return false }
         return room(mayExceed: false) < min(part.bytesMax, share?.bytesMax ?? .max) / 2
@@ -211,7 +213,7 @@ public struct MemoryCharge: ~Copyable {
     }
 }
 
-/// A charge for those that cannot own one: it counts for as long as somebody has this.
+/// A reference-counted charge: it counts as long as a reference exists.
 public final class MemoryHold {
     private var charge: MemoryCharge
 

@@ -11,13 +11,14 @@ public struct NetworkAddress: Hashable, Sendable {
 
     init(bits: UInt128) { self.bits = bits }
 
-    /// The address of nobody, `::`.
+    /// The unspecified address, `::`.
     public static let unspecified = NetworkAddress(bits: 0)
 
     /// The address that a text such as `192.0.2.1` or `2001:db8::1` names; nil for anything else. A zone (`%eth0`) is left out.
     public init?(_ text: some StringProtocol) {
         let text = String(text.prefix { $0 != "%" })
-        guard text.utf8.count <= 45 else { return nil }
+        // A zero byte would end the text for the functions below.
+        guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 {
             self.init(four)
@@ -63,7 +64,7 @@ public struct NetworkAddress: Hashable, Sendable {
     /// The network that one customer of a provider usually has: the address itself in version 4, its first 64 bits in version 6.
     public var customer: NetworkAddress { versionFour == nil ? NetworkAddress(bits: (bits >> 64) << 64) : self }
 
-    /// Whether it is one of this machine's own, by which nobody else comes.
+    /// Whether it is a loopback address: only this machine can use it.
     public var isLoopback: Bool { versionFour.map { $0 >> 24 == 127 } ?? (bits == 1) }
 
     /// Whether it is this machine's own, or of a private or link-local network (RFC 1918, 3927, 4193, 4291).
@@ -91,7 +92,7 @@ public struct NetworkAddress: Hashable, Sendable {
 }
 
 extension NetworkAddress: CustomStringConvertible {
-    /// As people write it.
+    /// The usual text form.
     public var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         if let four = versionFour {

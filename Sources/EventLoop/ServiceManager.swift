@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Can be used from every thread. What cannot be sent is lost: a service does not fail because its manager does not listen.
 public struct ServiceManager: Sendable {
-    /// Held from the start, so that a host without descriptors still says that it is alive; -1 for none. Never closed.
+    /// Opened at the start, so that a host without free descriptors can still report that it is alive; -1 for none. Never closed.
     private let descriptor: Int32
     private let address: sockaddr_un
     private let length: socklen_t

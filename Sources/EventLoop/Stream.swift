@@ -17,7 +17,7 @@ public protocol StreamHandler: AnyObject {
     func stream(_ stream: Stream, didFail error: LoopError)
     /// The last call, exactly once for every stream.
     func streamDidClose(_ stream: Stream)
-    /// Where the bytes are counted that the peer does not take; asked for when there are some.
+    /// The charge for bytes that the peer has not taken; requested when the first such bytes exist.
     func memory(for stream: Stream) -> MemoryCharge
 }
 
@@ -47,7 +47,7 @@ public final class Stream {
 
     let handle: UnsafeMutablePointer<uv_stream_t>
     var inFlight = ByteBuffer()
-    /// What is queued, once it is known that the kernel does not take it at once.
+    /// Counts queued bytes that the kernel did not take at once.
     var charge = MemoryCharge()
     var writeRequest: UnsafeMutablePointer<uv_write_t>?
     var tls: TLSSession?
@@ -103,10 +103,10 @@ public final class Stream {
         return copy < 0 ? nil : copy
     }
 
-    /// Whether the process has hardly any descriptors left, so that whoever accepts it should refuse it and close it soon.
+    /// Whether descriptors are scarce: refuse the connection and close it soon.
     public var isSurplus: Bool { surplus != .usable }
 
-    /// Whether there is not even room for a refusal.
+    /// Whether to close the connection without a refusal.
     public var isToBeClosed: Bool { surplus == .forbidden }
 
     /// Lets what is written leave at once, however little it is.

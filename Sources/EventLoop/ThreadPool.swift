@@ -16,7 +16,7 @@ final class ThreadPool: @unchecked Sendable {
 
     private struct State: ~Copyable {
         var threads = 0
-        /// In the order in which it came; what stands before `next` has been taken.
+        /// In the order of arrival; entries before `next` have been taken.
         var work: [(@Sendable () -> Void)?] = []
         var next = 0
 
@@ -29,7 +29,7 @@ final class ThreadPool: @unchecked Sendable {
                     next = 0
                 }
             }
-            // What it holds is let go of once it has run.
+            // The closure must be released after it has run.
             let taken = work[next]
             work[next] = nil
             return taken
@@ -99,7 +99,7 @@ final class ThreadPool: @unchecked Sendable {
     }
 }
 
-/// Threads that nobody waits for.
+/// Starts detached threads.
 public enum DetachedThread {
     /// Runs `body` on a thread of its own, which gets none of the process's signals.
     ///

@@ -3,7 +3,7 @@ import Glibc
 /// Which control groups can be made on this machine, and where: of version 2 below the group that the host is in, where that is the host's
 /// own (`Delegate=` of a systemd unit, a container), else at the root; else of version 1.
 public struct ControlGroups: Sendable, Equatable {
-    /// What the kernel can bound for a worker and everything that it starts.
+    /// The resources that the kernel can limit for a worker and its children.
     public enum Controller: String, Sendable, CaseIterable {
         /// Memory, in bytes.
         case memory
@@ -16,9 +16,9 @@ public struct ControlGroups: Sendable, Equatable {
     /// The folder in which the group of a worker is made, for each controller that there is; of version 2 it is one.
     public let folders: [Controller: String]
 
-    /// Where a worker finds its host's groups, as ``encoded``.
+    /// The variable that holds the host's groups, as ``encoded``.
     static let variable = "HEARTH_CONTROL_GROUPS"
-    /// Where the host itself stays, because a group of version 2 that has groups below it holds no processes.
+    /// The group of the host itself: in version 2 only leaf groups hold processes.
     private static let hostGroup = "hearth-host"
 
     /// No groups.
@@ -116,7 +116,7 @@ public struct ControlGroups: Sendable, Equatable {
         return "\(Self.variable)=\(version):" + places.joined(separator: ":")
     }
 
-    /// What a host has told this process in its environment.
+    /// Reads the groups from the environment that the host has set.
     static func given() -> ControlGroups {
         guard let text = getenv(variable).map({ String(cString: $0) }) else { return .none }
         let words = text.split(separator: ":", omittingEmptySubsequences: true)

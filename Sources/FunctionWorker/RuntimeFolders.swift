@@ -6,14 +6,23 @@ import Glibc
 enum RuntimeFolders {
     private static let tableSizeMax = 1 << 20
     private static let textSizeMax: UInt64 = 4096
+    private static let countMax = 16
 
-    /// The folders that the library at `path` names; none where it is no library of this machine's kind.
-    static func of(_ path: String) -> [String] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    /// Descriptors of the folders that the library at `path` names; none where it is no library of this machine's kind.
+    ///
+    /// Another worker of the plugin may exchange what a path leads to at any moment: so each is opened once, and what is opened is looked at.
+    static func open(of path: String) -> [Int32] {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
         guard let paths = runPaths(descriptor) else { return [] }
-        return paths.filter { $0.hasPrefix("/") && access("\($0)/libswiftCore.so", R_OK) == 0 }
+        return paths.prefix(countMax).filter { $0.hasPrefix("/") }.compactMap { path in
+            let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard folder >= 0 else { return nil }
+            if faccessat(folder, "libswiftCore.so", R_OK, 0) == 0 { return folder }
+            close(folder)
+            return nil
+        }
     }
 
     private static func runPaths(_ file: Int32) -> [String]? {
@@ -36,7 +45,7 @@ enum RuntimeFolders {
         return String(decoding: text, as: UTF8.self).split(separator: ":").map(String.init)
     }
 
-    /// What the file holds there, as so many whole values; none where it ends before, or where there are more than anybody needs.
+    /// Reads `size` bytes at `offset` as values; empty if the file is shorter or `size` exceeds the limit.
     private static func read<T: BitwiseCopyable>(_ file: Int32, _ offset: UInt64, _ size: Int, as type: T.Type) -> [T] {
         guard size <= tableSizeMax, let offset = Int(exactly: offset) else { return [] }
         let count = size / MemoryLayout<T>.stride

@@ -12,12 +12,12 @@ public enum WorkerCleanup {
 
     /// Reads from standard input until the host is gone.
     public static func main() -> Never {
-        // What a terminal or a service manager sends to the whole group is not for this process, which ends last.
+        // Ignore signals that a terminal or a service manager sends to the whole group: this process ends last.
         var all = sigset_t()
         sigfillset(&all)
         sigprocmask(SIG_BLOCK, &all, nil)
         _ = chdir("/")
-        // What the host has inherited is waited for elsewhere until the last process lets go of it.
+        // Inherited descriptors must be closed: other processes wait for their end.
         _ = linux_close_from(3)
         var started: [Int32: UInt64] = [:]
         while let number = next() {
@@ -54,7 +54,7 @@ public enum WorkerCleanup {
             var isQuiet = true
             for process in SessionMember.all where sessions[process.session] != nil {
                 if process.id == process.session, process.started != sessions[process.session] {
-                    // The number is somebody else's by now: nothing is left of the worker's session.
+                    // The number was reused: nothing is left of the worker's session.
                     sessions[process.session] = nil
                 } else {
                     isQuiet = false

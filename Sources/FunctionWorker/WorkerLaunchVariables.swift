@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a host tells a worker in its environment when it starts it, before it is known what the worker will run.
+/// Settings that a host passes to a worker in its environment, before the worker has a plugin.
 public struct WorkerLaunchVariables: Sendable {
     /// The process that the worker ends with.
     public var hostPID: Int32
@@ -12,10 +12,10 @@ public struct WorkerLaunchVariables: Sendable {
     public var folderBytes: Int
     /// The version of Landlock to make use of; 0 for none.
     public var landlockVersion: Int32
-    /// Where it makes its control group.
+    /// The parent of its control group.
     public var groups: ControlGroups
 
-    /// What every worker of a host is told.
+    /// The settings of every worker of a host.
     public init(hostPID: Int32, openFiles: Int, tasks: Int, folderBytes: Int, landlockVersion: Int32, groups: ControlGroups) {
         self.hostPID = hostPID
         self.openFiles = openFiles
@@ -39,7 +39,7 @@ public struct WorkerLaunchVariables: Sendable {
         ]
     }
 
-    /// Reads what the host has told this process. A host id of 0 is nobody's.
+    /// Reads the settings from the environment. A host id of 0 means none.
     static func given() -> WorkerLaunchVariables {
         WorkerLaunchVariables(
             hostPID: number(hostName) ?? 0, openFiles: number(filesName) ?? 1024, tasks: number(tasksName) ?? 256,

@@ -22,7 +22,7 @@ public final class WorkerPage: @unchecked Sendable {
     private let memory: UnsafeMutableRawPointer
     private var layout: UnsafeMutablePointer<Layout> { memory.assumingMemoryBound(to: Layout.self) }
 
-    /// What the worker is given to map; -1 once it is closed.
+    /// The descriptor that the worker maps; -1 once it is closed.
     public private(set) var descriptor: Int32
 
     /// A page for a worker that is to be started.
@@ -63,7 +63,7 @@ public final class WorkerPage: @unchecked Sendable {
 
     // MARK: The worker
 
-    /// Where the worker's loop writes what it runs.
+    /// The progress of the worker's loop.
     var progress: UnsafeMutablePointer<LoopProgress> { memory.assumingMemoryBound(to: LoopProgress.self) }
 
     /// Counts a frame that was received.
@@ -85,7 +85,7 @@ public final class WorkerPage: @unchecked Sendable {
         CrashReport(UnsafeRawBufferPointer(start: memory + Self.crashOffset, count: MemoryLayout<linux_crash>.size))
     }
 
-    /// What a worker showed at one moment.
+    /// State of a worker at one moment.
     public struct Sight: Equatable, Sendable {
         /// How often it has called its plugin.
         public var entries: UInt64
@@ -105,7 +105,7 @@ public final class WorkerPage: @unchecked Sendable {
         }
     }
 
-    /// What it shows now.
+    /// The current state.
     public var sight: Sight {
         let progress = progress
         return Sight(

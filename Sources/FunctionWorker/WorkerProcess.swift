@@ -13,7 +13,7 @@ public final class WorkerProcess {
     private let log: WorkerLog
     private let page: WorkerPage
     private let variables: WorkerLaunchVariables
-    /// What limits it with all that it starts; nil where it limits itself.
+    /// The control group of the worker and its children; nil if the worker limits itself.
     private let group: ControlGroup?
     private var reader = FrameReader()
     private var plugin: Plugin?
@@ -21,6 +21,14 @@ public final class WorkerProcess {
     private var serviceCalls: [UInt64: ServiceCompletion] = [:]
     private var lastServiceCall: UInt64 = 0
     private var isStopping = false
+    /// Calls that came while the host was taking calls back, and what came after them for the same invocations.
+    private var held: [HeldFrame] = []
+
+    private struct HeldFrame {
+        var header: FrameHeader
+        var head: [UInt8]
+        var body: [UInt8]
+    }
     /// What the log was told of each slot, so that it is told only what is new.
     private var functionOfSlot: [UInt32] = []
 
@@ -62,13 +70,12 @@ public final class WorkerProcess {
     // MARK: Frames from the host
 
     private func receive(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
-        let isHeld = page.countFrame()
+        let mustHold = page.countFrame()
         switch header.kind {
-        // A call that the host has taken back runs elsewhere.
-        case .invoke: if !isHeld { invoke(header, context: head, payload: body) }
-        case .cancel:
-            open.stopChunks(header.invocation)
-            if open.contains(header.invocation) { plugin?.cancel(header.invocation) }
+        case .invoke where mustHold, .cancel where isHeld(header.invocation):
+            held.append(HeldFrame(header: header, head: head.array(), body: body.array()))
+        case .invoke: invoke(header, context: head, payload: body)
+        case .cancel: cancel(header.invocation)
         case .acknowledge:
             if open.acknowledge(header.invocation, size: Int(clamping: header.value)) { plugin?.drained(header.invocation) }
         case .serviceAnswer: serviceCalls.removeValue(forKey: header.value)?(succeeded: header.detail == 1, body)
@@ -76,12 +83,37 @@ public final class WorkerProcess {
             page.reopen()
             channel.outbox.append(frame: FrameHeader(.resumed))
             channel.queueFlush()
+            goOn(without: body)
         case .load: load(header, head: head, body: body)
         case .stop:
             isStopping = true
             endIfDone()
         default: _exit(1)
         }
+    }
+
+    private func isHeld(_ invocation: InvocationID) -> Bool { held.contains { $0.header.invocation == invocation } }
+
+    /// Begins the calls that were held, but for those that run elsewhere.
+    private func goOn(without taken: Span<UInt8>) {
+        let taken = taken.withUnsafeBytes { bytes in
+            Set(stride(from: 0, to: bytes.count & ~7, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self) })
+        }
+        let frames = held
+        held = []
+        for frame in frames where !taken.contains(frame.header.invocation.rawValue) {
+            if frame.header.kind == .invoke {
+                invoke(frame.header, context: frame.head.span, payload: frame.body.span)
+            } else {
+                cancel(frame.header.invocation)
+            }
+        }
+        endIfDone()
+    }
+
+    private func cancel(_ invocation: InvocationID) {
+        open.stopChunks(invocation)
+        if open.contains(invocation) { plugin?.cancel(invocation) }
     }
 
     private func load(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
@@ -155,7 +187,7 @@ public final class WorkerProcess {
     }
 
     private func endIfDone() {
-        guard isStopping, open.count == 0 else { return }
+        guard isStopping, open.count == 0, held.isEmpty else { return }
         plugin?.shutdown()
         fflush(nil)
         channel.finish()

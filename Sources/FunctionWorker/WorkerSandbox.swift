@@ -8,7 +8,7 @@ public enum WorkerSandbox {
     /// Names the newest version of Landlock that is made use of. For tests, which have one kernel only.
     public static let versionVariable = "HEARTH_LANDLOCK_VERSION_MAX"
 
-    /// What a worker may reach besides the system's own.
+    /// Files and folders of one worker, besides the system's own.
     struct Grant {
         /// The library, which the plugin may want to read again.
         var artifact: String
@@ -34,7 +34,7 @@ public enum WorkerSandbox {
         "/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin",
         // Certificates, not their private keys, as Debian, Fedora and Alpine keep them.
         "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates",
-        // Where /etc/resolv.conf may lead to.
+        // Possible targets of the link /etc/resolv.conf.
         "/run/systemd/resolve", "/run/resolvconf",
         "/sys/devices/system/cpu",
         // Figures of the machine. The worker's own process is held below; those of others are not told of.
@@ -48,7 +48,7 @@ public enum WorkerSandbox {
         return min(linux_landlock_version(), most)
     }
 
-    /// What this kernel lets workers do that a newer one would not, or cannot let them do for want of a finer means; in words for the log.
+    /// Describes the gaps and side effects of this kernel's sandbox, for the log.
     public static func missing(version: Int32) -> [String] {
         if version == 0 { return ["there is no Landlock, so that workers read and write all that the host's user may"] }
         var missing: [String] = []
@@ -76,7 +76,9 @@ public enum WorkerSandbox {
         guard threads == 1 else { throw Failure(description: "there are \(threads) threads already") }
         // Without this, the kernel may forget the folder of this process while nobody uses it, and with it that it may be read.
         _ = linux_hold("/proc/self")
-        let readable = systemFolders + systemFiles + ["/proc/self", grant.artifact] + RuntimeFolders.of(grant.artifact) + grant.readable
+        let runtime = RuntimeFolders.open(of: grant.artifact)
+        defer { for folder in runtime { close(folder) } }
+        let readable = systemFolders + systemFiles + ["/proc/self", grant.artifact] + runtime.map { "/proc/self/fd/\($0)" } + grant.readable
         let files = withCStrings(readable) { readable in
             withCStrings(devices + [grant.directory]) { writable in linux_restrict_files(version, readable, writable) }
         }

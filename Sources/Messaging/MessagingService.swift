@@ -125,6 +125,9 @@ public final class MessagingService: Sendable {
     /// Opens the store.
     public func resume() { embedded.resume() }
 
+    /// Has `completion` called on `loop` when it was tried to open the store: at once where that is over.
+    public func whenOpen(on loop: EventLoop, _ completion: @escaping () -> Void) { embedded.whenOpen(on: loop, completion) }
+
     /// Lets connected devices go and closes the store. Nothing is answered any more afterwards.
     public func stop() { embedded.stop() }
 }

@@ -14,8 +14,8 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     case acknowledge = 4
     /// The answer to service call `value`. detail: 1 for success; body: JSON.
     case serviceAnswer = 5
-    /// Calls in later frames may begin again; answer with `resumed`. Follows the calls that the host has taken back from a worker
-    /// that did not read them, which must not begin.
+    /// Calls may begin again, those that were held too; answer with `resumed`. body: the invocations, eight bytes each, that the host has
+    /// taken back from a worker that did not read them: they must not begin.
     case resume = 6
     /// End once every open invocation is answered.
     case stop = 7

@@ -77,7 +77,7 @@ enum StandIn {
         }
     }
 
-    /// Works for a process that has ended until it is waited for.
+    /// Also works for a process that has ended and was not yet waited for.
     private static func isHost(_ pid: Int32) -> Bool { getsid(pid) == getsid(0) }
 
     /// The first one where the kernel does not tell.

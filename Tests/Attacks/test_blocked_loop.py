@@ -89,6 +89,19 @@ def test_calls_that_had_not_begun_run_once_elsewhere(start, call):
         assert host.log.count(text) == 4
 
 
+def test_calls_that_cannot_move_begin_later_in_their_worker(start, call):
+    """What is large is not copied: it waits for the worker. What is small runs elsewhere meanwhile, once."""
+    host = start(300)
+    pid = host.result('pid')
+    with begun(host, 'computes', '{"milliseconds":2000}') as computing:
+        large = [call(host, 'pid', 'x' * size) for size in (100_000, 2_000_000)]
+        small = call(host, 'pid')
+        assert small.result().json['result'] != pid
+        assert not any(future.done() for future in large)
+        assert [future.result().json for future in large] == [{'result': pid}] * 2
+        assert computing.response().json == {'result': 'computed'}
+
+
 def test_a_worker_that_is_stopped_gets_no_calls(start, call):
     """It gives no sign of life, though no function is to blame."""
     host = start(300)

@@ -20,7 +20,7 @@ def serve(launch):
     opened = []
 
     def make(mode='development', **limits):
-        host = launch([], mode=mode, config={'server': {'loops': 2}, 'database': {'limits': limits}})
+        host = launch([], mode=mode, config={'server': {'loops': 2, 'trustedProxies': ['127.0.0.1']}, 'database': {'limits': limits}})
         database = Database(host, 'slow')
         opened.append(database)
         database.use_rules(OPEN_RULES)
@@ -74,7 +74,7 @@ def test_the_readers_of_one_client_are_bounded(serve):
     assert (refused.status, refused.answer.header('Retry-After')) == (503, '1')
     stream = database.stream('/large.json', headers=OWNER)
     assert stream.head.status == 503
-    # Of other clients, as a proxy on this machine names them, there may be others.
+    # Of other clients, as a trusted proxy names them, there may be others.
     other = Reader(database, {'X-Forwarded-For': '203.0.113.1, 203.0.113.2'})
     assert other.status == 200
     # What is short, and another database, is read as before.

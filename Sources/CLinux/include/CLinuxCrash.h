@@ -1,4 +1,4 @@
-/* What a process leaves in shared memory when a fault ends it, for the process that started it to read. */
+/* The crash report that a process writes into shared memory for the process that started it. */
 #ifndef CLINUX_CRASH_H
 #define CLINUX_CRASH_H
 
@@ -7,7 +7,7 @@
 enum { LINUX_CRASH_FRAMES_MAX = 64, LINUX_CRASH_OBJECTS_MAX = 16, LINUX_CRASH_PATH_MAX = 256 };
 
 struct linux_crash_frame {
-    /* Where in its object the instruction lies, as the object's symbols count. */
+    /* Offset of the instruction in its object, in the terms of the object's symbols. */
     uint64_t offset;
     /* The object's place in `objects`; LINUX_CRASH_OBJECTS_MAX where none is known, and `offset` is an address then. */
     uint64_t object;
@@ -21,7 +21,7 @@ struct linux_crash {
     int32_t code;
     /* Whether it came on the thread that asked for this. */
     uint32_t is_first_thread;
-    /* What could not be reached, for SIGSEGV and SIGBUS. */
+    /* The address of the failed access, for SIGSEGV and SIGBUS. */
     uint64_t address;
     /* The stack pointer. */
     uint64_t stack;

@@ -12,7 +12,7 @@ public struct DeployedPlugin {
     public let functions: JSONObject
     /// The options that it gives to all.
     public let defaults: JSONObject
-    /// What the library says of itself, where only a plan is wanted: the host need not have the library then.
+    /// The library's manifest, for a dry run: the host plans without the library.
     public let manifest: JSONValue?
 
     /// One plugin as `functions.json` describes it.

@@ -35,7 +35,7 @@ struct CallableBody {
         unwrapped = plain.serialized()
     }
 
-    /// What is wrong with a body that `init` has refused.
+    /// Explains why `init` has refused `body`.
     static func problem(_ body: Span<UInt8>) -> String {
         let expected = "a callable function takes {\"data\": ...}"
         guard body.count > 0 else { return "the body is empty; \(expected)" }

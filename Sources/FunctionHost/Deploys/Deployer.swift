@@ -215,7 +215,7 @@ final class Deployer {
             functions: live.functions, waitingTriggers: waitingTriggers, isComplete: problems.isEmpty && leftOut.isEmpty && isLocalKnown)
     }
 
-    /// By the names of deployed functions that cannot run now, what they run because of.
+    /// The triggers of deployed functions that cannot run now, by function name.
     private var waitingTriggers: [String: EventTrigger] {
         let served = Set(live.functions.map(\.name))
         var triggers: [String: EventTrigger] = [:]
@@ -248,7 +248,7 @@ final class Deployer {
         var plan = plan
         let number = plan.conclude(origin: origin)
         var result = DeploymentResult(deployment: number, revision: plan.target.revision, changes: plan.changes)
-        // What could not be brought back at start is tried again: its library may be there now.
+        // Functions that failed to load at start are tried again: the library may be there now.
         guard plan.target != state || !renewed.isEmpty || !problems.isEmpty else { return completion(.success(result), [:]) }
         let target = plan.target
         var clock = Stopwatch()

@@ -11,7 +11,7 @@ struct DeploymentRequest: Sendable {
         var functions: JSONObject
         /// The `defaults` of that file.
         var defaults: JSONObject
-        /// What the library says of itself, from a caller who wants a plan only; nil to ask the library.
+        /// The library's manifest, sent with a dry run; nil to read it from the library.
         var manifest: [UInt8]?
     }
 

@@ -1,10 +1,10 @@
 import Configuration
 
-/// What loops, databases and the delivery of events are told of the functions that there are.
+/// The set of functions, as announced to loops, databases and event delivery.
 struct Publication {
     /// Those that run, in the order of names.
     var functions: [RegisteredFunction]
-    /// By name, what deployed functions run because of that cannot run now: their events are raised, and wait.
+    /// The triggers of deployed functions that cannot run now, by name: their events are raised, and wait.
     var waitingTriggers: [String: EventTrigger]
     /// Whether a function that is in neither is gone for good.
     var isComplete: Bool

@@ -50,7 +50,7 @@ final class CleanupProcess {
         stream.queueFlush()
     }
 
-    /// Somebody has killed it.
+    /// The process ended unexpectedly: start another one.
     private func didEnd() {
         process = nil
         if !workers.isEmpty, !isStopped { start() }

@@ -9,7 +9,7 @@ import Logging
 final class Dispatcher {
     let loop: EventLoop
     let limits: PoolLimits
-    /// What is held for clients and plugins.
+    /// The budget for memory held for clients and plugins.
     let memory: MemoryBudget
     let services = ServiceBroker()
     let functionLog: FunctionLog
@@ -74,7 +74,7 @@ final class Dispatcher {
         if limits.isSandboxed { watchWorkers() }
     }
 
-    /// Looks after what the kernel does not, where workers are in sandboxes.
+    /// Starts the watches that sandboxed workers need: folder sizes and system files.
     private func watchWorkers() {
         quota = FolderQuota(loop: loop, bytesMax: limits.folderBytes) { [unowned self] in
             let isolated = Dictionary(grouping: allPools.filter { $0.settings.isIsolated && !$0.workers.isEmpty }) { $0.artifact.folder }
@@ -96,7 +96,7 @@ final class Dispatcher {
     private func emptyFolder(_ folder: String) {
         let reason = "its folder holds more than \(limits.folderBytes) bytes (workers.folderBytes), and is emptied"
         for pool in allPools where folder == "\(workersDirectory)/\(pool.artifact.folder)" { pool.killWorkers(reason: reason) }
-        // Under another name nobody finds it, and the next sweep takes what cannot be removed now.
+        // Rename first, so that no worker finds it; the next sweep removes leftovers.
         let former = "\(workersDirectory)/.full-\(loop.nowNanoseconds)"
         guard rename(folder, former) == 0 else { return }
         mkdir(folder, 0o700)

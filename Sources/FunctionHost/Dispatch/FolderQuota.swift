@@ -51,10 +51,10 @@ final class FolderQuota {
     }
 }
 
-/// How much room a folder takes, with what is open and has no name any more. Everything blocks.
+/// Disk use of a folder, with open files that have no name any more. Everything blocks.
 private struct FolderUse {
     private static let depthMax = 64
-    /// What a file takes at least: a folder of empty files fills the disk's tables.
+    /// The least that a file counts: empty files fill the inode table.
     private static let fileBytesMin = 4096
     private let bytesMax: Int
     private var bytes = 0
@@ -70,7 +70,7 @@ private struct FolderUse {
 
     /// The worker may change what it is while it is looked at: links are not followed, and every step begins at an open folder.
     private mutating func addFolder(_ name: String, in parent: Int32, depth: Int) {
-        // Deeper than anybody needs counts as too large.
+        // A deeper tree counts as too large.
         guard depth < Self.depthMax else { return bytes = bytesMax + 1 }
         let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -89,7 +89,7 @@ private struct FolderUse {
         }
     }
 
-    /// What a process has open that is in no folder, in memory or on the disk.
+    /// Adds files that a process has open and that have no name any more.
     private mutating func addNameless(of pid: Int32) {
         guard let directory = opendir("/proc/\(pid)/fd") else { return }
         defer { closedir(directory) }

@@ -31,7 +31,7 @@ class Invocation {
     final var parked = ByteBuffer()
     final var parkedContextSize = 0
     private var wasParked = false
-    /// Counts what is kept of it before it is started.
+    /// Counts its parked bytes until it is started.
     final var charge = MemoryCharge()
 
     enum State {
@@ -66,7 +66,7 @@ class Invocation {
     /// There will be no answer of the function's.
     func didFail(_ failure: InvocationFailure) {}
 
-    /// Where it is counted what is kept of it.
+    /// Makes the charge for its parked bytes.
     func makeCharge() -> MemoryCharge { MemoryCharge(function.pool.dispatcher.memory.requests, nil) }
 
     // MARK: What the request's side says

@@ -9,7 +9,7 @@ struct LoopWatch {
     /// How long a worker may be without a sign of life before it gets no more calls.
     static let serviceMilliseconds: UInt64 = 500
 
-    /// What the last look found.
+    /// The sight of the last look.
     private(set) var last: WorkerPage.Sight?
     private var lastLookMilliseconds: UInt64 = 0
     /// How long there has been no sign of life.

@@ -12,9 +12,9 @@ struct PoolLimits: Sendable {
     var logBytesPerSecond = 1 << 20
     /// Processes and threads of a worker.
     var tasks = 256
-    /// What the folder of a plugin's workers may hold.
+    /// The most bytes in the folder of a plugin's workers.
     var folderBytes = 128 << 20
-    /// What workers may read besides the system's own.
+    /// Further files and folders that workers may read.
     var readable: [String] = []
     /// Whether workers are kept from files and system calls that no function needs.
     var isSandboxed = true

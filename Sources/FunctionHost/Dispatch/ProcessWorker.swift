@@ -130,7 +130,7 @@ final class ProcessWorker: Worker {
         return loopWatch.look(child.page.sight, framesSent: child.framesSent, now: now)
     }
 
-    /// What it was last seen at. While it lives that is what the last look found, however it goes on meanwhile.
+    /// The last sight: of the last look while the worker lives, of its page once it has ended.
     private var sight: WorkerPage.Sight { state < .ended ? loopWatch.last ?? child.page.sight : child.page.sight }
 
     override var current: InvocationID? {
@@ -150,13 +150,18 @@ final class ProcessWorker: Worker {
     override func takeOutOfService() -> [Invocation] {
         isBlocked = true
         var taken: [Invocation] = []
+        var names: [UInt8] = []
         unread.takeAll(after: child.page.holdCalls()) { id, contextSize, contextAndPayload in
+            withUnsafeBytes(of: id.rawValue) { names.append(contentsOf: $0) }
             guard let invocation = takeBack(id) else { return }
             invocation.parkedContextSize = contextSize
             swap(&invocation.parked, &contextAndPayload)
             taken.append(invocation)
         }
-        send(FrameHeader(.resume))
+        if state < .ended {
+            child.outbox.append(frame: FrameHeader(.resume), head: [UInt8]().span, body: names.span)
+            child.frameIsWhole()
+        }
         return taken
     }
 
@@ -186,7 +191,7 @@ final class ProcessWorker: Worker {
         return CrashWords.describe(ending, child.page.crash, message: fatalMessage)
     }
 
-    /// The invocation that a crash is put down to: the one that the loop ran, or the only one that there is.
+    /// The invocation blamed for a crash: the one that the loop ran, or the only open one.
     private var culprit: InvocationID? {
         if let current { return current }
         guard let only = onlyInvocation, case .running(let place) = only.state else { return nil }
@@ -248,6 +253,8 @@ extension ProcessWorker: WorkerChildOwner {
     func memory(for child: WorkerChild) -> MemoryCharge { MemoryCharge(dispatcher.memory.services, share) }
 
     func childMayGoOn(_ child: WorkerChild) -> Bool { !share.isFull }
+
+    func childLeftFrameUnfinished(_ child: WorkerChild) { kill(reason: "it began a message to the host and did not finish it") }
 
     func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
         if header.source == .standardError, let fatal = CrashWords.fatalMessage(in: message) { fatalMessage = fatal }

@@ -35,7 +35,7 @@ final class SystemFileWatch {
         self.timer = timer
     }
 
-    /// Which files they are.
+    /// Device and inode of each file.
     private static var identities: [[UInt64]] {
         WorkerSandbox.systemFiles.map { path in
             var status = stat()

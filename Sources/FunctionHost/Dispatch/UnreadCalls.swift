@@ -12,7 +12,7 @@ struct UnreadCalls: ~Copyable {
     private static let bytesMax = 1024 * 1024
 
     private struct Entry {
-        /// Which frame it was.
+        /// The number of its frame.
         var frame: UInt64
         var id: InvocationID
         var contextSize: Int

@@ -32,7 +32,7 @@ class Worker {
     final var isLost = false
     final let dispatcher: Dispatcher
     private let seed: UInt64
-    /// What its plugin may have the host hold.
+    /// Its plugin's share of the memory budget.
     final let share: MemoryShare
     /// About what a service call takes beside its payload.
     static let serviceCallBytes = 1024
@@ -103,7 +103,7 @@ class Worker {
     var pid: Int32 { 0 }
     /// The invocation whose code it runs now, or ran when it ended; nil where it waits, or runs code of no invocation.
     var current: InvocationID? { nil }
-    /// What keeps its loop from turning, in words.
+    /// Describes why its loop does not turn.
     var hindrance: String { "it does not read what it is sent" }
 
     // MARK: Slots
@@ -216,7 +216,7 @@ class Worker {
         if inFlight == 0 { idleSinceMilliseconds = pool?.loop.nowMilliseconds ?? 0 }
     }
 
-    /// Takes back an invocation that it will not begin; nil where nobody waits for that one any more.
+    /// Takes back an invocation that it will not begin; nil if the caller has gone.
     final func takeBack(_ id: InvocationID) -> Invocation? {
         guard id.slot < slots.count, slots[id.slot].id == id else { return nil }
         let invocation = slots[id.slot].invocation
@@ -273,13 +273,13 @@ class Worker {
         inFlight == 1 ? slots.first { $0.id.rawValue != 0 }?.invocation : nil
     }
 
-    /// What invocation `id` is called in logs.
+    /// The name of invocation `id` in logs.
     final func name(of id: InvocationID) -> InvocationName { InvocationName(workerSeed: seed, invocation: id) }
 
     /// The number of the function of invocation `id` within its plugin, also shortly after it was answered.
     final func functionIndex(of id: InvocationID) -> UInt32? { recent.find(id)?.function }
 
-    /// What the function of invocation `id` is called, also shortly after it was answered.
+    /// The name of the function of invocation `id`, also shortly after the answer.
     final func functionName(of id: InvocationID) -> String? {
         functionIndex(of: id).flatMap { dispatcher.functionName(of: artifact, index: $0) }
     }

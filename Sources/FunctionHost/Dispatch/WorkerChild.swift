@@ -9,10 +9,12 @@ protocol WorkerChildOwner: AnyObject {
     func child(_ child: WorkerChild, received header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>)
     func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>)
     func child(_ child: WorkerChild, printed line: Span<UInt8>, source: LogSource)
-    /// Where it is counted what waits on its channel, either way.
+    /// The charge for bytes that wait on its channel, in either direction.
     func memory(for child: WorkerChild) -> MemoryCharge
     /// Whether there is memory for more of what it says.
     func childMayGoOn(_ child: WorkerChild) -> Bool
+    /// It has had 30 s for one frame, and has not finished it.
+    func childLeftFrameUnfinished(_ child: WorkerChild)
     /// Nothing that is sent from here on reaches it; what it has sent is still read.
     func childDidGoDeaf(_ child: WorkerChild)
     /// Last: the process is reaped and everything that it sent was handed on.
@@ -31,7 +33,7 @@ final class WorkerChild {
     private(set) var ending: ChildProcess.Ending?
     /// Its control group, where there are any; it joins by itself.
     let group: ControlGroup?
-    /// What it shows of itself without a message.
+    /// The page of memory shared with it.
     let page: WorkerPage
     /// How many frames were sent to it, those included that wait to leave.
     private(set) var framesSent: UInt64 = 0
@@ -46,6 +48,8 @@ final class WorkerChild {
     private var gathering = MemoryCharge()
     /// Looks for room while the channel is not read.
     private var roomTimer: Timer?
+    /// Ends a worker that leaves a large frame unfinished.
+    private var frameTimer: Timer?
     private var exit: ChildProcess.Ending?
     private var openSockets = 0
     private var endTimer: Timer?
@@ -79,7 +83,7 @@ final class WorkerChild {
         }
     }
 
-    /// Where frames for it are appended; ``frameIsWhole()`` lets each leave.
+    /// The buffer for frames to the worker; call ``frameIsWhole()`` after each frame.
     var outbox: ByteBuffer {
         _read { yield channel.outbox }
         _modify { yield &channel.outbox }
@@ -94,23 +98,36 @@ final class WorkerChild {
 
     // MARK: Holding back
 
-    /// A frame that is larger than this has room made for it before it is read.
+    /// Of a frame that is larger than this, what has arrived is counted.
     private static let smallFrameBytes = 64 << 10
+    /// How long a worker that is not held back may take for one frame: an unfinished one may keep others from theirs.
+    private static let frameMilliseconds: UInt64 = 30_000
     private static let roomMilliseconds: UInt64 = 5
 
-    /// Whether there is room for the frame that has begun; without one, for what comes.
+    /// Whether there is room for the unfinished frame, or for the next one.
     private func findsRoom() -> Bool {
-        let bytes = reader.unfinishedFrameBytes
-        guard bytes > Self.smallFrameBytes else {
+        guard reader.unfinishedFrameBytes > Self.smallFrameBytes else {
             if gathering.bytes != 0 { gathering.set(to: 0) }
             return owner?.childMayGoOn(self) ?? true
         }
+        let bytes = reader.pendingBytes
         if !gathering.isBound { gathering = owner?.memory(for: self) ?? MemoryCharge() }
         if bytes < gathering.bytes { gathering.set(to: 0) }
         return gathering.grow(to: bytes) == .granted
     }
 
-    /// Leaves what it says with it until there is room.
+    /// Gives a large frame that is not whole its time, from when it was begun or read on.
+    private func watchFrame() {
+        guard exit == nil, roomTimer == nil, reader.unfinishedFrameBytes > Self.smallFrameBytes else { return frameTimer = nil }
+        guard frameTimer == nil else { return }
+        frameTimer = Timer(loop: loop) { [unowned self] in
+            frameTimer = nil
+            owner?.childLeftFrameUnfinished(self)
+        }
+        frameTimer?.start(afterMilliseconds: Self.frameMilliseconds)
+    }
+
+    /// Pauses reading until there is room.
     private func holdBackIfFull() {
         guard exit == nil, roomTimer == nil, !findsRoom() else { return }
         channel.pauseReading()
@@ -124,6 +141,7 @@ final class WorkerChild {
         guard roomTimer != nil, exit != nil || findsRoom() else { return }
         roomTimer = nil
         channel.resumeReading()
+        watchFrame()
     }
 
     /// Ends it at once, with everything that it has started.
@@ -187,6 +205,7 @@ extension WorkerChild: StreamHandler {
                 return kill()
             }
             holdBackIfFull()
+            watchFrame()
         } else if stream === process.sockets[3] {
             if !records.read(bytes, { owner?.child(self, logged: $0, message: $1, fields: $2) }) { kill() }
         } else {
@@ -210,6 +229,7 @@ extension WorkerChild: StreamHandler {
         openSockets -= 1
         if stream === channel {
             roomTimer = nil
+            frameTimer = nil
             gathering.set(to: 0)
         }
         // A worker without its channel is of no use.

@@ -94,7 +94,7 @@ final class WorkerLauncher {
         refill?.start(afterMilliseconds: 20)
     }
 
-    /// Nobody waits for it: calls go on while the kernel makes a process.
+    /// Starts a process in the background: calls go on meanwhile.
     private func startAhead() {
         do throws(LoopError) {
             let page = try WorkerPage()

@@ -7,7 +7,7 @@ extension WorkerPool {
     ///
     /// - Returns: whether there are any.
     func lookForLife(now: UInt64) -> Bool {
-        // What runs inside the host cannot be looked at while it runs.
+        // Plugins inside the host block this loop too, and cannot be watched.
         guard settings.isIsolated else { return false }
         var isAnyBusy = false
         for worker in workers where worker.state == .ready || worker.state == .draining {
@@ -23,7 +23,7 @@ extension WorkerPool {
 
     private func takeOutOfService(_ worker: Worker) {
         let moved = worker.takeOutOfService()
-        // Where a worker takes one call at a time nobody is held up by one that computes.
+        // With one call at a time, a computing function holds up no other call.
         if settings.concurrency > 1 || worker.current == nil {
             dispatcher.log.warning(
                 "an instance gets no more calls: \(worker.hindrance)",
@@ -65,7 +65,7 @@ extension WorkerPool {
         return serving.first?.functionName(of: current)
     }
 
-    /// What a log line about a worker says of it: the function that it runs is the one that the line is about.
+    /// Metadata of a log line about a worker, with the function that it runs.
     func metadata(of worker: Worker) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["plugin": "\(artifact.name)", "pid": "\(worker.pid)"]
         if let current = worker.blockage?.culprit ?? worker.current {

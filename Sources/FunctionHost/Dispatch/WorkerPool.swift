@@ -264,7 +264,7 @@ final class WorkerPool {
         for invocation in queue.removeAll() { invocation.fail(failure) }
     }
 
-    /// What is said of an invocation while there is no worker.
+    /// The failure of an invocation while there is no worker.
     private var startFailure: InvocationFailure {
         guard refusal == nil else { return .cannotLoad }
         let now = loop.nowMilliseconds
@@ -312,7 +312,7 @@ final class WorkerPool {
     func warm(_ count: Int, completion: @escaping (String?) -> Void) {
         let wanted = min(max(count, settings.instancesMin), settings.instancesMax)
         warming = Warming(count: wanted, completion: completion)
-        // Somebody deploys the plugin, and may have mended what it needs.
+        // A deployment may have fixed the cause: try again.
         refusal = nil
         while workers.count(where: { $0.state == .ready || $0.state == .starting }) < wanted, startWorker() {}
         // A worker inside the host is ready, or has failed, at once.

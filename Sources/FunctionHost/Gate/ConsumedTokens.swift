@@ -10,12 +10,12 @@ import Synchronization
 ///
 /// What is kept of a token is a hash of what was signed; its signature can be written in more than one way. Can be used from any thread.
 final class ConsumedTokens: Sendable {
-    /// What was found out of a token.
+    /// The result of consuming a token.
     enum Use: Sendable, Equatable {
         /// It was not used before, and from now on it is.
         case first
         case repeated
-        /// It could not be noted, so that nothing is known of it.
+        /// The store failed: it is unknown whether the token was used.
         case unknown
     }
 

@@ -14,7 +14,7 @@ final class DatabaseCredentials: CredentialChecker {
     private var verdicts: [UInt: (token: VerifiedToken, verdict: CredentialVerdict)] = [:]
     private static let verdictsMax = 1024
 
-    /// - Parameter messaging: knows the service accounts, which it gives their tokens.
+    /// - Parameter messaging: knows the service accounts and issues their tokens.
     init(gate: TokenGate, project: String, messaging: MessagingFrontEnd, loop: EventLoop) {
         self.gate = gate
         self.project = project

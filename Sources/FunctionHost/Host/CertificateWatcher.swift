@@ -10,7 +10,7 @@ import PluginBuild
 ///
 /// Whatever else changes in their folders, a log file for example, only makes it look at the two.
 final class CertificateWatcher {
-    /// What the two files were at one moment.
+    /// State of the two files at one moment.
     private struct State: Sendable, Equatable {
         var certificate: FileStamp?
         var key: FileStamp?
@@ -44,7 +44,7 @@ final class CertificateWatcher {
         used = Self.state([settings.certificate, settings.key])
         let timer = Timer(loop: loop) { [unowned self] in look() }
         self.timer = timer
-        // What goes on for ever must not put the look off for ever.
+        // A folder that changes all the time must not postpone the look forever.
         folders = FolderWatch(loop: loop, log: log, isPassing: { _ in false }) {
             if !timer.isRunning { timer.start(afterMilliseconds: Self.quietMilliseconds) }
         }

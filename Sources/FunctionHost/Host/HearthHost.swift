@@ -118,6 +118,7 @@ public final class HearthHost {
         databaseSettings.developmentAccess = options.developmentAccess(for: configuration)
         databaseSettings.adminToken = data.adminToken
         let proxies = TrustedProxies(try NetworkRange.list(settings.trustedProxies, of: "server.trustedProxies"))
+        databaseSettings.proxies = proxies
         let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
         for index in 0..<settings.loops {
             do throws(LoopError) {
@@ -221,8 +222,11 @@ public final class HearthHost {
             for problem in deployer.problems.values.map(\.description).sorted() { log.error("\(problem)") }
             if let takeover { return takeover.prepare() }
             database.openStored()
-            startAccepting { [self] in
-                deployLocal { [self] in didLoad() }
+            messaging.whenOpen(on: home) { [self] in
+                guard !isStopping else { return }
+                startAccepting { [self] in
+                    deployLocal { [self] in didLoad() }
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 import Configuration
+import EventLoop
 import HTTP
 
 extension HostOptions {
@@ -8,7 +9,7 @@ extension HostOptions {
         return developmentAccess ?? (isReachedByOthers(configuration) ? .off : .loopback)
     }
 
-    /// What whoever starts a host in development mode must know when other machines reach it; nil where none does.
+    /// A warning for a host in development mode that other machines reach; nil if none do.
     func warning(for configuration: Configuration) -> String? {
         guard let access = developmentAccess(for: configuration), isReachedByOthers(configuration) else { return nil }
         let consequence =

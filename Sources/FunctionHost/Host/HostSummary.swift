@@ -43,7 +43,7 @@ public struct HostSummary: Sendable {
     public let dataDirectory: String
     /// The database of requests that name none.
     public let defaultNamespace: String
-    /// What whoever starts the host must know about who reaches it; nil where there is nothing.
+    /// A warning that other machines reach the host; nil if none do.
     public internal(set) var warning: String?
     /// Those that are served, in the order of the table.
     public let functions: [Function]

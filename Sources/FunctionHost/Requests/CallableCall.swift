@@ -101,7 +101,7 @@ final class CallableCall: FunctionCall {
         stream?.startHeartbeats()
     }
 
-    /// What is wrong with a request that is not one of the callable protocol, and what is expected.
+    /// Explains why a request is not a callable request, and names what is expected.
     private func reasonForRefusal(_ body: Span<UInt8>) -> String {
         let exchange = exchange
         guard exchange.method == .post else { return "the method is not POST; a callable function is called with POST" }

@@ -4,7 +4,7 @@ import HTTP
 import HearthJSON
 import Logging
 
-/// What a request gets whose path leads nowhere because of a mistake that can be named.
+/// Answers requests for unknown paths that are recognizable mistakes.
 extension Router {
     /// Answers a call of a function of another project, and a client that opens the database's live connection.
     ///

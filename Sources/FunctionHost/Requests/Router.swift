@@ -217,7 +217,7 @@ final class Router: HTTPHandler {
         exchange.respond(status, body: bytes) { $0.field("Content-Type", "application/json; charset=utf-8") }
     }
 
-    /// What callables' clients read where the server has no room; whatever else it refuses is a bad request to them.
+    /// The callable error for a refusal of the server: lack of room has its own codes, the rest is a bad request.
     private static func callableError(_ status: HTTPStatus, _ message: StaticString) -> CallableError {
         switch status {
         case .tooManyRequests: CallableError(code: .resourceExhausted, message: "\(message)")

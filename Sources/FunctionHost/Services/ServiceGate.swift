@@ -28,7 +28,7 @@ final class ServiceGate {
     }
 
     private func admit() {
-        // What is answered at once must not nest.
+        // Synchronous answers must not recurse.
         guard !isAdmitting else { return }
         isAdmitting = true
         defer { isAdmitting = false }
@@ -39,7 +39,7 @@ final class ServiceGate {
                 admit()
             }
         }
-        // What fills the share may be on its way to the workers, of which nobody tells.
+        // The share may be full of answers on their way to workers; their departure is not announced, so poll.
         if inFlight == 0, !waiting.isEmpty { timer.start(afterMilliseconds: Self.roomMilliseconds) }
     }
 }

@@ -30,7 +30,7 @@ struct EventFunctions {
                 problems.append("\(function.name): \(error)")
             }
         }
-        // What was deployed was checked then.
+        // Declarations were checked at deployment.
         declarations += publication.waitingTriggers.compactMap { (try? $0.value.declaration(of: $0.key)) ?? nil }
         waiting = Set(publication.waitingTriggers.keys)
         table = TriggerTable(declarations)

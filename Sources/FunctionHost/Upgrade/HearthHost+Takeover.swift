@@ -19,7 +19,7 @@ extension HearthHost {
                 host.log.critical("the databases cannot be opened", metadata: ["reason": "\(error)"])
                 host.abandonTakeover()
             } else {
-                host.serveTakenSockets()
+                host.messaging.whenOpen(on: host.home) { host.serveTakenSockets() }
             }
         }
     }

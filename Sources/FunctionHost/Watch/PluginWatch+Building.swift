@@ -20,7 +20,7 @@ extension PluginWatch {
             }
         } completion: { [self] ending in
             guard !isStopped else { return }
-            // What was built as the settings said before is of no use now; it waits for another build already.
+            // A build with the old settings is useless; the next build is already queued.
             guard self.line === line else { return finish(name) }
             if let origins = ending.origins { use(origins, of: name, since: start) }
             entry.buildMilliseconds = ending.seconds * 1000

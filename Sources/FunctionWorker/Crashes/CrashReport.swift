@@ -7,7 +7,7 @@ public struct CrashReport: Sendable {
     public struct Frame: Sendable, Hashable {
         /// The file that the code is from; empty for the worker's own program, nil where none is known.
         public var object: String?
-        /// Where in that file, as its symbols count; an address where the file is not known.
+        /// Offset in that file, in the terms of its symbols; an address if the file is unknown.
         public var offset: UInt64
     }
 
@@ -17,7 +17,7 @@ public struct CrashReport: Sendable {
     public var code: Int32
     /// Whether the worker's loop met it, and not a thread that the plugin has started.
     public var isOnLoop: Bool
-    /// What could not be reached, for `SIGSEGV` and `SIGBUS`.
+    /// The address of the failed access, for `SIGSEGV` and `SIGBUS`.
     public var address: UInt64
     /// The stack pointer.
     public var stack: UInt64

@@ -38,9 +38,9 @@ final class HTTPConnection: StreamHandler {
 
     /// The client's address and port, asked of the kernel once.
     private(set) lazy var peerAddress = stream.peerAddress
-    /// What the client may have the server hold.
+    /// The client's share of the memory budget.
     private(set) lazy var memoryShare = server.memory.share(ofClient: peerAddress)
-    /// Counts what has arrived and cannot be used yet.
+    /// Counts received bytes that cannot be processed yet.
     private var waitingCharge = MemoryCharge()
 
     /// When the phase began, or a body last made progress.
@@ -309,7 +309,7 @@ final class HTTPConnection: StreamHandler {
         }
     }
 
-    /// While memory is short, those who hold much of it have a sixth of the time.
+    /// The body timeout; a sixth of it for large bodies while memory is short.
     private var bodyPatience: UInt64 {
         let holdsMuch = (exchange?.charge.bytes ?? 0) > 64 * 1024
         return server.limits.bodyTimeoutMilliseconds / (holdsMuch && server.memory.requests.isShort ? 6 : 1)

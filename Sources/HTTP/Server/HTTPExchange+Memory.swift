@@ -1,7 +1,7 @@
 import HearthBytes
 import EventLoop
 
-/// What an exchange counts in the server's ``MemoryBudget``.
+/// Accounting of an exchange in the server's ``MemoryBudget``.
 extension HTTPExchange {
     /// Counts `bytes` that were made of the body, which is gone soon, as held until nobody has the exchange any more: for handlers that
     /// keep them while they wait for something.
@@ -25,10 +25,10 @@ extension HTTPExchange {
         return charge.room(mayExceed: mayExceed)
     }
 
-    /// Whether others hold so much that less than half of the room is left that there is at other times.
+    /// Whether less than half of the usual room is left.
     public var isShortOfRoom: Bool { charge.isShort }
 
-    /// What was held is somebody else's now, or gone.
+    /// Ends ``hold(bytes:)``: the bytes were handed on or released.
     public func endHolding() {
         keepsCharge = false
         if body.isEmpty { charge.set(to: 0) }

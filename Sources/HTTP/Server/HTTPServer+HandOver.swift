@@ -69,7 +69,7 @@ extension HTTPConnection {
     /// A head that is too long to be handed over is finished here.
     private var isIdle: Bool { exchange == nil && (phase == .idle || phase == .head && backlog.count <= Self.unreadBytesMax) }
 
-    /// What another process is told of the next request, in one message of a `MessageChannel`.
+    /// The most unread bytes that fit in the message to the other process.
     private static let unreadBytesMax = MessageChannel.messageBytesMax / 2
 
     /// Stops reading until it is known who goes on.

@@ -9,7 +9,7 @@ public final class HTTPServer {
     public let loop: EventLoop
     /// What it holds its clients to.
     public let limits: HTTPLimits
-    /// What it may hold of requests and answers.
+    /// The memory budget for requests and answers.
     public let memory: MemoryBudget
 
     /// Whether `drain` was called.

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import HearthBytes
 
@@ -8,7 +9,7 @@ public enum LoopbackName {
     public static func matches(_ host: Span<UInt8>) -> Bool {
         // The usual ones, which need no memory to be read.
         if host.equals("127.0.0.1") || host.equals("localhost") { return true }
-        if let address = numeric(host) { return isLoopback(address) }
+        if let address = numeric(host) { return address.isLoopback }
         return host.equalsIgnoringCase(lowercase: "localhost") || hasSuffix(host, ".localhost")
     }
 
@@ -19,8 +20,7 @@ public enum LoopbackName {
     public static func matches(peer: String) -> Bool {
         if peer.utf8.starts(with: "127.0.0.1:".utf8) { return true }
         let peer = Array(peer.utf8)
-        guard let address = numeric(host(ofAuthority: peer.span)) else { return false }
-        return isLoopback(address)
+        return numeric(host(ofAuthority: peer.span))?.isLoopback ?? false
     }
 
     /// Whether a host, without port, cannot be a name that its owner has put into the public DNS: a numeric address, a name of one label,
@@ -55,26 +55,12 @@ public enum LoopbackName {
         return host.count > count && host.extracting(host.count - count..<host.count).equalsIgnoringCase(lowercase: suffix)
     }
 
-    // MARK: Numeric addresses
-
-    /// The sixteen bytes of an address, those of IPv4 as an address of IPv6 holds them (RFC 4291 section 2.5.5.2); nil for a name.
-    private static func numeric(_ host: Span<UInt8>) -> [UInt8]? {
+    /// The address that a host is, in brackets or not; nil for a name, and for an address with a zone.
+    private static func numeric(_ host: Span<UInt8>) -> NetworkAddress? {
         guard host.count > 1, host.count <= Int(INET6_ADDRSTRLEN) + 2 else { return nil }
-        // What is read as a C string below ends at its first zero byte.
-        for index in 0..<host.count where host[index] == 0 { return nil }
         let isBracketed = host[0] == UInt8(ascii: "[") && host[host.count - 1] == UInt8(ascii: "]")
         let text = isBracketed ? host.extracting(1..<host.count - 1).string() : host.string()
-        var address = [UInt8](repeating: 0, count: 16)
-        if inet_pton(AF_INET6, text, &address) == 1 { return address }
-        var short = [UInt8](repeating: 0, count: 4)
-        guard !isBracketed, inet_pton(AF_INET, text, &short) == 1 else { return nil }
-        return mappedPrefix + short
-    }
-
-    private static let mappedPrefix: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
-
-    private static func isLoopback(_ address: [UInt8]) -> Bool {
-        if address.starts(with: mappedPrefix) { return address[12] == 127 }
-        return address.dropLast().allSatisfy { $0 == 0 } && address[15] == 1
+        guard !text.utf8.contains(UInt8(ascii: "%")), !isBracketed || text.utf8.contains(UInt8(ascii: ":")) else { return nil }
+        return NetworkAddress(text)
     }
 }

@@ -27,6 +27,12 @@ public struct TrustedProxies: Sendable {
         return client
     }
 
+    /// Whose requests are counted together: the client's address, or its network in version 6; that of the connection's peer where the
+    /// client cannot be known.
+    public func customer(of exchange: HTTPExchange) -> NetworkAddress {
+        (client(of: exchange) ?? NetworkAddress(endpoint: exchange.peerAddress))?.customer ?? .unspecified
+    }
+
     private func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
 }
 

@@ -9,7 +9,7 @@ public protocol PushForwarder: AnyObject, Sendable {
     /// Which devices it is for.
     var platform: DevicePlatform { get }
 
-    /// Whose service an address is at: the same for addresses that share a fate and a share of what is sent.
+    /// The service of an address: addresses of one service share its failures and its share of the sending.
     func service(of address: JSONObject) -> String
 
     /// Hands one message on, in one attempt; further ones are made by the back end.

@@ -1,6 +1,6 @@
 import HearthBytes
 
-/// What an access token of a service account is worth for the databases of its project (spec messaging 5.6).
+/// The rights of a service account's access token on its project's databases (spec messaging 5.6).
 public enum DatabaseAccess: Sendable, Hashable {
     /// It makes an administrator, until then, in seconds since 1970.
     case administrator(until: Int64)
@@ -11,7 +11,7 @@ public enum DatabaseAccess: Sendable, Hashable {
     /// Whether its account is still there cannot be said now.
     case unavailable
 
-    /// What every access token begins with.
+    /// The prefix of every access token.
     public static let prefix: StaticString = "ya29."
 }
 

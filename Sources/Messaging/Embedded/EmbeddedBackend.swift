@@ -53,6 +53,12 @@ public final class EmbeddedBackend: MessagingBackend {
 
     func resume() { onWriter { $0.resume() } }
 
+    func whenOpen(on loop: EventLoop, _ completion: @escaping () -> Void) {
+        let completion = LoopBound(completion, loop: loop)
+        // Opening was asked for before, and the writer does one thing after the other.
+        onWriter { _ in loop.post { completion.value() } }
+    }
+
     private func onWriter(_ body: @escaping @Sendable (MessagingWriter) -> Void) {
         thread.loop.post { [writer] in body(writer.value) }
     }

@@ -2,7 +2,7 @@ import EventLoop
 import HTTP
 import Logging
 
-/// What one request to a push service came to.
+/// The result of one request to a push service.
 enum PushVerdict: Equatable {
     case done(ForwardOutcome)
     /// The service finds our token too old: once more with a new one.

@@ -56,7 +56,7 @@ extension MessagingFrontEnd {
     }
 
     private func changeTopic(_ exchange: HTTPExchange, _ token: String, _ topic: TopicName, isOn: Bool) throws(MessagingError) {
-        embedded.ask(on: loop, limitedBy: address(of: exchange)) { (result: Result<JSONValue, MessagingError>) in
+        embedded.ask(on: loop, limitedBy: proxies.customer(of: exchange)) { (result: Result<JSONValue, MessagingError>) in
             MessagingAnswer.finish(exchange, result)
         } _: { writer, store throws(StoreFailure) in
             guard let device = try store.device(token: token) else { return .failure(.unregistered) }

@@ -69,7 +69,7 @@ extension MessagingFrontEnd {
             }
             registration.token = token
         }
-        embedded.ask(on: loop, limitedBy: isTrusted ? nil : address(of: exchange)) { (result: Result<Device, MessagingError>) in
+        embedded.ask(on: loop, limitedBy: isTrusted ? nil : proxies.customer(of: exchange)) { (result: Result<Device, MessagingError>) in
             MessagingAnswer.finish(
                 exchange,
                 result.map { device in

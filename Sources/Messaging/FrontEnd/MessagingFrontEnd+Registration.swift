@@ -65,7 +65,7 @@ extension MessagingFrontEnd {
         return Installation(fid: String(parts[2]), project: project, owner: String(parts[3]))
     }
 
-    /// Who shows the refresh token of `fid` in `authorization`.
+    /// The installation whose refresh token for `fid` is in `authorization`.
     private func refreshed(_ exchange: HTTPExchange, _ fid: String, _ project: MessagingProject) throws(MessagingError) -> Installation {
         guard let header = exchange.header("authorization"), header.count > 7 else { throw .unauthenticated }
         let text = header.string()
@@ -136,7 +136,7 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// What is known of a browser, as it said it itself.
+    /// The fields of a browser's registration, as the answer returns them.
     private static func web(_ origin: String, _ address: JSONObject) -> JSONValue {
         var web: JSONObject = ["origin": .string(origin)]
         for (name, value) in address { web[name == "vapid" ? "applicationPubKey" : name] = value }
@@ -170,7 +170,7 @@ extension MessagingFrontEnd {
 
     /// - Parameter owner: which installation asks for it; nil for a caller who may change every device.
     func unregister(_ exchange: HTTPExchange, _ name: String, _ project: MessagingProject, owner: String? = nil, mustExist: Bool) {
-        embedded.ask(on: loop, limitedBy: owner == nil ? nil : address(of: exchange)) { (result: Result<Bool, MessagingError>) in
+        embedded.ask(on: loop, limitedBy: owner == nil ? nil : proxies.customer(of: exchange)) { (result: Result<Bool, MessagingError>) in
             if case .failure(let error) = result, error.kind != .unregistered || mustExist { return MessagingAnswer.refuse(exchange, error) }
             MessagingAnswer.json(exchange, .object(JSONObject()))
         } _: { writer, store throws(StoreFailure) in
@@ -178,19 +178,19 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// Asks the store for a caller whom nobody knows, of whom there are only so many in a minute.
+    /// Asks the store on behalf of an anonymous caller, within the rate limit.
     private func ask<Value: Sendable>(
         _ exchange: HTTPExchange,
         _ question: @escaping @Sendable (MessagingWriter, MessagingStore) throws(StoreFailure) -> Result<Value, MessagingError>,
         _ answer: @escaping (Value) -> JSONValue
     ) {
         embedded.ask(
-            on: loop, limitedBy: address(of: exchange),
+            on: loop, limitedBy: proxies.customer(of: exchange),
             { (result: Result<Value, MessagingError>) in MessagingAnswer.finish(exchange, result.map(answer)) }, question)
     }
 }
 
-/// How long the fields of a registration may be: what anybody writes stays on the disk.
+/// Limits of the fields of a registration: anonymous callers write them to the disk.
 enum DeviceFields {
     /// Of a package, a bundle or an origin.
     static let packageBytesMax = 255

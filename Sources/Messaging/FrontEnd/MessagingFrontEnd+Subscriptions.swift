@@ -44,7 +44,7 @@ extension MessagingFrontEnd {
         _ exchange: HTTPExchange, _ action: MessagingWriter.SubscriptionAction, _ topic: TopicName, _ registration: String,
         _ project: MessagingProject, owner: String? = nil
     ) {
-        let caller = owner == nil ? nil : address(of: exchange)
+        let caller = owner == nil ? nil : proxies.customer(of: exchange)
         embedded.subscription(action, topic, of: registration, project: project.id, owner: owner, on: loop, limitedBy: caller) { result in
             MessagingAnswer.finish(exchange, result.map { $0.map { Self.json($0, registration, project) } ?? .object(JSONObject()) })
         }

@@ -11,7 +11,7 @@ public final class MessagingFrontEnd {
     let loop: EventLoop
     let callers: CallerCheck
     let streams: DeviceStreams
-    private let proxies: TrustedProxies
+    let proxies: TrustedProxies
 
     /// A front end for `loop`, on which everything here is called.
     ///
@@ -38,7 +38,7 @@ public final class MessagingFrontEnd {
     /// What becomes of the body of a request that is claimed.
     public func head(_ exchange: HTTPExchange) -> BodyPlan { .collect(limit: bodyBytesMax(exchange.path)) }
 
-    /// The longest body: what anybody may send is short.
+    /// The longest body; short for anonymous callers.
     private func bodyBytesMax(_ path: Span<UInt8>) -> Int {
         MessagingRoute.isSend(path) || MessagingRoute(path)?.isForSenders == true ? MessageParser.bodyBytesMax : Self.shortBodyBytesMax
     }
@@ -97,11 +97,6 @@ public final class MessagingFrontEnd {
             throw .notPermitted(permission, project: name)
         }
         return project
-    }
-
-    /// Where a call comes from that anybody may make: the network of one customer.
-    func address(of exchange: HTTPExchange) -> NetworkAddress {
-        (proxies.client(of: exchange) ?? NetworkAddress(endpoint: exchange.peerAddress))?.customer ?? .unspecified
     }
 
     /// The text of a header field.

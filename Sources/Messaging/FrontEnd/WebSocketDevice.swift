@@ -149,6 +149,6 @@ extension MessagingFrontEnd {
         if let header = Self.header(exchange, "authorization") {
             token = header.lowercased().hasPrefix("bearer ") ? String(header.dropFirst(7)) : header
         }
-        WebSocketDevice(streams, address: address(of: exchange)).open(exchange, token: token)
+        WebSocketDevice(streams, address: proxies.customer(of: exchange)).open(exchange, token: token)
     }
 }

@@ -57,7 +57,7 @@ public struct AbsentNamespace: Sendable {
 
     // MARK: Judging
 
-    /// What rules say of a request: those that the namespace will begin with, or `others`.
+    /// Judges a request by the initial rules of the namespace, or by `others`.
     public func judge(_ request: Namespace.JudgedRequest, by others: RuleSet?) -> RuleVerdict {
         switch request {
         case .read(let request): judge(request, by: others ?? rules)
@@ -89,7 +89,7 @@ public struct AbsentNamespace: Sendable {
     }
 }
 
-/// What there is under a namespace's name.
+/// The result of looking up a namespace.
 public enum FoundNamespace {
     /// It was made before.
     case namespace(Namespace)

@@ -32,9 +32,11 @@ struct Batch {
         return deliveries.count - 1
     }
 
-    /// Sends everything on its way: what a write changed goes before that write's answer.
-    consuming func deliver(failure: DatabaseError?) {
-        for delivery in deliveries {
+    /// Sends everything on its way, and is empty then: what a write changed goes before that write's answer.
+    ///
+    /// What is sent belongs to its loop alone from here on: requests end there, and what they have used is used again.
+    mutating func deliver(failure: DatabaseError?) {
+        while let delivery = deliveries.popLast() {
             delivery.loop.post {
                 if failure == nil { for (handler, news) in delivery.news { handler.value(news) } }
                 for answer in delivery.answers { answer(failure) }

@@ -27,7 +27,7 @@ public struct DatabaseLimits: Sendable {
     /// What one write may set off.
     public var triggers = TriggerLimits()
 
-    /// Which writes may wait until it is known which functions they run.
+    /// Limits of writes that wait until the functions are known.
     public var heldWrites = HeldWriteLimits()
 
     /// The defaults.

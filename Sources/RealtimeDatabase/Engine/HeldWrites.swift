@@ -15,7 +15,7 @@ final class HeldWrites {
     /// In the order in which they arrived, which is that of their deadlines.
     private var writes: [Write] = []
     private var bytes = 0
-    /// Why no more are kept.
+    /// The refusal of further writes, once no more are kept.
     private var end: DatabaseError?
     private lazy var timer = Timer(loop: loop) { [unowned self] in refuseDue() }
 
@@ -71,7 +71,7 @@ final class HeldWrites {
     }
 }
 
-/// Which functions the writes of a namespace run, as far as that is known.
+/// The functions that writes of a namespace run, as far as they are known.
 struct NamespaceTriggers: Sendable {
     /// Nil where no function watches the namespace.
     var matcher: TriggerMatcher?

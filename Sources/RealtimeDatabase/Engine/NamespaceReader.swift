@@ -204,9 +204,7 @@ final class NamespaceReader {
             current = nil
             release(snapshot)
         }
-        let finished = answers
-        answers = Batch()
-        finished.deliver(failure: nil)
+        answers.deliver(failure: nil)
     }
 
     /// Ends a snapshot; its connection may serve again.

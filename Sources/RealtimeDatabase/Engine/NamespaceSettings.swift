@@ -11,7 +11,7 @@ struct NamespaceSettings: Sendable {
     /// Told of what waits in the outbox, when it is opened and after each commit that put something there. Called on the writer's
     /// thread.
     var didRaiseEvents: @Sendable (EventAnnouncement) -> Void
-    /// Who reads long answers of any namespace.
+    /// Counts long answers of all namespaces, by client.
     var longReads: LongReads
     /// Who profiles it.
     let profile = Profile()

@@ -23,7 +23,7 @@ final class NamespaceWriter {
     private(set) var failure = DatabaseError.stopping
 
     private(set) var triggers: TriggerMatcher?
-    /// Where writes wait until it is known which functions they run; nil when that is known.
+    /// Writes that wait until the functions are known; nil once they are.
     private(set) var heldWrites: HeldWrites?
     /// What a single write may set off.
     var triggerLimits = TriggerLimits()
@@ -48,7 +48,7 @@ final class NamespaceWriter {
     var upkeepTrouble: TroubleReport
     /// Whether a snapshot is known to hold back the store's upkeep.
     var isHeldBack = false
-    /// What becomes of a log that snapshots have made too long.
+    /// Emptying of a write-ahead log that snapshots have made too long.
     var logEmptying = LogEmptying()
     lazy var logTimer = Timer(loop: loop) { [unowned self] in emptyLog() }
     lazy var quietTimer = Timer(loop: loop) { [unowned self] in keepQuiet() }
@@ -222,10 +222,10 @@ final class NamespaceWriter {
     }
 
     private func deliver(failure: DatabaseError?) {
-        let finished = batch
-        batch = Batch()
-        if failure == nil { for operation in finished.operations { settings.profile.record(operation) } }
-        finished.deliver(failure: failure)
+        if failure == nil { for operation in batch.operations { settings.profile.record(operation) } }
+        batch.operations = []
+        batch.hasChanges = false
+        batch.deliver(failure: failure)
     }
 
     /// The figures, with those that are looked up when somebody asks.

@@ -51,7 +51,7 @@ public struct ReadRequest: Sendable {
     }
 }
 
-/// What the rules say of a read that goes on.
+/// The verdict of the rules on an open stream.
 struct ReadPermission: Sendable {
     var isAllowed: Bool
     /// The state in which that was found.

@@ -1,5 +1,5 @@
 public import EventLoop
-public import Rules
+import Rules
 import Synchronization
 
 /// Requests to namespaces that may not be there: what only looks, or is refused, makes none.
@@ -72,7 +72,7 @@ extension RealtimeDatabase {
     }
 }
 
-/// What becomes of a namespace that is not there.
+/// News of a namespace that does not exist yet.
 enum AbsenceNews: Sendable {
     /// It is there now.
     case made

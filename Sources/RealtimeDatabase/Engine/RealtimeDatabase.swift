@@ -31,7 +31,7 @@ public final class RealtimeDatabase: Sendable {
         var triggers = TriggerTable([])
         /// Whether there may be functions that ``triggers`` does not have.
         var awaitsTriggers: Bool
-        /// Who is told when a namespace is made.
+        /// Handlers to call when a namespace is made.
         var waits: [String: [UInt64: @Sendable (AbsenceNews) -> Void]] = [:]
         var lastWait: UInt64 = 0
         var isStopped = false
@@ -209,7 +209,7 @@ public final class RealtimeDatabase: Sendable {
 }
 
 extension RealtimeDatabase.State {
-    /// What the writes of a namespace raise, as far as that is known.
+    /// The triggers of a namespace, as far as they are known.
     fileprivate func triggers(of namespace: String) -> NamespaceTriggers {
         NamespaceTriggers(matcher: triggers.matcher(forNamespace: namespace), isComplete: !awaitsTriggers)
     }

@@ -121,10 +121,10 @@ public final class ValueStream: Sendable {
 
     /// Counts it among those that a client reads, until its last owner lets go of it.
     ///
-    /// - Parameter client: the client's address.
+    /// - Parameter client: whose requests are counted together; see `TrustedProxies.customer(of:)`.
     /// - Returns: why it cannot be read, where the client reads as many as it may; it is cancelled then.
-    public func admit(client: String) -> DatabaseError? {
-        guard let seat = longReads.enter(ClientAddress.group(client)) else {
+    public func admit(client: NetworkAddress) -> DatabaseError? {
+        guard let seat = longReads.enter(client) else {
             cancel()
             return .tooManyLongReads(longReads.perClientMax, by: true)
         }

@@ -75,8 +75,8 @@ public enum WriteOutcome: Sendable {
 public struct WriteReceipt: Sendable {
     /// The number of the transaction that it is part of; rises with every one of the namespace's.
     public var commit: UInt64
-    /// What was written, where it was asked for and the writer may know it.
+    /// The written value, if requested and if the writer may read it.
     public var value: Node?
-    /// The etag of what was written, where it was asked for and the writer may know it.
+    /// The etag of the written value, if requested and if the writer may read it.
     public var etag: String?
 }

@@ -5,12 +5,14 @@ import Tree
 
 /// What the front ends of all loops have in common. Copies share the push ids and the staged rules.
 public struct DatabaseFrontEndSettings: Sendable {
-    /// Whether namespaces are made by their first write, whoever sends it.
+    /// Whether any client's first write makes a namespace.
     public var isDevelopment = false
     /// From where `owner` is an administrator's token, and from where tokens without a signature count; nil in production mode.
     public var developmentAccess: DevelopmentAccess?
     /// The bearer token of administrators; nobody is one where it is empty.
     public var adminToken: [UInt8] = []
+    /// The proxies that are believed where they name a client.
+    public var proxies = TrustedProxies()
     /// How often an event stream shows that it lives, in milliseconds.
     public var keepAliveMilliseconds: UInt64 = 30_000
     /// How much of a stream's news waits for a slow client before only the newest value is sent, in bytes.

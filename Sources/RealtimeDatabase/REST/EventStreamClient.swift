@@ -196,7 +196,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     }
 
     private func didRead(_ outcome: ReadOutcome) {
-        // What the rules before have allowed, those in force now may not.
+        // The rules have changed since the read: its permission does not count.
         let isOutdated = rulesRead != permission.rulesSeen
         guard case .reading = state, !isOutdated else {
             if case .stream(let rest) = outcome { rest.cancel() }
@@ -218,7 +218,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             gathered = rest.first
             gather(rest)
         case .stream(let rest):
-            if let refusal = rest.admit(client: call.client) { return refuse(refusal) }
+            if let refusal = rest.admit(client: call.front.settings.proxies.customer(of: call.exchange)) { return refuse(refusal) }
             commit = rest.commit
             permission.wasGranted(at: commit)
             guard startAnswer() else { return rest.cancel() }

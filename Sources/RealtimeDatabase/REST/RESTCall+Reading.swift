@@ -71,7 +71,7 @@ extension RESTCall {
                 rest.cancel()
                 exchange.startResponse(.ok) { writeFields(to: $0, etag: rest.etag) }
                 exchange.end()
-            } else if let refusal = rest.admit(client: client) {
+            } else if let refusal = rest.admit(client: front.settings.proxies.customer(of: exchange)) {
                 refuse(RESTError(refusal))
             } else {
                 guard exchange.admits(answerOf: rest.first.count) else {
@@ -81,16 +81,6 @@ extension RESTCall {
                 LongAnswer(self, rest).begin()
             }
         }
-    }
-
-    /// The client's address: that of the connection, or the one that a proxy on this machine names last.
-    var client: String {
-        let exchange = exchange
-        let peer = exchange.peerAddress
-        guard peer.hasPrefix("127.") || peer.hasPrefix("[::1]") || peer.hasPrefix("[::ffff:127."), let names = exchange.header("x-forwarded-for"),
-            let name = names.string().split(separator: ",").last
-        else { return peer }
-        return String(name.drop { $0 == " " }.prefix { $0 != " " })
     }
 
     /// Whether the sender asks for the etag. Any value but `false` counts: clients send `true`.

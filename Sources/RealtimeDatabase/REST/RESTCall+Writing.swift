@@ -93,7 +93,7 @@ extension RESTCall {
         }
     }
 
-    /// What has too many values for the memory that is left now may find room later.
+    /// 503 for a body with too many values while memory is short, else 400.
     private func refusal(_ error: NodeError) -> RESTError {
         let isShort = error.kind == .tooManyNodes && exchange.isShortOfRoom
         return isShort ? .tooMuchIsWritten : .badRequest(error.message)

@@ -1,4 +1,4 @@
-/// Up to which state of the tree a stream may be shown what happens.
+/// The newest state of the tree that a stream may show.
 struct StreamPermission {
     /// Whether no rules apply.
     var isUnconditional = false
@@ -11,10 +11,10 @@ struct StreamPermission {
     /// The newest state in which these rules have allowed it; nil for none.
     private var commit: UInt64?
 
-    /// Whether something may take the permission back without that the rules change.
+    /// Whether the permission may end although the rules stay the same.
     var mayEnd: Bool { !isUnconditional && !isLasting }
 
-    /// Whether what a commit has done may be shown.
+    /// Whether the changes of a commit may be shown.
     func allows(_ commit: UInt64) -> Bool {
         if isUnconditional { return true }
         guard let allowed = self.commit else { return false }

@@ -11,7 +11,7 @@ public struct Draft: Sendable {
     /// How many leaves there are, server values included.
     public var leafCount: Int
 
-    /// What one leaf takes in memory beside its bytes, with its key and its part of what is around it.
+    /// Memory of one leaf besides its bytes: key and share of its containers.
     public static let leafOverheadBytes = 72
     /// About how much memory it takes.
     public var heldBytes: Int { leafBytes + leafCount * Self.leafOverheadBytes }

@@ -43,7 +43,7 @@ final class OutputFile {
         }
     }
 
-    /// Refuses to replace what a person does not mean by the name of a file.
+    /// Refuses to replace links, devices and other users' files.
     private static func check(_ name: String) throws(ClientFailure) {
         guard let status = FileStatus(name, followsLinks: false) else { return }
         if FileStatus(name)?.kind == .folder { throw ClientFailure(.invalidInput, "\(name) is a folder; name a file for the output") }

@@ -109,7 +109,7 @@ final class Deployment {
         return plugins
     }
 
-    /// What a library says of itself, asked here: a plan uploads nothing.
+    /// Reads the manifest of a library on this machine: a dry run uploads nothing.
     private func manifest(of library: String) throws(ClientFailure) -> JSONValue {
         let bytes: [UInt8]
         do throws(BuildFailure) {

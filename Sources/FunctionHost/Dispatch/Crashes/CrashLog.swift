@@ -12,9 +12,9 @@ final class CrashLog {
     private let executable: String
     private var waiting: [Crash] = []
     private var reading: Reading?
-    /// What was found before: a function that crashes does so at the same place again.
+    /// Traces found before: a function usually crashes at the same place again.
     private var known: [[CrashReport.Frame]: CrashTrace] = [:]
-    /// Called when nothing is left to be told.
+    /// Called when no crash is left to be written.
     var becameIdle: () -> Void = {}
 
     /// Whether no process runs for it.
@@ -24,13 +24,13 @@ final class CrashLog {
     private static let knownMax = 256
     private static let patienceMilliseconds: UInt64 = 10_000
 
-    /// What is to be told.
+    /// A crash to be written to the log.
     struct Crash {
         var report: CrashReport
         var origin: LogOrigin
         /// The plugin's library as the worker had loaded it.
         var library: String
-        /// What Swift's runtime printed before.
+        /// The message that Swift's runtime printed before the crash.
         var message: String?
 
         /// The calls in the library.

@@ -2,7 +2,7 @@ import FunctionWorker
 
 /// The calls that led to a crash, as its reader wants them: the plugin's own functions with file and line.
 struct CrashTrace: Equatable {
-    /// What Swift's runtime would have said, had the check not been optimized: `index out of range`.
+    /// The message of a check of Swift's that the optimizer removed, for example `index out of range`.
     private(set) var failure: String?
     /// The innermost call first: `static Faults.outOfRange() -> Swift.Int at Endings.swift:7`.
     private(set) var calls: [String] = []

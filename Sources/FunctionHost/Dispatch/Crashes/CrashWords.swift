@@ -18,12 +18,12 @@ enum CrashWords {
         return "it was ended by \(name(signal))"
     }
 
-    /// What a fault was, with its signal.
+    /// Describes a fault, with its signal.
     static func describe(_ crash: CrashReport, message: String?) -> String {
         "it crashed: \(cause(crash, message: message)) (\(name(crash.signal)))"
     }
 
-    /// What a fault was, without its signal.
+    /// Describes a fault, without its signal.
     static func cause(_ crash: CrashReport, message: String?) -> String {
         if let message, [SIGILL, SIGTRAP, SIGABRT].contains(crash.signal) { return message }
         let place = "address 0x" + String(crash.address, radix: 16)

@@ -19,8 +19,8 @@ struct CommitBatch {
     }
 
     /// Sends everything on its way.
-    consuming func deliver(failure: MessagingError?) {
-        for delivery in deliveries {
+    mutating func deliver(failure: MessagingError?) {
+        while let delivery = deliveries.popLast() {
             delivery.loop.post { for work in delivery.work { work(failure) } }
         }
     }

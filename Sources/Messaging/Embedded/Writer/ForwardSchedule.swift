@@ -1,10 +1,10 @@
-/// Which devices' messages are handed to push services next.
+/// Decides which device's messages are handed to a push service next.
 ///
 /// Services take messages in turns, so that one that is slow or gone keeps nobody else's messages waiting: each has a share of what is under
 /// way at one time, and all that have not just answered in good time have a small one together. A message waits in the store; here only its
 /// device is known.
 struct ForwardSchedule {
-    /// A push service: whoever owns the domain of its address.
+    /// A push service, named by the domain of its address.
     struct Service: Hashable {
         var platform: DevicePlatform
         var name: String
@@ -170,7 +170,7 @@ struct ForwardSchedule {
 
     // MARK: Upkeep
 
-    /// Whoever registers devices names services: they are not remembered without bound.
+    /// Bounds the number of services: registrations of strangers name them.
     private mutating func forgetIdle() {
         guard services.count >= Self.idleMax + turns.count else { return }
         services = services.filter { !$0.value.isEmpty || $0.value.underWay > 0 }

@@ -7,10 +7,10 @@ struct ForwardKey: Hashable {
     var message: Int64
 }
 
-/// What is handed to push services: ``ForwardSchedule`` says whose turn it is. Nothing is handed on before it is durable.
+/// Messages on their way to push services, in the order of ``ForwardSchedule``. Only durable messages are handed on.
 struct Forwarding {
     var schedule = ForwardSchedule()
-    /// What forwarders have and have not answered, each attempt with a number of its own.
+    /// Unanswered attempts, each with its own number.
     var underWay: [ForwardKey: UInt64] = [:]
     var lastAttempt: UInt64 = 0
     /// The devices with waiting messages up to this one have been looked at since the store was opened; nil once all have been.
@@ -45,7 +45,7 @@ extension MessagingWriter {
         }
     }
 
-    /// What waits for a device is to go to the push service that it has; ``handOn()`` hands it on.
+    /// Queues a device whose messages wait for its push service; ``handOn()`` sends them.
     func schedule(_ id: Int64, _ store: MessagingStore) throws(SQLiteError) {
         guard let device = try store.device(id: id), !device.address.isEmpty, let forwarder = forwarders[device.platform] else {
             return forwarding.schedule.didSettle(id)
@@ -56,7 +56,7 @@ extension MessagingWriter {
 
     /// Hands on what may go now.
     func handOn() {
-        // What this turn has added is not durable yet; this is called again when it is.
+        // This turn's messages are not durable yet; the commit calls this again.
         guard !isInTransaction, let store else { return }
         defer { tickLater() }
         do throws(SQLiteError) {
@@ -110,7 +110,7 @@ extension MessagingWriter {
     }
 
     private func didForward(_ key: ForwardKey, _ row: PendingRow, _ outcome: ForwardOutcome) {
-        // What cannot be noted now is offered once more.
+        // If the outcome cannot be stored, the message is offered again.
         let postpone = { [self] (_: MessagingError) in _ = forwarding.schedule.rest(key.device, asked: nil, now: loop.nowMilliseconds) }
         inTransaction(postpone) { store throws(SQLiteError) in
             touched.insert(key.device)
@@ -155,7 +155,7 @@ extension MessagingWriter {
 }
 
 extension ForwardOutcome {
-    /// What an outcome says of the push service.
+    /// The meaning of an outcome for the push service.
     fileprivate func ofService(isSoon: Bool) -> ForwardSchedule.Outcome {
         switch self {
         case .later(_, wasReached: false): .failed

@@ -45,7 +45,7 @@ extension MessagingWriter {
         }
     }
 
-    /// Why a call is not answered that anybody may make: there were too many in this minute.
+    /// Counts an anonymous call; the refusal if there were too many in this minute.
     func refusal(ofCallFrom caller: NetworkAddress) -> MessagingError? {
         let quotas = settings.quotas
         let seconds = rates.countCall(

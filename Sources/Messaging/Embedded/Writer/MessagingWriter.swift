@@ -49,7 +49,7 @@ final class MessagingWriter {
     var isFanningOut = false
     var rates = SendRates()
     var forwarders: [DevicePlatform: any PushForwarder] = [:]
-    /// What is handed to them.
+    /// Messages that forwarders have.
     var forwarding = Forwarding()
     /// What tests have every send answered with.
     var fault: MessagingError?
@@ -168,7 +168,7 @@ final class MessagingWriter {
         }
         didSucceed()
         connecting = []
-        deliver(failure: nil)
+        batch.deliver(failure: nil)
         pumpTouched(store)
         do throws(SQLiteError) {
             try store.checkpoint()
@@ -186,7 +186,7 @@ final class MessagingWriter {
         store?.rollback()
         touched = []
         fresh = [:]
-        deliver(failure: .notStored(error))
+        batch.deliver(failure: .notStored(error))
         for link in links.values { link.frames = [] }
         // Nothing was read for them that is certain.
         for link in connecting where links[link.device.id] === link {
@@ -210,12 +210,6 @@ final class MessagingWriter {
         } catch {
             store = nil
         }
-    }
-
-    private func deliver(failure: MessagingError?) {
-        let finished = batch
-        batch = CommitBatch()
-        finished.deliver(failure: failure)
     }
 
     // MARK: Trouble
