@@ -37,10 +37,8 @@ public final class MemoryBudget: Sendable {
 
     /// The share of a client; all of its connections have the same one.
     ///
-    /// - Parameter address: as ``Stream/peerAddress`` has it.
-    public func share(ofClient address: String) -> MemoryShare {
-        share("client \(NetworkAddress(endpoint: address)?.customer.bits ?? 0)", clientBytesMax)
-    }
+    /// - Parameter client: as ``NetworkAddress/customer``.
+    public func share(ofClient client: NetworkAddress) -> MemoryShare { share("client \(client.bits)", clientBytesMax) }
 
     /// The share of a plugin; all of its instances have the same one.
     public func share(ofPlugin name: String) -> MemoryShare { share("plugin \(name)", pluginBytesMax) }

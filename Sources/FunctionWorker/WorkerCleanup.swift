@@ -67,15 +67,17 @@ public enum WorkerCleanup {
     }
 }
 
-/// A process as the kernel tells of it.
-private struct SessionMember {
-    var id: Int32
-    var session: Int32
+/// A process and its session, as the kernel tells of them.
+public struct SessionMember: Sendable {
+    /// Its process id.
+    public var id: Int32
+    /// The process id of the one that leads its session.
+    public var session: Int32
     /// In ticks since the machine was started.
     var started: UInt64
 
-    /// All that have not ended.
-    static var all: [SessionMember] {
+    /// All that have not ended. Blocks.
+    public static var all: [SessionMember] {
         guard let directory = opendir("/proc") else { return [] }
         defer { closedir(directory) }
         var found: [SessionMember] = []

@@ -352,7 +352,7 @@ def test_a_compressed_backup_that_is_cut_off(host, commands, tmp_path):
 
 def test_a_running_host_is_not_overwritten(host, commands, tmp_path):
     commands.succeeds('backup', tmp_path / 'good.tar')
-    assert 'a host runs with' in commands.run('restore', tmp_path / 'good.tar', '--data', host.data, '--force').sentence
+    assert 'is used by another host' in commands.run('restore', tmp_path / 'good.tar', '--data', host.data, '--force').sentence
 
 
 def test_asks_first(host, commands, tmp_path):

@@ -1,6 +1,7 @@
-"""Before the plugins are loaded nobody knows which functions there are: callers are asked to come again."""
+"""What a host needs before it serves: its data directory for itself, and its plugins."""
 
 import contextlib
+import subprocess
 
 from processes import until
 
@@ -22,3 +23,28 @@ def test_calls_while_plugins_load_are_unavailable(prepare):
     until(host.is_ready, 'the plugin that hangs is given up', 30)
     assert host.result('echo', 1) == 1
     host.until_logged('entry_hangs')
+
+
+def refusal(host):
+    """What a second host on the data directory says."""
+    ended = subprocess.run(
+        [host.command()[0], 'serve', '--config', 'other.json', '--data-dir', host.data, '--port', '0'], cwd=host.folder, text=True,
+        capture_output=True, timeout=60)
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+def test_a_second_host_leaves_the_data_directory_alone(launch):
+    """It would take what the first one serves for what was deleted, and its databases."""
+    host = launch(['Conformance'])
+    (host.folder / 'other.json').write_text('{"project": "demo-other", "plugins": {}}')
+    kept = sorted((host.data / 'artifacts').iterdir()), (host.data / 'deployed.json').read_bytes()
+    assert f'{host.data} is used by another host, process {host.pid}; stop it, or name another directory with --data-dir' in refusal(host)
+    assert kept == (sorted((host.data / 'artifacts').iterdir()), (host.data / 'deployed.json').read_bytes())
+    assert host.result('echo', 1) == 1
+    # Whoever was killed has it no more.
+    host.process.kill()
+    host.process.wait(10)
+    host.process = None
+    host.start()
+    assert host.result('echo', 2) == 2

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -104,6 +105,18 @@ def test_the_process_that_was_started_stays_for_who_waits_for_it(upgradable):
     os.kill(host.pid, signal.SIGUSR2)
     until(lambda: host.log.count('took over from the previous host') == 4, 'the signal is handed on')
     assert host.result('echo', 3) == 3
+
+
+def test_the_data_directory_goes_along(upgradable):
+    """It belongs to the host that serves, also once the one before is gone."""
+    host = upgradable()
+    for _ in range(2):
+        pid = upgraded(host)['pid']
+        until(lambda: (host.data / 'lock').read_text() == f'{pid}\n', 'the new host has it')
+        refused = subprocess.run(
+            [host.program, 'serve', '--config', 'functions.json', '--data-dir', host.data, '--port', '0'], cwd=host.folder, text=True,
+            capture_output=True, timeout=60)
+        assert (refused.returncode, f'is used by another host, process {pid};' in refused.stderr) == (1, True)
 
 
 def test_a_signal_is_heard_while_processes_change(upgradable):

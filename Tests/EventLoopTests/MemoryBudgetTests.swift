@@ -7,13 +7,13 @@ struct MemoryBudgetTests {
     private let budget = MemoryBudget(bytesMax: 1600)
 
     private func charge(_ client: String = "192.0.2.1:1") -> MemoryCharge {
-        MemoryCharge(budget.requests, budget.share(ofClient: client))
+        MemoryCharge(budget.requests, budget.share(ofClient: customer(client)))
     }
 
     @Test("half is for requests, a quarter for answers and for services each")
     func parts() {
         #expect(budget.parts.map(\.bytesMax) == [800, 400, 400])
-        #expect(budget.share(ofClient: "192.0.2.1:1").bytesMax == 400)
+        #expect(budget.share(ofClient: customer("192.0.2.1:1")).bytesMax == 400)
         #expect(budget.share(ofPlugin: "a").bytesMax == 200)
     }
 
@@ -67,15 +67,15 @@ struct MemoryBudgetTests {
 
     @Test("connections of one client have one share; it is forgotten with the last of them")
     func shares() {
-        let first = budget.share(ofClient: "192.0.2.1:1000")
-        #expect(budget.share(ofClient: "192.0.2.1:2000") === first)
-        #expect(budget.share(ofClient: "192.0.2.2:1000") !== first)
+        let first = budget.share(ofClient: customer("192.0.2.1:1000"))
+        #expect(budget.share(ofClient: customer("192.0.2.1:2000")) === first)
+        #expect(budget.share(ofClient: customer("192.0.2.2:1000")) !== first)
         #expect(budget.share(ofPlugin: "192.0.2.1") !== first)
-        var share: MemoryShare? = budget.share(ofClient: "192.0.2.7:1")
+        var share: MemoryShare? = budget.share(ofClient: customer("192.0.2.7:1"))
         weak let forgotten = share
         share = nil
         #expect(forgotten == nil)
-        #expect(budget.share(ofClient: "192.0.2.7:1").bytes == 0)
+        #expect(budget.share(ofClient: customer("192.0.2.7:1")).bytes == 0)
     }
 
     @Test("threads that take and give at the same time leave nothing behind")
@@ -92,7 +92,7 @@ struct MemoryBudgetTests {
     private static func takeAndGive(_ budget: MemoryBudget, _ number: Int) -> Int {
         var granted = 0
         for round in 0..<2000 {
-            var charge = MemoryCharge(budget.requests, budget.share(ofClient: "192.0.2.\(number):\(round)"))
+            var charge = MemoryCharge(budget.requests, budget.share(ofClient: customer("192.0.2.\(number):\(round)")))
             if charge.grow(to: 150) == .granted { granted += 1 }
         }
         return granted

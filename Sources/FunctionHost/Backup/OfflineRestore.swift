@@ -1,5 +1,3 @@
-import RealtimeDatabase
-
 /// A restore into the data directory of a host that does not run.
 public enum OfflineRestore {
     /// Checks a backup as it is read, and puts it in place.
@@ -8,17 +6,11 @@ public enum OfflineRestore {
     ///   - next: the next bytes of the archive, none at its end.
     /// - Returns: how many members it had, and where what was there is now.
     public static func run(data: String, next: () throws -> [UInt8]) throws -> (members: Int, kept: String) {
+        let directory: DataDirectory
         do throws(HostStartError) {
-            _ = try DataDirectory(path: data)
+            directory = try DataDirectory(path: data, advice: "restore through it, without --into, or stop it first")
         } catch {
             throw BackupFailure(error.description)
-        }
-        let lock: DatabaseFolder
-        do throws(StoreError) {
-            lock = try DatabaseFolder(locking: "\(data)/database")
-        } catch {
-            throw error.kind == .busy
-                ? BackupFailure("a host runs with \(data); restore through it, without --into, or stop it first") : BackupFailure(error.message)
         }
         let stage = try RestoreStage(data: data)
         while true {
@@ -28,7 +20,7 @@ public enum OfflineRestore {
         }
         let members = try stage.finish()
         let kept = try stage.apply()
-        withExtendedLifetime(lock) {}
+        withExtendedLifetime(directory.lock) {}
         return (members.count, kept)
     }
 }

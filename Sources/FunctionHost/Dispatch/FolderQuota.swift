@@ -1,4 +1,5 @@
 import EventLoop
+import FunctionWorker
 import Glibc
 
 /// Looks once a second at what plugins' workers keep in their folders. Belongs to the dispatcher's loop.
@@ -41,7 +42,8 @@ final class FolderQuota {
         isLooking = true
         let bytesMax = bytesMax
         loop.offload {
-            subjects.filter { FolderUse.isOver(bytesMax, $0) }.map(\.folder)
+            let processes = SessionMember.all
+            return subjects.filter { FolderUse.isOver(bytesMax, $0, among: processes) }.map(\.folder)
         } then: { [weak self] folders in
             guard let self else { return }
             isLooking = false
@@ -58,11 +60,14 @@ private struct FolderUse {
     private static let fileBytesMin = 4096
     private let bytesMax: Int
     private var bytes = 0
+    /// Numbers of files without a name that were counted.
+    private var seen: Set<UInt64> = []
 
-    static func isOver(_ bytesMax: Int, _ subject: FolderQuota.Subject) -> Bool {
+    /// - Parameter processes: all that there are: workers, and what they have started, have their own sessions.
+    static func isOver(_ bytesMax: Int, _ subject: FolderQuota.Subject, among processes: [SessionMember]) -> Bool {
         var use = FolderUse(bytesMax: bytesMax)
         use.addFolder(subject.folder, in: AT_FDCWD, depth: 0)
-        for worker in subject.workers { use.addNameless(of: worker) }
+        for process in processes where subject.workers.contains(process.session) { use.addNameless(of: process.id, subject.folder) }
         return use.bytes > bytesMax
     }
 
@@ -89,16 +94,34 @@ private struct FolderUse {
         }
     }
 
-    /// Adds files that a process has open and that have no name any more.
-    private mutating func addNameless(of pid: Int32) {
+    /// Adds files that a process has open, or maps, and that have no name any more.
+    private mutating func addNameless(of pid: Int32, _ folder: String) {
+        addMapped(of: pid, folder)
         guard let directory = opendir("/proc/\(pid)/fd") else { return }
         defer { closedir(directory) }
-        var seen: Set<[UInt64]> = []
-        while let entry = readdir(directory) {
+        while bytes <= bytesMax, let entry = readdir(directory) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
             var status = stat()
             guard fstatat(dirfd(directory), name, &status, 0) == 0, status.st_nlink == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            if seen.insert([UInt64(status.st_dev), UInt64(status.st_ino)]).inserted { bytes += Int(status.st_blocks) * 512 }
+            if seen.insert(UInt64(status.st_ino)).inserted { bytes += Int(status.st_blocks) * 512 }
+        }
+    }
+
+    /// Adds what is mapped of files that were in the folder: as much as is mapped, since the kernel tells others no more of it.
+    private mutating func addMapped(of pid: Int32, _ folder: String) {
+        guard let file = fopen("/proc/\(pid)/maps", "r") else { return }
+        defer { fclose(file) }
+        var line: UnsafeMutablePointer<CChar>?
+        var room = 0
+        defer { free(line) }
+        while bytes <= bytesMax, getline(&line, &room, file) > 0, let line {
+            // Range, rights, offset, device, number of the file, path.
+            guard strstr(line, " (deleted)") != nil, let path = strchr(line, CInt(UInt8(ascii: "/"))), strncmp(path, folder, folder.utf8.count) == 0
+            else { continue }
+            let words = String(cString: line).split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+            let ends = words[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+            guard words.count == 6, ends.count == 2, let number = UInt64(words[4]), seen.insert(number).inserted else { continue }
+            bytes += ends[1] - ends[0]
         }
     }
 }

@@ -4,6 +4,8 @@ import Glibc
 /// The folder with everything that must outlive the host; nobody but its user may look into it.
 struct DataDirectory: Sendable {
     let path: String
+    /// Keeps other hosts away.
+    let lock: DataDirectoryLock
     /// What administrators present as bearer token.
     let adminToken: [UInt8]
 
@@ -18,11 +20,13 @@ struct DataDirectory: Sendable {
     /// App Check tokens that count no more.
     var consumedTokens: String { "\(path)/app-check.sqlite" }
 
-    /// Makes what is missing.
+    /// Takes the folder for this process, and makes what is missing.
     ///
-    /// - Throws: `HostStartError` when the folder cannot be made or written.
-    init(path: String) throws(HostStartError) {
+    /// - Parameter advice: what to do where another process has it; ends the error's sentence.
+    /// - Throws: `HostStartError` when the folder cannot be made or written, or when another host uses it.
+    init(path: String, advice: String = "stop it, or name another directory with --data-dir") throws(HostStartError) {
         self.path = try Self.make(path)
+        lock = try DataDirectoryLock(self.path, advice: advice)
         do throws(BackupFailure) {
             try RestoreSwitch.complete(self.path)
         } catch {

@@ -47,7 +47,7 @@ final class LoopShard: @unchecked Sendable {
             adminToken: adminToken, developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, database: front,
             messaging: messagingFront, admin: admin, metrics: metrics, log: log)
         let limits = HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax)
-        server = HTTPServer(loop: loop, limits: limits, memory: memory, handler: router)
+        server = HTTPServer(loop: loop, limits: limits, memory: memory, proxies: proxies, handler: router)
     }
 
     /// Takes a port. Connections wait in the kernel until ``startAccepting(_:)``.

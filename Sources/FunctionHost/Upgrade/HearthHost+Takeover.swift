@@ -45,6 +45,7 @@ extension HearthHost {
 
     /// The old host has given up its place. What is new in its own files comes now, as a deployment like any other.
     func didTakeOver() {
+        data.lock.claim()
         log.notice("took over from the previous host", metadata: ["process": "\(getppid())"])
         tellReady()
         deployLocal { [self] in

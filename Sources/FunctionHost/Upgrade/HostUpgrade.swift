@@ -107,7 +107,8 @@ final class HostUpgrade {
             loop: host.home,
             ChildProcess.Command(
                 arguments: [host.executable] + CommandLine.arguments.dropFirst(), environment: environment(), directory: nil,
-                descriptors: [.inherit(0), .inherit(1), .inherit(2), .inherit(other)], leadsSession: false))
+                descriptors: [.inherit(0), .inherit(1), .inherit(2), .inherit(other), .inherit(host.data.lock.descriptor)],
+                leadsSession: false))
         process.exited = { [weak self] in self?.didExit($0) }
         self.process = process
     }
@@ -126,7 +127,7 @@ final class HostUpgrade {
             found.append(String(cString: entry))
             next = next?.advanced(by: 1)
         }
-        return found + (host.options.serviceManager?.environment ?? []) + ["\(TakeoverStart.variable)=3"]
+        return found + (host.options.serviceManager?.environment ?? []) + ["\(TakeoverStart.variable)=3", DataDirectoryLock.entry(number: 4)]
     }
 
     private func limit(milliseconds: UInt64, _ body: @escaping () -> Void) {

@@ -38,8 +38,11 @@ final class HTTPConnection: StreamHandler {
 
     /// The client's address and port, asked of the kernel once.
     private(set) lazy var peerAddress = stream.peerAddress
-    /// The client's share of the memory budget.
-    private(set) lazy var memoryShare = server.memory.share(ofClient: peerAddress)
+    /// The client's share of the memory budget; nil for a trusted proxy's connection, whose requests are those of many clients.
+    private(set) lazy var memoryShare: MemoryShare? = {
+        let peer = NetworkAddress(endpoint: peerAddress) ?? .unspecified
+        return server.proxies.isTrusted(peer) ? nil : server.memory.share(ofClient: peer.customer)
+    }()
     /// Counts received bytes that cannot be processed yet.
     private var waitingCharge = MemoryCharge()
 
@@ -335,7 +338,7 @@ final class HTTPConnection: StreamHandler {
             stalledSince = now
             return false
         }
-        let isShort = server.memory.answers.isShort || memoryShare.isFull
+        let isShort = server.memory.answers.isShort || memoryShare?.isFull == true
         guard now - stalledSince >= server.limits.writeTimeoutMilliseconds / (isShort ? 6 : 1) else { return false }
         stream.close()
         return true

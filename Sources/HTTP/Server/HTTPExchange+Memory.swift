@@ -37,7 +37,8 @@ extension HTTPExchange {
     /// A charge for something else that is held for this client's request.
     public func requestCharge() -> MemoryCharge {
         guard let connection else { return MemoryCharge() }
-        return MemoryCharge(connection.server.memory.requests, connection.memoryShare)
+        let server = connection.server
+        return MemoryCharge(server.memory.requests, connection.memoryShare ?? server.memory.share(ofClient: server.proxies.customer(of: self)))
     }
 
     /// A charge for something that waits until this client reads.
@@ -56,7 +57,7 @@ extension HTTPExchange {
     /// Whether the client has left more unread than `bytes`, and the host has no memory for that.
     public func isBehind(by bytes: Int) -> Bool {
         guard let connection, connection.stream.pendingBytes > bytes else { return false }
-        return connection.server.memory.answers.isFull || connection.memoryShare.isFull
+        return connection.server.memory.answers.isFull || connection.memoryShare?.isFull == true
     }
 
     /// As much as the kernel takes at once, as a rule.

@@ -11,6 +11,8 @@ public final class HTTPServer {
     public let limits: HTTPLimits
     /// The memory budget for requests and answers.
     public let memory: MemoryBudget
+    /// The proxies that are believed where they name a client.
+    public let proxies: TrustedProxies
 
     /// Whether `drain` was called.
     public private(set) var isDraining = false
@@ -36,11 +38,13 @@ public final class HTTPServer {
     ///
     /// - Parameter handler: kept alive by the server.
     public init(
-        loop: EventLoop, limits: HTTPLimits = HTTPLimits(), memory: MemoryBudget = MemoryBudget(bytesMax: .max), handler: any HTTPHandler
+        loop: EventLoop, limits: HTTPLimits = HTTPLimits(), memory: MemoryBudget = MemoryBudget(bytesMax: .max),
+        proxies: TrustedProxies = TrustedProxies(), handler: any HTTPHandler
     ) {
         self.loop = loop
         self.limits = limits
         self.memory = memory
+        self.proxies = proxies
         self.handler = handler
     }
 

@@ -33,7 +33,7 @@ public struct TrustedProxies: Sendable {
         (client(of: exchange) ?? NetworkAddress(endpoint: exchange.peerAddress))?.customer ?? .unspecified
     }
 
-    private func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
+    func isTrusted(_ address: NetworkAddress) -> Bool { ranges.contains { $0.contains(address) } }
 }
 
 extension HTTPExchange {

@@ -75,6 +75,7 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         case .busy: self.init(.unavailable, "Another process has this database open: nothing was done.")
         case .exhausted: self = .exhausted
         case .invalidName, .notFound: self.init(.unknownNamespace, error.message)
+        case .interrupted: self = .cancelled
         case .corrupt, .io, .other: self.init(.internal, "The storage failed: nothing was done. The host's log says more.")
         }
     }

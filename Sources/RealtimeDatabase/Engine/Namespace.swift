@@ -23,9 +23,9 @@ public final class Namespace: OutboxAccess {
     private let isStopped = Mutex(false)
     private let lastFigures = Mutex(TotalFigures())
     private let writerThread: NamespaceThread
-    private let readerThread: NamespaceThread
     private let writer: LoopBound<NamespaceWriter>
-    private let reader: LoopBound<NamespaceReader>
+    private let readers: NamespaceReaders
+    private let writerReference: WriterReference
 
     /// - Parameters:
     ///   - id: also when it was asked for first.
@@ -39,35 +39,37 @@ public final class Namespace: OutboxAccess {
         lastUse = Atomic(id)
         let quiet = QuietMark()
         let writerThread = try NamespaceThread()
-        let readerThread: NamespaceThread
-        do throws(LoopError) { readerThread = try NamespaceThread() } catch {
+        let writerReference = WriterReference()
+        let readers: NamespaceReaders
+        do throws(LoopError) {
+            readers = try NamespaceReaders(storage: storage, settings: settings) {
+                writerThread.post { writerReference.writer.withLock { $0 }?.value.startAgain() }
+            }
+        } catch {
             writerThread.end()
             throw error
         }
-        let reader = LoopBound(NamespaceReader(thread: readerThread, storage: storage, settings: settings), loop: readerThread.loop)
         let writer = LoopBound(
-            NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet) { rules in
-                readerThread.post { reader.value.use(rules) }
+            NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet, haste: readers.haste) { rules in
+                readers.onEach { $0.use(rules) }
             }, loop: writerThread.loop)
+        writerReference.writer.withLock { $0 = writer }
         self.writerThread = writerThread
-        self.readerThread = readerThread
-        self.reader = reader
+        self.readers = readers
+        self.writerReference = writerReference
         self.writer = writer
         self.quiet = quiet
-        // Neither is a use: one that nobody wants any more can be closed as soon as it has started.
-        readerThread.post {
-            reader.value.askForRules = { writerThread.post { writer.value.startAgain() } }
-        }
         writerThread.post {
             prepare()
             writer.value.use(triggers)
             writer.value.logEmptying.makeWay = { bytes in
-                readerThread.post {
-                    reader.value.makeWayForLog(bytes: bytes)
+                readers.onEach {
+                    $0.makeWayForLog(bytes: bytes)
+                } completion: {
                     writerThread.post { writer.value.emptyLogSoon() }
                 }
             }
-            writer.value.logEmptying.isOver = { readerThread.post { reader.value.logIsEmptied() } }
+            writer.value.logEmptying.isOver = { readers.onEach { $0.logIsEmptied() } }
             writer.value.start()
         }
     }
@@ -77,7 +79,18 @@ public final class Namespace: OutboxAccess {
     }
 
     func onReader(_ body: @escaping @Sendable (NamespaceReader) -> Void) {
-        readerThread.post { [self] in body(reader.value) }
+        readers.quick.thread.post { [self] in body(readers.quick.reader.value) }
+    }
+
+    /// Has `body` called on the thread of each reader, one after the other, and then `completion` on the last one's.
+    func onEachReader(_ body: @escaping @Sendable (NamespaceReader) -> Void, completion: @escaping @Sendable () -> Void) {
+        readers.onEach(body) { [self] in withExtendedLifetime(self, completion) }
+    }
+
+    /// Whether scans of many rows end at once.
+    var isInHaste: Bool {
+        get { readers.haste.isSet }
+        set { readers.haste.isSet = newValue }
     }
 
     /// What functions' events are delivered from.
@@ -99,7 +112,8 @@ public final class Namespace: OutboxAccess {
     public func read(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void) {
         let answer = LoopBound(completion, loop: loop)
         let stopwatch = profile.stopwatch()
-        onReader { [self] in $0.read(request, stopwatch, of: self, on: loop, answer: answer) }
+        guard request.mayTakeLong else { return onReader { [self] in $0.read(request, stopwatch, of: self, on: loop, answer: answer) } }
+        readers.slowLane.post { [self] in $0.readInTurn(request, stopwatch, of: self, on: loop, answer: answer) }
     }
 
     // MARK: Listening
@@ -212,19 +226,24 @@ public final class Namespace: OutboxAccess {
             guard !isStopped else { return }
             isStopped = true
             // The last connection to close leaves nothing in the log; it has to be the one that writes.
-            onReader { [self] reader in
+            readers.end { [self] reader in
                 reader.stop()
-                lastFigures.withLock { $0.reader = reader.figures }
+                lastFigures.withLock { $0.reader.merge(reader.figures) }
             }
-            readerThread.end()
             onWriter { [self] writer in
                 writer.stop()
                 lastFigures.withLock { $0.writer = writer.currentFigures }
             }
             writerThread.end()
+            writerReference.writer.withLock { $0 = nil }
         }
     }
 
     /// What it has counted, once it is stopped.
     var figures: TotalFigures { lastFigures.withLock { $0 } }
+}
+
+/// The writer, as its readers ask it for the rules.
+private final class WriterReference: Sendable {
+    let writer = Mutex<LoopBound<NamespaceWriter>?>(nil)
 }

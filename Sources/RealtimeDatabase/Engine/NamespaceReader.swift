@@ -37,6 +37,24 @@ final class NamespaceReader {
     private var trouble: TroubleReport
     private var endsTurn = false
     private var isStopped = false
+    private let haste: Cancellation
+    /// Reads that may take long.
+    private var queue = FairQueue<QueuedRead>()
+    private var isWorking = false
+    private var hashes = HashCache()
+
+    /// A read that waits for its turn.
+    private struct QueuedRead {
+        var request: ReadRequest
+        var stopwatch: Stopwatch?
+        var namespace: Namespace
+        var loop: EventLoop
+        var answer: LoopBound<(ReadOutcome) -> Void>
+
+        func refuse(_ error: DatabaseError) {
+            loop.post { [answer] in answer.value(.refused(error)) }
+        }
+    }
 
     /// A request that cannot be judged yet.
     private struct Waiting {
@@ -52,14 +70,15 @@ final class NamespaceReader {
     /// One state of the tree.
     struct Snapshot {
         let store: any SnapshotStore
-        let reader: TreeReader
+        var reader: TreeReader
         let commit: UInt64
         /// What ``NamespaceReader/generation`` was when it was taken.
         let generation: Int
     }
 
-    init(thread: NamespaceThread, storage: any StorageEngine, settings: NamespaceSettings) {
+    init(thread: NamespaceThread, storage: any StorageEngine, settings: NamespaceSettings, haste: Cancellation) {
         self.thread = thread
+        self.haste = haste
         self.storage = storage
         self.settings = settings
         trouble = TroubleReport(settings)
@@ -108,6 +127,43 @@ final class NamespaceReader {
         read(request, rules, stopwatch, of: namespace, on: loop, answer: answer)
     }
 
+    /// The same, when it is the client's turn.
+    func readInTurn(
+        _ request: ReadRequest, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
+    ) {
+        let read = QueuedRead(request: request, stopwatch: stopwatch, namespace: namespace, loop: loop, answer: answer)
+        if isStopped { return read.refuse(.stopping) }
+        guard queue.add(read, of: request.client) else { return read.refuse(.tooManyWait) }
+        workSoon()
+    }
+
+    private func workSoon() {
+        guard !isWorking, queue.count > 0 else { return }
+        isWorking = true
+        thread.loop.post { [reader = LoopBound(self, loop: thread.loop)] in reader.value.work() }
+    }
+
+    /// Reads for a moment; others that have come meanwhile have their turns then, too.
+    private func work() {
+        isWorking = false
+        let end = EventLoop.monotonicNanoseconds() + Self.turnNanoseconds
+        while let next = queue.next() {
+            if next.request.cancellation?.isSet == true {
+                next.refuse(.cancelled)
+                continue
+            }
+            read(next.request, next.stopwatch, of: next.namespace, on: next.loop, answer: next.answer)
+            if EventLoop.monotonicNanoseconds() >= end { break }
+        }
+        workSoon()
+    }
+
+    private static let turnNanoseconds: UInt64 = 2_000_000
+
+    private func refuseQueued(_ error: DatabaseError) {
+        for read in queue.takeAll() { read.refuse(error) }
+    }
+
     private func read(
         _ request: ReadRequest, _ rules: RuleSet, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop,
         answer: LoopBound<(ReadOutcome) -> Void>
@@ -115,16 +171,32 @@ final class NamespaceReader {
         var stopwatch = stopwatch
         stopwatch?.begin()
         let outcome: ReadOutcome
+        var scanGuard: ScanGuard?
         do throws(ReadError) {
-            outcome = try perform(request, rules, try snapshot())
+            var snapshot = try snapshot()
+            if request.mayTakeLong {
+                scanGuard = makeGuard(request)
+                snapshot.reader.scanGuard = scanGuard
+            }
+            outcome = try perform(request, rules, snapshot)
+            scanGuard?.isOver = true
         } catch {
-            outcome = .refused(refusal(error))
+            outcome = .refused(scanGuard?.failure ?? refusal(error))
         }
         figures.add(request.kind, outcome)
         if case .stream(let rest) = outcome { rest.hold(namespace) }
         if let stopwatch { profile(request, rules, outcome, stopwatch) }
         answers.answer(on: loop) { _ in answer.value(outcome) }
         endTurnLater()
+    }
+
+    private func makeGuard(_ request: ReadRequest) -> ScanGuard {
+        var deadline = request.deadline
+        if !request.principal.isAdmin {
+            let latest = EventLoop.monotonicNanoseconds() + UInt64(settings.limits.readSeconds * 1e9)
+            deadline = deadline == 0 ? latest : min(deadline, latest)
+        }
+        return ScanGuard(request.cancellation, haste: haste, deadline: deadline)
     }
 
     private func profile(_ request: ReadRequest, _ rules: RuleSet, _ outcome: ReadOutcome, _ stopwatch: Stopwatch) {
@@ -139,6 +211,7 @@ final class NamespaceReader {
 
     /// Gives back every connection that no long answer needs, until the rules are known again.
     func suspend() {
+        refuseQueued(.changingHands)
         endTurn()
         // Requests ask for the rules from here on, and hear what keeps the store closed.
         rules = nil
@@ -149,6 +222,7 @@ final class NamespaceReader {
     func stop() {
         isStopped = true
         askForRules = {}
+        refuseQueued(.stopping)
         endTurn()
         for source in streams.values { source.cut(.stopping) }
         streams = [:]
@@ -323,9 +397,14 @@ final class NamespaceReader {
     }
 
     private func etag(of request: ReadRequest, _ snapshot: Snapshot) throws(ReadError) -> String {
+        let key = request.path.key
+        if let known = hashes.hash(at: key.bytes, in: snapshot.commit) { return known }
         do throws(StoreError) {
-            let hash = try snapshot.reader.hash(at: request.path.key)
-            return hash.isEmpty ? Node.emptyETag : hash
+            let before = snapshot.reader.scanGuard?.rows ?? 0
+            let hash = try snapshot.reader.hash(at: key)
+            let etag = hash.isEmpty ? Node.emptyETag : hash
+            hashes.keep(etag, at: key.bytes, in: snapshot.commit, rows: (snapshot.reader.scanGuard?.rows ?? 0) - before)
+            return etag
         } catch {
             throw .store(error)
         }

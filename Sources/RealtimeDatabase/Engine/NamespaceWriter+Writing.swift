@@ -20,12 +20,23 @@ extension NamespaceWriter {
                 loop.post { answer.value(.refused(error)) }
             }
         }
-        var stopwatch = stopwatch
-        stopwatch?.begin()
-        inTransaction({ error in
+        let refuse = { [self] (error: DatabaseError) in
             figures.addFailed(request.operation)
             loop.post { answer.value(.refused(error)) }
-        }) { open throws(StoreError) in
+        }
+        guard request.ifMatch != nil else { return perform(request, stopwatch, on: loop, answer: answer, refuse: refuse) }
+        queue(request, perform: { [unowned self] in
+            withExtendedLifetime(namespace) { perform(request, stopwatch, on: loop, answer: answer, refuse: refuse) }
+        }, refuse: refuse)
+    }
+
+    private func perform(
+        _ request: WriteRequest, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>,
+        refuse: (DatabaseError) -> Void
+    ) {
+        var stopwatch = stopwatch
+        stopwatch?.begin()
+        inTransaction(refuse) { open throws(StoreError) in
             let outcome = try perform(request, open)
             figures.add(request.operation, outcome)
             if let operation = Operation(request, outcome, stopwatch) { batch.operations.append(operation) }
@@ -53,7 +64,7 @@ extension NamespaceWriter {
         }
         // The rules were asked all the same: whether something is there is not for everybody to know.
         changes.removeAll { $0.isPriorityOnly && $0.node.isEmpty }
-        if let expected = request.ifMatch, let conflict = try conflict(expected, at: request.operation.path, reader) { return conflict }
+        if let expected = request.ifMatch, let conflict = try conflict(expected, request, reader) { return conflict }
         if try isWithoutEffect(changes, reader) { return .committed(receipt(request, changes, mayRead: mayRead)) }
         if request.raisesTriggers, let refusal = try raiseEvents(request, changes, open, now: now) { return .refused(refusal) }
         try apply(changes, open.tree)
@@ -250,18 +261,34 @@ extension NamespaceWriter {
         return verdict.isAllowed
     }
 
-    private func conflict(_ expected: String, at path: Path, _ reader: TreeReader) throws(StoreError) -> WriteOutcome? {
-        let hash = try reader.hash(at: path.key)
-        let etag = hash.isEmpty ? Node.emptyETag : hash
-        guard etag != expected else { return nil }
+    /// The outcome where the node has another etag; nil where it has the expected one.
+    private func conflict(_ expected: String, _ request: WriteRequest, _ reader: TreeReader) throws(StoreError) -> WriteOutcome? {
+        let key = request.operation.path.key
+        let scanGuard = makeGuard(request)
+        var reader = reader
+        reader.scanGuard = scanGuard
         var buffer = ByteBuffer()
         do throws(ReadError) {
-            try reader.write(at: path.key, form: .value, isPretty: false, bytesMax: settings.limits.readBytesMax, into: &buffer)
+            let etag: String
+            do throws(StoreError) { etag = try self.etag(at: key, reader, scanGuard) } catch { throw .store(error) }
+            guard etag != expected else { return nil }
+            try reader.write(at: key, form: .value, isPretty: false, bytesMax: settings.limits.readBytesMax, into: &buffer)
+            return .conflict(value: buffer.array(), etag: etag)
         } catch {
+            if let failure = scanGuard.failure { return .refused(failure) }
             if case .store(let error) = error { throw error }
             return .refused(.readTooLarge)
         }
-        return .conflict(value: buffer.array(), etag: etag)
+    }
+
+    private func etag(at key: PathKey, _ reader: TreeReader, _ scanGuard: ScanGuard) throws(StoreError) -> String {
+        // What this turn has written has no number yet.
+        let isCommitted = !batch.hasChanges
+        if isCommitted, let known = hashes.hash(at: key.bytes, in: commitNumber) { return known }
+        let hash = try reader.hash(at: key)
+        let etag = hash.isEmpty ? Node.emptyETag : hash
+        if isCommitted { hashes.keep(etag, at: key.bytes, in: commitNumber, rows: scanGuard.rows) }
+        return etag
     }
 }
 

@@ -35,6 +35,18 @@ final class NamespaceWriter {
     private var isStopped = false
     /// Whether another process may have the store now.
     var isSuspended = false
+    private let haste: Cancellation
+    /// Writes with an etag to compare, for which all of a node may have to be read.
+    private var conditional = FairQueue<QueuedWrite>()
+    private var isWorking = false
+    var hashes = HashCache()
+
+    /// A write that waits for its turn.
+    private struct QueuedWrite {
+        var request: WriteRequest
+        var perform: () -> Void
+        var refuse: (DatabaseError) -> Void
+    }
     /// When it was last tried to open the store, in the loop's milliseconds.
     private var lastAttempt: UInt64 = 0
 
@@ -71,13 +83,14 @@ final class NamespaceWriter {
     }
 
     init(
-        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark,
+        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark, haste: Cancellation,
         publishRules: @escaping @Sendable (RulesNews) -> Void
     ) {
         self.loop = loop
         self.storage = storage
         self.settings = settings
         self.quiet = quiet
+        self.haste = haste
         self.publishRules = publishRules
         rulesFile = settings.rulesFile
         trouble = TroubleReport(settings)
@@ -123,6 +136,7 @@ final class NamespaceWriter {
     func suspend() {
         commit()
         heldWrites?.refuseAll(.changingHands)
+        refuseConditional(.changingHands)
         isSuspended = true
         housekeeping.stop()
         quietTimer.stop()
@@ -134,6 +148,7 @@ final class NamespaceWriter {
     func stop() {
         commit()
         heldWrites?.refuseAll(.stopping)
+        refuseConditional(.stopping)
         heldWrites = nil
         figures = currentFigures
         isStopped = true
@@ -143,6 +158,55 @@ final class NamespaceWriter {
         logEmptying = LogEmptying()
         open = nil
         failure = .stopping
+    }
+
+    // MARK: Writes that may take long
+
+    /// Has `perform` called when it is the client's turn, or `refuse`.
+    func queue(_ request: WriteRequest, perform: @escaping () -> Void, refuse: @escaping (DatabaseError) -> Void) {
+        if isStopped || isSuspended { return refuse(failure) }
+        guard conditional.add(QueuedWrite(request: request, perform: perform, refuse: refuse), of: request.client) else {
+            return refuse(.tooManyWait)
+        }
+        workSoon()
+    }
+
+    private func workSoon() {
+        guard !isWorking, conditional.count > 0 else { return }
+        isWorking = true
+        loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.work() }
+    }
+
+    /// Does some for a moment; what has come meanwhile is done then, and committed with them.
+    private func work() {
+        isWorking = false
+        let end = EventLoop.monotonicNanoseconds() + 2_000_000
+        while let next = conditional.next() {
+            guard next.request.cancellation?.isSet != true else {
+                next.refuse(.cancelled)
+                continue
+            }
+            next.perform()
+            if EventLoop.monotonicNanoseconds() >= end { break }
+        }
+        // The rest waits for the next turn, so that what has been done is committed and answered.
+        guard conditional.count > 0 else { return }
+        isWorking = true
+        loop.endOfTurn { [self] in
+            isWorking = false
+            workSoon()
+        }
+    }
+
+    private func refuseConditional(_ error: DatabaseError) {
+        for write in conditional.takeAll() { write.refuse(error) }
+    }
+
+    /// Bounds the reading of a node for a write.
+    func makeGuard(_ request: WriteRequest) -> ScanGuard {
+        let seconds = settings.limits.readSeconds
+        let deadline = request.principal.isAdmin ? 0 : EventLoop.monotonicNanoseconds() + UInt64(seconds * 1e9)
+        return ScanGuard(request.cancellation, haste: haste, deadline: deadline)
     }
 
     // MARK: The transaction of a turn

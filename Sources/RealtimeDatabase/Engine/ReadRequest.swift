@@ -1,3 +1,4 @@
+public import EventLoop
 public import Tree
 
 /// One read of the newest committed state.
@@ -32,10 +33,23 @@ public struct ReadRequest: Sendable {
     public var bytesMax = 256 * 1024 * 1024
     /// When it must be answered, in nanoseconds of `CLOCK_MONOTONIC`; 0 for never.
     public var deadline: UInt64 = 0
+    /// Whose it is, where turns are taken.
+    public var client = NetworkAddress.unspecified
+    /// Set when nobody waits for it any more; nil where nobody says so.
+    public var cancellation: Cancellation?
     /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
     public var explains = false
     /// What the profiler calls it; nil where it is not told of it.
     public var profiledAs: OperationName?
+
+    /// Whether it may look at many rows before it has anything to answer.
+    var mayTakeLong: Bool {
+        if wantsETag || ifNoneMatch != nil { return true }
+        switch kind {
+        case .query, .shallow: return true
+        case .value, .priority: return false
+        }
+    }
 
     /// The query, where this is one.
     var query: Query? {

@@ -77,16 +77,15 @@ extension DatabaseError {
 extension Namespace {
     /// Lets go of the files; `completion` is called on any thread.
     func suspend(completion: @escaping @Sendable () -> Void) {
+        isInHaste = true
         onWriter { [self] writer in
             writer.suspend()
-            onReader { reader in
-                reader.suspend()
-                completion()
-            }
+            onEachReader({ $0.suspend() }, completion: completion)
         }
     }
 
     func resume() {
+        isInHaste = false
         onWriter { $0.resume() }
     }
 

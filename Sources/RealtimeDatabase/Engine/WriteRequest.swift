@@ -1,3 +1,4 @@
+public import EventLoop
 public import HTTP
 public import Tree
 
@@ -38,6 +39,10 @@ public struct WriteRequest: Sendable {
     public var chain: EventChain
     /// What the write is a part of; its events go on with it.
     public var trace: TraceContext?
+    /// Whose it is, where turns are taken.
+    public var client = NetworkAddress.unspecified
+    /// Set when nobody waits for it any more; nil where nobody says so. A write that was not begun then is not done.
+    public var cancellation: Cancellation?
     /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
     public var explains = false
     /// What the profiler calls it; nil where it is not told of it.

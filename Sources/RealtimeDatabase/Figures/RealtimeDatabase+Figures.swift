@@ -67,8 +67,11 @@ extension RealtimeDatabase {
                 let figures = writer.currentFigures
                 loop.post { answer.value(id, .writer(figures)) }
             }
-            namespace.onReader { reader in
-                let figures = reader.figures
+            let sum = Mutex(ReaderFigures())
+            namespace.onEachReader { reader in
+                sum.withLock { $0.merge(reader.figures) }
+            } completion: {
+                let figures = sum.withLock { $0 }
                 loop.post { answer.value(id, .reader(figures)) }
             }
         }

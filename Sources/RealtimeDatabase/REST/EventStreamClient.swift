@@ -156,6 +156,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         case .waiting, .reading, .live: break
         }
         state = .over
+        request.cancellation?.isSet = true
         backlog = []
         backlogBytes = 0
         gathered = []

@@ -1,6 +1,6 @@
 import HearthBytes
 import EventLoop
-import HTTP
+public import HTTP
 import Tree
 
 extension RESTCall {
@@ -13,12 +13,19 @@ extension RESTCall {
         request.form = parameters.format == .export ? .export : .value
         request.isPretty = parameters.print == .pretty
         request.bytesMax = bytesMax(request)
-        if wantsStream { return try stream(request) }
+        if wantsStream {
+            takeTurns(&request)
+            return try stream(request)
+        }
         request.profiledAs = .restRead
         if let known = exchange.header("if-none-match") { request.ifNoneMatch = Self.etag(known) }
         request.wantsETag = request.ifNoneMatch != nil || wantsETag
         if request.wantsETag {
             guard case .value = request.kind else { throw .badRequest("ETags are not supported with this read: only plain values have one") }
+        }
+        if request.mayTakeLong {
+            takeTurns(&request)
+            exchange.observer = request.cancellation
         }
         if let milliseconds = parameters.timeoutMilliseconds {
             request.deadline = EventLoop.monotonicNanoseconds() + milliseconds * 1_000_000
@@ -29,6 +36,12 @@ extension RESTCall {
             throw RESTError(error)
         }
         startTimeout()
+    }
+
+    /// Has what may take long be done in turns with other clients, and not at all once the client has gone.
+    private func takeTurns(_ request: inout ReadRequest) {
+        request.client = front.settings.proxies.customer(of: exchange)
+        request.cancellation = Cancellation()
     }
 
     /// An administrator's export has no limit: it is sent piece by piece, however much it is.
@@ -95,6 +108,10 @@ extension RESTCall {
         guard value.count >= 2, value[0] == UInt8(ascii: "\""), value[value.count - 1] == UInt8(ascii: "\"") else { return value.string() }
         return value.extracting(1..<value.count - 1).string()
     }
+}
+
+extension Cancellation: HTTPExchangeObserver {
+    public func exchangeDidClose(_ exchange: HTTPExchange) { isSet = true }
 }
 
 /// An answer that is made piece by piece, as fast as the client takes it.

@@ -78,7 +78,13 @@ extension RESTCall {
     private func makeConditional(_ request: inout WriteRequest, _ location: Location) throws(RESTError) {
         let exchange = exchange
         request.wantsETag = wantsETag
-        if let expected = exchange.header("if-match") { request.ifMatch = Self.etag(expected) }
+        if let expected = exchange.header("if-match") {
+            let cancellation = Cancellation()
+            request.ifMatch = Self.etag(expected)
+            request.client = front.settings.proxies.customer(of: exchange)
+            request.cancellation = cancellation
+            exchange.observer = cancellation
+        }
         guard !location.isPriority || request.ifMatch == nil && !request.wantsETag else {
             throw .badRequest("if-match and ETags are not supported with priorities")
         }

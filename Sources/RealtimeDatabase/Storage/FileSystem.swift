@@ -119,11 +119,3 @@ extension StoreError {
         self.init(kind, "\(operation): \(String(cString: strerror(systemError)))")
     }
 }
-
-/// A folder of namespaces that nobody else uses while this lives.
-public final class DatabaseFolder: Sendable {
-    private let lock: DirectoryLock
-
-    /// - Throws: `StoreError`: `busy` while a host uses the folder.
-    public init(locking directory: String) throws(StoreError) { lock = try DirectoryLock(directory) }
-}

@@ -18,6 +18,8 @@ public struct StoreError: Error, Sendable, Hashable {
         case invalidName
         /// There is no such namespace.
         case notFound
+        /// It was ended before it was complete.
+        case interrupted
         /// Everything else.
         case other
     }

@@ -100,6 +100,40 @@ static long fill(long bytes, int files, int is_nameless) {
     return written;
 }
 
+/* The same in a child that keeps them open and goes on. */
+static long fill_in_child(long bytes) {
+    int ends[2];
+    long written = 0;
+    if (pipe(ends) != 0) return -errno;
+    pid_t child = fork();
+    if (child < 0) return -errno;
+    if (child == 0) {
+        written = fill(bytes, 16, 1);
+        if (write(ends[1], &written, sizeof written) < 0) _exit(1);
+        for (;;) pause();
+    }
+    close(ends[1]);
+    if (read(ends[0], &written, sizeof written) != sizeof written) written = -EIO;
+    close(ends[0]);
+    return written;
+}
+
+/* The same, of files that are mapped and neither open nor named. */
+static long fill_mapped(long bytes) {
+    long written = 0;
+    for (int n = 0; n < 16; n++) {
+        int descriptor = open("mapped", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (ftruncate(descriptor, bytes / 16) != 0) return -errno;
+        char *memory = mmap(NULL, (size_t)(bytes / 16), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        unlink("mapped");
+        close(descriptor);
+        if (memory == MAP_FAILED) return -errno;
+        memset(memory, 1, (size_t)(bytes / 16));
+        written += bytes / 16;
+    }
+    return written;
+}
+
 static long take(const char *what, long amount) {
     if (strcmp(what, "fork") == 0) return start_many(amount);
     if (strcmp(what, "leave") == 0) return leave();
@@ -107,6 +141,8 @@ static long take(const char *what, long amount) {
     if (strcmp(what, "one file") == 0) return fill(amount, 1, 0);
     if (strcmp(what, "files") == 0) return fill(amount, 16, 0);
     if (strcmp(what, "nameless") == 0) return fill(amount, 16, 1);
+    if (strcmp(what, "in child") == 0) return fill_in_child(amount);
+    if (strcmp(what, "mapped") == 0) return fill_mapped(amount);
     if (strcmp(what, "pid") == 0) return getpid();
     return -1;
 }

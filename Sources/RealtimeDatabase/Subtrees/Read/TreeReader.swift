@@ -8,6 +8,8 @@ public import Tree
 public struct TreeReader {
     let store: any ReadableStore
     let state: TreeState
+    /// Ends scans of many rows; nil where they are not expected.
+    var scanGuard: ScanGuard?
 
     init(_ store: any ReadableStore, state: TreeState) {
         self.store = store
@@ -85,6 +87,15 @@ public struct TreeReader {
     /// `ReadableStore.scan` without what is dead: a dead range costs one seek.
     func scan(
         _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool = false,
+        _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> ScanStep
+    ) throws(StoreError) {
+        guard let scanGuard else { return try scanLive(space, from: lower, to: upper, reversed: reversed, body) }
+        try scanLive(space, from: lower, to: upper, reversed: reversed) { key, value in scanGuard.goesOn() ? body(key, value) : .stop }
+        if let failure = scanGuard.failure { throw StoreError(.interrupted, failure.message) }
+    }
+
+    private func scanLive(
+        _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> ScanStep
     ) throws(StoreError) {
         let dead = state.dead(in: space)
