@@ -6,6 +6,8 @@ import Synchronization
 public enum DescriptorLimit {
     /// The highest limit asked for. Programs that loop over all descriptors up to their limit would take seconds.
     private static let most = 1 << 20
+    /// A process with a lower limit has none left for connections.
+    public static let least = 128
     private static let limit = Atomic<Int>(.max)
     /// The limit that holds; none before ``raise()``.
     public static var current: Int { limit.load(ordering: .relaxed) }
@@ -21,6 +23,8 @@ public enum DescriptorLimit {
     @discardableResult
     public static func raise() -> Int {
         let limit = linux_raise_open_files(most)
+        // Without an answer of the system none is known.
+        guard limit > 0 else { return .max }
         Self.limit.store(limit, ordering: .relaxed)
         let kept = kept(of: limit)
         firstKept.store(Int32(limit - kept), ordering: .relaxed)

@@ -57,15 +57,6 @@ public final class Listener {
 
     deinit { close() }
 
-    /// The socket itself, with a descriptor of its own: it listens on when this is closed.
-    ///
-    /// - Throws: `LoopError` when there is no descriptor left.
-    public func listeningSocket() throws(LoopError) -> ListeningSocket {
-        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-        if copy < 0 { throw LoopError(code: -errno, operation: "listen", subject: "\(port)") }
-        return try ListeningSocket(descriptor: copy)
-    }
-
     /// Accepts no more connections. What is accepted stays open.
     public func close() {
         guard !isClosed else { return }
@@ -119,7 +110,7 @@ public final class Listener {
     }
 
     private func hold() {
-        if held < 0 { held = open("/dev/null", O_RDONLY | O_CLOEXEC) }
+        if held < 0, !isClosed { held = open("/dev/null", O_RDONLY | O_CLOEXEC) }
     }
 
     /// Leaves connections in the kernel for a moment.
@@ -132,6 +123,7 @@ public final class Listener {
     }
 
     private func resume() {
+        guard !isClosed else { return }
         hold()
         do throws(LoopError) {
             try poll?.watch(.readable)

@@ -27,6 +27,9 @@ final class ThreadPool: @unchecked Sendable {
                 if next == work.count {
                     work.removeAll(keepingCapacity: true)
                     next = 0
+                } else if next >= 1024, next * 2 > work.count {
+                    work.removeFirst(next)
+                    next = 0
                 }
             }
             // The closure must be released after it has run.

@@ -8,14 +8,31 @@ public enum Folder {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The names in a folder, without `.` and `..`, in no order; none where it cannot be read.
+    /// The names in a folder, without `.` and `..`, in no order; none where it cannot be read. A name that is not UTF-8 is repaired, and so
+    /// names no file: see ``rawNames(in:limit:)``.
     public static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        return rawNames(in: descriptor).map { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+    }
+
+    /// The names in an open folder, without `.` and `..`, in no order, each with the zero byte that ends it: any bytes may be one.
+    ///
+    /// - Parameter limit: how many at most.
+    public static func rawNames(in folder: Int32, limit: Int = .max) -> [[CChar]] {
+        // The stream has a place in the folder of its own.
+        let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0 else { return [] }
+        guard let directory = fdopendir(copy) else {
+            close(copy)
+            return []
+        }
         defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if name != ".", name != ".." { names.append(name) }
+        var names: [[CChar]] = []
+        while names.count < limit, let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0] }
+            if name != [46, 0], name != [46, 46, 0] { names.append(name) }
         }
         return names
     }

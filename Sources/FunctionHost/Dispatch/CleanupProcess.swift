@@ -9,7 +9,15 @@ final class CleanupProcess {
     private let log: Logger
     private var process: ChildProcess?
     private var workers: Set<Int32> = []
-    private var isStopped = false
+    /// Workers that have ended while there was no process to be told.
+    private var untold: [Int32] = []
+    private var restart: Timer?
+    private var restartMilliseconds = CleanupProcess.restartMillisecondsMin
+    private var startedMilliseconds: UInt64 = 0
+
+    /// A process that ends as soon as it has started is started again ever more rarely.
+    private static let restartMillisecondsMin: UInt64 = 10
+    private static let restartMillisecondsMax: UInt64 = 10_000
 
     init(loop: EventLoop, executable: String, log: Logger) {
         self.loop = loop
@@ -25,20 +33,32 @@ final class CleanupProcess {
 
     /// A worker has ended, and what it has started must end with it.
     func workerDidEnd(_ pid: Int32) {
-        if workers.remove(pid) != nil { tell(-pid) }
+        guard workers.remove(pid) != nil else { return }
+        if process == nil { untold.append(pid) } else { tell(-pid) }
     }
 
     private func start() {
+        guard restart == nil else { return }
         let command = ChildProcess.Command(
             program: executable, arguments: ["hearth", "clean-up"], environment: [], directory: nil, descriptors: [.socket, .null, .null])
         do throws(LoopError) {
             let process = try ChildProcess(loop: loop, command)
             self.process = process
+            startedMilliseconds = loop.nowMilliseconds
             process.sockets[0].handler = self
-            process.exited = { [weak self] _ in self?.didEnd() }
+            process.exited = { [weak self, weak process] _ in
+                process?.sockets[0].close()
+                self?.didEnd()
+            }
             for pid in workers { tell(pid) }
+            for pid in untold {
+                tell(pid)
+                tell(-pid)
+            }
+            untold = []
         } catch {
             log.warning("what workers leave behind will not be ended", metadata: ["reason": "\(error)"])
+            startLater()
         }
     }
 
@@ -53,13 +73,19 @@ final class CleanupProcess {
     /// The process ended unexpectedly: start another one.
     private func didEnd() {
         process = nil
-        if !workers.isEmpty, !isStopped { start() }
+        if loop.nowMilliseconds - startedMilliseconds > Self.restartMillisecondsMax { restartMilliseconds = Self.restartMillisecondsMin }
+        startLater()
     }
 
-    /// Every worker has ended. The process ends with what it still does.
-    func stop() {
-        isStopped = true
-        process?.sockets.first?.close()
+    private func startLater() {
+        guard restart == nil, !(workers.isEmpty && untold.isEmpty) else { return }
+        let timer = Timer(loop: loop) { [unowned self] in
+            restart = nil
+            if process == nil { start() }
+        }
+        timer.start(afterMilliseconds: restartMilliseconds)
+        restartMilliseconds = min(restartMilliseconds * 4, Self.restartMillisecondsMax)
+        restart = timer
     }
 }
 

@@ -74,6 +74,11 @@ final class Dispatcher {
         if limits.isSandboxed { watchWorkers() }
     }
 
+    /// Removes control groups of processes that have ended without removing them.
+    func removeAbandonedGroups() {
+        EventLoop.offload { [groups = launch.variables.groups] in groups.removeAbandoned() }
+    }
+
     /// Starts the watches that sandboxed workers need: folder sizes and system files.
     private func watchWorkers() {
         quota = FolderQuota(loop: loop, bytesMax: limits.folderBytes) { [unowned self] in

@@ -1,4 +1,5 @@
 import EventLoop
+import Files
 import FunctionWorker
 import Glibc
 
@@ -66,7 +67,7 @@ private struct FolderUse {
     /// - Parameter processes: all that there are: workers, and what they have started, have their own sessions.
     static func isOver(_ bytesMax: Int, _ subject: FolderQuota.Subject, among processes: [SessionMember]) -> Bool {
         var use = FolderUse(bytesMax: bytesMax)
-        use.addFolder(subject.folder, in: AT_FDCWD, depth: 0)
+        use.addFolder(subject.folder.utf8CString.map { $0 }, in: AT_FDCWD, depth: 0)
         for process in processes where subject.workers.contains(process.session) { use.addNameless(of: process.id, subject.folder) }
         return use.bytes > bytesMax
     }
@@ -74,19 +75,13 @@ private struct FolderUse {
     private init(bytesMax: Int) { self.bytesMax = bytesMax }
 
     /// The worker may change what it is while it is looked at: links are not followed, and every step begins at an open folder.
-    private mutating func addFolder(_ name: String, in parent: Int32, depth: Int) {
+    private mutating func addFolder(_ name: [CChar], in parent: Int32, depth: Int) {
         // A deeper tree counts as too large.
         guard depth < Self.depthMax else { return bytes = bytesMax + 1 }
         let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        guard let directory = fdopendir(descriptor) else {
-            close(descriptor)
-            return
-        }
-        defer { closedir(directory) }
-        while bytes <= bytesMax, let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            guard name != ".", name != ".." else { continue }
+        defer { close(descriptor) }
+        for name in Folder.rawNames(in: descriptor, limit: bytesMax / Self.fileBytesMin + 1) where bytes <= bytesMax {
             var status = stat()
             guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
             bytes += max(Int(status.st_blocks) * 512, Self.fileBytesMin)
@@ -97,12 +92,12 @@ private struct FolderUse {
     /// Adds files that a process has open, or maps, and that have no name any more.
     private mutating func addNameless(of pid: Int32, _ folder: String) {
         addMapped(of: pid, folder)
-        guard let directory = opendir("/proc/\(pid)/fd") else { return }
-        defer { closedir(directory) }
-        while bytes <= bytesMax, let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let descriptor = open("/proc/\(pid)/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        for name in Folder.rawNames(in: descriptor) where bytes <= bytesMax {
             var status = stat()
-            guard fstatat(dirfd(directory), name, &status, 0) == 0, status.st_nlink == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            guard fstatat(descriptor, name, &status, 0) == 0, status.st_nlink == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
             if seen.insert(UInt64(status.st_ino)).inserted { bytes += Int(status.st_blocks) * 512 }
         }
     }

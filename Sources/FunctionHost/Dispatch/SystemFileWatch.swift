@@ -1,4 +1,5 @@
 import EventLoop
+import Files
 import FunctionWorker
 import Glibc
 
@@ -7,7 +8,7 @@ final class SystemFileWatch {
     private static let settleMilliseconds: UInt64 = 200
     private let loop: EventLoop
     private let changed: () -> Void
-    private var watcher: FileWatcher?
+    private var watchers: [FileWatcher] = []
     private var timer: Timer?
     private var known = SystemFileWatch.identities
 
@@ -16,9 +17,13 @@ final class SystemFileWatch {
     init(loop: EventLoop, changed: @escaping () -> Void) throws(LoopError) {
         self.loop = loop
         self.changed = changed
-        let names = Set(WorkerSandbox.systemFiles.compactMap { $0.split(separator: "/").last.map(String.init) })
-        watcher = try FileWatcher(loop: loop, path: "/etc") { [unowned self] name in
-            if name.map(names.contains) ?? true { lookSoon() }
+        let folders = Dictionary(grouping: WorkerSandbox.systemFiles, by: Folder.parent)
+        for (folder, files) in folders where access(folder, F_OK) == 0 {
+            let names = Set(files.compactMap { $0.split(separator: "/").last.map(String.init) })
+            watchers.append(
+                try FileWatcher(loop: loop, path: folder) { [unowned self] name in
+                    if name.map(names.contains) ?? true { lookSoon() }
+                })
         }
     }
 

@@ -11,7 +11,9 @@ enum PeerRules {
     ///   - adminToken: whoever presents it as bearer token may invoke what is not public.
     ///   - proxies: those that are believed where they name a client.
     static func admit(_ exchange: HTTPExchange, _ function: RegisteredFunction, adminToken: [UInt8], proxies: TrustedProxies) -> Bool {
-        if function.options.ingress != .all, proxies.client(of: exchange)?.isInternal != true { return false }
+        if function.options.ingress != .all {
+            guard proxies.client(of: exchange)?.isInternal == true, !DevelopmentAccess.mayBeForeignPage(exchange) else { return false }
+        }
         // Callables are public: they check their caller's ID token (spec functions 9).
         guard !function.isCallable, function.options.invoker != .everybody else { return true }
         guard let header = exchange.header("authorization"), header.count > 7,

@@ -56,6 +56,9 @@ struct DataDirectory: Sendable {
     /// Reads the token, or makes one of 256 random bits on first start.
     private static func adminToken(in path: String) throws(HostStartError) -> [UInt8] {
         let file = "\(path)/admin-token"
+        // One that was copied here may be readable for others.
+        var status = stat()
+        if lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 { chmod(file, 0o600) }
         do throws(FileFailure) {
             let token = try DurableFile.kept(file, sizeBytesMax: 1024, mode: 0o600) {
                 var generator = SystemRandomNumberGenerator()

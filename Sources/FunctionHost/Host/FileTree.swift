@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Files and folders. Everything blocks.
@@ -11,19 +12,19 @@ enum FileTree {
     /// what is very deep is moved up first.
     static func remove(_ path: String) {
         if unlink(path) == 0 { return }
-        let top = openFolder(path, in: AT_FDCWD)
+        let top = openFolder(path.utf8CString.map { $0 }, in: AT_FDCWD)
         guard top >= 0 else { return }
         defer { close(top) }
         var moved = 0
         repeat {
             let before = moved
-            for name in names(in: top) { remove(name, in: top, depth: 1, top: top, moved: &moved) }
+            for name in Folder.rawNames(in: top) { remove(name, in: top, depth: 1, top: top, moved: &moved) }
             if moved == before { break }
         } while true
         rmdir(path)
     }
 
-    private static func remove(_ name: String, in folder: Int32, depth: Int, top: Int32, moved: inout Int) {
+    private static func remove(_ name: [CChar], in folder: Int32, depth: Int, top: Int32, moved: inout Int) {
         if unlinkat(folder, name, 0) == 0 { return }
         guard depth < depthMax else {
             if renameat(folder, name, top, ".hearth-moved-\(moved)") == 0 { moved += 1 }
@@ -31,28 +32,12 @@ enum FileTree {
         }
         let descriptor = openFolder(name, in: folder)
         guard descriptor >= 0 else { return }
-        for name in names(in: descriptor) { remove(name, in: descriptor, depth: depth + 1, top: top, moved: &moved) }
+        for name in Folder.rawNames(in: descriptor) { remove(name, in: descriptor, depth: depth + 1, top: top, moved: &moved) }
         close(descriptor)
         unlinkat(folder, name, AT_REMOVEDIR)
     }
 
-    private static func openFolder(_ name: String, in folder: Int32) -> Int32 {
+    private static func openFolder(_ name: [CChar], in folder: Int32) -> Int32 {
         openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    }
-
-    private static func names(in folder: Int32) -> [String] {
-        let copy = openFolder(".", in: folder)
-        guard copy >= 0 else { return [] }
-        guard let directory = fdopendir(copy) else {
-            close(copy)
-            return []
-        }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 }

@@ -62,7 +62,12 @@ public final class HearthHost {
         self.configuration = configuration
         self.options = options
         self.executable = executable
-        DescriptorLimit.raise()
+        let openFilesMax = DescriptorLimit.raise()
+        guard openFilesMax >= DescriptorLimit.least else {
+            throw HostStartError(
+                "this process may have \(openFilesMax) open files; at least \(DescriptorLimit.least) are needed: raise the hard limit "
+                    + "(ulimit -Hn, or LimitNOFILE of the service)")
+        }
         data = try DataDirectory(path: options.dataDirectory)
         let deployed = DeployedFile(path: data.deployed)
         let state = try DeployedFile(path: options.takeover?.deployed ?? data.deployed).read()

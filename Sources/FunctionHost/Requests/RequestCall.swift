@@ -130,7 +130,8 @@ struct ResponseDescription {
     /// - Returns: nil for anything else than that, and for a status that is no final one.
     init?(_ bytes: Span<UInt8>) {
         guard let object = (try? JSONValue(parsing: bytes))?.object else { return nil }
-        let status = object["status"]?.int ?? 200
+        // A number that is no status, or no number, is not the same as none.
+        let status = object["status"].map { $0.int ?? 0 } ?? 200
         guard (200...599).contains(status) else { return nil }
         let words = object["headers"]?.array ?? []
         guard words.count % 2 == 0 else { return nil }

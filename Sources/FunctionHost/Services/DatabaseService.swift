@@ -132,6 +132,9 @@ private final class ValueCollector {
 
     /// How often it looks whether there is room again for another piece.
     private static let roomMilliseconds: UInt64 = 5
+    /// How often it looks before it gives up, and the snapshot with it: for a minute.
+    private static let looksMax = 12_000
+    private var looks = 0
 
     init(_ stream: ValueStream, _ path: Path, _ loop: EventLoop, _ hold: MemoryHold, _ completion: @escaping (ServiceAnswer) -> Void) {
         self.hold = hold
@@ -145,6 +148,7 @@ private final class ValueCollector {
     func next() {
         // A piece is as long as the first one, as a rule.
         guard hold.grow(to: json.count + stream.first.count) == .granted else { return wait() }
+        looks = 0
         stream.next(on: loop) { [self] piece in
             switch piece {
             case .some(let more):
@@ -159,6 +163,11 @@ private final class ValueCollector {
     }
 
     private func wait() {
+        looks += 1
+        guard looks < Self.looksMax else {
+            stream.cancel()
+            return completion(.failure(.resourceExhausted, "there was no memory for the value of \(path) for a minute"))
+        }
         let timer = Timer(loop: loop) { [self] in
             self.timer = nil
             next()

@@ -144,9 +144,11 @@ final class NamespaceDelivery {
     private func start(_ lane: EventLane, _ queue: FunctionQueue, _ target: any EventTarget) {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
         let now = WallClock.now().unixMilliseconds
-        guard event.progress.notBefore <= now else {
+        let wait = event.progress.notBefore - now
+        // No wait is as long as that: the clock was set back.
+        guard wait <= 0 || wait > settings.retries.mostMilliseconds else {
             // A clock that was set back makes nobody wait longer than a failure does.
-            return queue.wait(lane, milliseconds: UInt64(min(event.progress.notBefore - now, settings.retries.mostMilliseconds)))
+            return queue.wait(lane, milliseconds: UInt64(wait))
         }
         guard event.chain.depth <= settings.chainDepthMax else { return giveUp(lane, queue, .chainTooLong) }
         lane.state = .running

@@ -155,6 +155,8 @@ final class HostUpgrade {
 
     private func didExit(_ ending: ChildProcess.Ending) {
         guard phase != .serving else { return host.successorDidEnd(ending) }
+        // It had no time to remove the control groups of its workers.
+        host.dispatcher.removeAbandonedGroups()
         guard phase != .over else { return }
         let end = ending.signal != 0 ? "was ended by signal \(ending.signal)" : "ended with status \(ending.status)"
         fail(refusal ?? "the new host \(end) before it served; its log says more")

@@ -18,6 +18,8 @@ final class ClientTransfer {
     /// Asked by libcurl, at an address that stays.
     private let gate = UnsafeMutablePointer<hearth_curl_gate>.allocate(capacity: 1)
     private var isRefused = false
+    /// Whether it was tried to connect to an address that may be connected to.
+    private var hasConnected = false
 
     /// - Parameter admits: which addresses it may connect to; nil for all.
     /// - Throws: ``ClientError`` where libcurl refuses an option.
@@ -50,7 +52,7 @@ final class ClientTransfer {
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return ClientError(.responseTooLarge, "The answer is longer than \(responseBytesMax) bytes.")
         }
-        if isRefused, code == CURLE_COULDNT_CONNECT {
+        if isRefused, !hasConnected, code == CURLE_COULDNT_CONNECT {
             return ClientError(.forbiddenAddress, "The name leads to an address of a private network, or to another one that is not connected to.")
         }
         let kind: ClientError.Kind =
@@ -106,7 +108,11 @@ final class ClientTransfer {
     }
 
     private func mayConnect(to address: UnsafePointer<sockaddr>) -> Bool {
-        if let known = NetworkAddress(address), admits?(known) != false { return true }
+        if let known = NetworkAddress(address), admits?(known) != false {
+            // What fails from here on is not for want of permission.
+            hasConnected = true
+            return true
+        }
         isRefused = true
         return false
     }

@@ -23,26 +23,28 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
             guard LoopbackName.matches(peer: exchange.peerAddress) else {
                 return "counts from this machine only, and the request came from \(exchange.peerAddress)"
             }
-            if let field = Self.proxyFields.first(where: { exchange.header($0) != nil }) {
+            if let field = exchange.forwardingField {
                 return "counts from this machine only, and the request has passed a proxy (\(field))"
             }
-            return pageRefusal(exchange, LoopbackName.matches)
+            return pageRefusal(exchange, LoopbackName.matches, LoopbackName.matches)
         case .network:
             if isInQuery { return DevelopmentAccess.loopback.refusal(of: exchange) }
-            return pageRefusal(exchange, LoopbackName.isOutsidePublicNames)
+            return pageRefusal(exchange, LoopbackName.isOutsidePublicNames, LoopbackName.isInternal)
         }
     }
 
-    private static let proxyFields: [StaticString] = ["x-forwarded-for", "forwarded", "via", "x-forwarded-host", "x-real-ip"]
-
     /// Why the request may be one of a foreign web page.
-    private func pageRefusal(_ exchange: HTTPExchange, _ isTrusted: (Span<UInt8>) -> Bool) -> String? {
+    ///
+    /// - Parameters:
+    ///   - isTrusted: tells hosts that no foreign page can be asked for by.
+    ///   - isOwn: tells hosts whose pages are trusted. Pages of the host that the request names are, too.
+    private func pageRefusal(_ exchange: HTTPExchange, _ isTrusted: (Span<UInt8>) -> Bool, _ isOwn: (Span<UInt8>) -> Bool) -> String? {
         let host = exchange.host
         guard isTrusted(LoopbackName.host(ofAuthority: host)) else {
             return "does not count for the host \"\(Self.shown(host))\"; ask for localhost or a numeric address"
         }
         if let origin = exchange.header("origin") {
-            guard isTrusted(LoopbackName.host(ofOrigin: origin)) else {
+            guard isOwn(LoopbackName.host(ofOrigin: origin)) || exchange.isOfOwnPage else {
                 return "does not count in requests of web pages of \"\(Self.shown(origin))\""
             }
         } else if let site = exchange.header("sec-fetch-site"), site.equalsIgnoringCase(lowercase: "cross-site") {
@@ -51,5 +53,28 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
         return nil
     }
 
+    /// Whether a request may be one of a web page of another site in a browser of this machine or of its network, which such a page uses
+    /// to reach what it cannot reach itself.
+    ///
+    /// A page that has given its own name this machine's address (DNS rebinding) is told by that name, where the browser runs here.
+    public static func mayBeForeignPage(_ exchange: HTTPExchange) -> Bool {
+        if let origin = exchange.header("origin") {
+            if !LoopbackName.isInternal(LoopbackName.host(ofOrigin: origin)), !exchange.isOfOwnPage { return true }
+        } else if let site = exchange.header("sec-fetch-site"), site.equalsIgnoringCase(lowercase: "cross-site") {
+            return true
+        }
+        guard LoopbackName.matches(peer: exchange.peerAddress), !exchange.wasForwarded else { return false }
+        return !LoopbackName.isOutsidePublicNames(LoopbackName.host(ofAuthority: exchange.host))
+    }
+
     private static func shown(_ text: Span<UInt8>) -> String { text.extracting(first: min(text.count, 100)).string() }
+}
+
+extension HTTPExchange {
+    /// Whether the page that the request says it is from has the host that the request names.
+    fileprivate var isOfOwnPage: Bool {
+        guard let origin = header("origin") else { return false }
+        let page = LoopbackName.host(ofOrigin: origin).string().lowercased()
+        return !page.isEmpty && page == LoopbackName.host(ofAuthority: host).string().lowercased()
+    }
 }

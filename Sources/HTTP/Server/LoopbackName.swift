@@ -23,6 +23,11 @@ public enum LoopbackName {
         return numeric(host(ofAuthority: peer.span))?.isLoopback ?? false
     }
 
+    /// Whether a host, without port, is of this machine or of a private network: a numeric address of one, or a name of one label.
+    static func isInternal(_ host: Span<UInt8>) -> Bool {
+        numeric(host).map(\.isInternal) ?? isOutsidePublicNames(host)
+    }
+
     /// Whether a host, without port, cannot be a name that its owner has put into the public DNS: a numeric address, a name of one label,
     /// or a name of this machine.
     static func isOutsidePublicNames(_ host: Span<UInt8>) -> Bool {

@@ -38,10 +38,14 @@ public struct TrustedProxies: Sendable {
 
 extension HTTPExchange {
     /// Whether the request says that a proxy has sent it on. A proxy may also say nothing.
-    public var wasForwarded: Bool {
-        header("x-forwarded-for") != nil || header("via") != nil || header("forwarded") != nil || header("x-real-ip") != nil
-            || header("x-forwarded-proto") != nil || header("x-forwarded-host") != nil || header("x-forwarded-server") != nil
-    }
+    public var wasForwarded: Bool { forwardingField != nil }
+
+    /// The field that says so.
+    var forwardingField: StaticString? { Self.forwardingFields.first { header($0) != nil } }
+
+    private static let forwardingFields: [StaticString] = [
+        "x-forwarded-for", "via", "forwarded", "x-real-ip", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-server",
+    ]
 }
 
 extension Substring {

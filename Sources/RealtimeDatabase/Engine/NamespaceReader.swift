@@ -284,6 +284,7 @@ final class NamespaceReader {
     /// Ends a snapshot; its connection may serve again.
     func release(_ snapshot: Snapshot) {
         snapshot.store.endSnapshot()
+        snapshot.store.isFrugal = false
         if spare.count < Self.sparesMax, snapshot.generation == generation { spare.append(snapshot.store) }
     }
 
@@ -446,6 +447,7 @@ final class NamespaceReader {
         guard scratch.count <= request.bytesMax else { throw .tooLarge }
         if let refusal = longAnswerRefusal { return .refused(refusal) }
         current = nil
+        snapshot.store.isFrugal = true
         var request = request
         if !request.principal.isAdmin {
             let latest = EventLoop.monotonicNanoseconds() + UInt64(settings.limits.readSeconds * 1e9)

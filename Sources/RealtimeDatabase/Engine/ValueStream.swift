@@ -12,6 +12,8 @@ public final class ValueStream: Sendable {
     public let etag: String?
     /// The transaction whose state it is.
     public let commit: UInt64
+    /// Memory that it takes until its end: what a query has selected, and a connection to the file.
+    public let heldBytes: Int
     private let source: LoopBound<Source>
     private let thread: NamespaceThread
     private let longReads: LongReads
@@ -102,6 +104,7 @@ public final class ValueStream: Sendable {
         self.first = first
         self.etag = etag
         commit = snapshot.commit
+        heldBytes = rest.heldBytes + SQLiteReader.frugalCacheBytes
         thread = reader.thread
         longReads = reader.longReads
         source = LoopBound(

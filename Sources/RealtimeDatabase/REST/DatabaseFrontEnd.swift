@@ -10,7 +10,7 @@ public final class DatabaseFrontEnd {
     let loop: EventLoop
     let settings: DatabaseFrontEndSettings
     let streams: EventStreams
-    private let requesters: RequesterReader
+    let requesters: RequesterReader
     private let hosts = NamespaceHosts()
     private lazy var bodies = BodyBudget(bytesMax: database.limits.bodyBytesInFlightMax) { [unowned self] in request($0, body: $1) }
     /// The traces that writes are parts of.

@@ -5,11 +5,16 @@ import Rules
 extension EventStreamClient {
     /// A sign of life, where nothing else is on its way.
     func beat() {
-        guard case .live = state, !isCongested else { return }
+        guard case .live = state else { return }
+        guard call.credentialHolds() else { return endWithCredential() }
+        guard !isCongested else { return }
         write(EventFrames.keepAlive)
         // Data or time may have taken the permission back without a change of the place.
         if permission.mayEnd { judge() }
     }
+
+    /// The token has ended, or its service account: says so, and ends the stream.
+    func endWithCredential() { close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
 
     /// Other rules are in force: nothing more is told until they have allowed it.
     func rejudge() {

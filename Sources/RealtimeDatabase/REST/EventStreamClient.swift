@@ -89,6 +89,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             try admit()
             state = .reading
             didRead(outcome)
+            if case .over = state { return }
             wait = call.front.database.awaitNamespace(absent.name, on: call.front.loop) { [weak self] news in self?.hear(news) }
         }
     }
@@ -136,7 +137,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     }
 
     /// Ends the stream and says why, unless a frame has begun that this would become a part of.
-    private func close(_ frame: [UInt8]) {
+    func close(_ frame: [UInt8]) {
         if case .sending = state { return abort() }
         guard end() else { return }
         exchange.write(frame.span)
@@ -220,6 +221,10 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             gather(rest)
         case .stream(let rest):
             if let refusal = rest.admit(client: call.front.settings.proxies.customer(of: call.exchange)) { return refuse(refusal) }
+            guard resultCharge.grow(to: rest.heldBytes) == .granted else {
+                rest.cancel()
+                return refuse(.tooManyResults)
+            }
             commit = rest.commit
             permission.wasGranted(at: commit)
             guard startAnswer() else { return rest.cancel() }
@@ -238,7 +243,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             switch piece {
             case .some(let bytes):
                 gathered += bytes
-                guard resultCharge.grow(to: windowBytes + gathered.count) == .granted else {
+                guard resultCharge.grow(to: windowBytes + gathered.count + rest.heldBytes) == .granted else {
                     rest.cancel()
                     return refuse(.tooManyResults)
                 }
@@ -287,7 +292,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private func startAnswer() -> Bool {
         guard !exchange.isAnswered else { return true }
         do throws(RESTError) {
-            expiry = try call.expiryTimer { [unowned self] in close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+            expiry = try call.expiryTimer { [unowned self] in endWithCredential() }
         } catch {
             if end() { call.refuse(error) }
             return false
@@ -315,6 +320,10 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     func receive(_ frame: EventFrame) -> Bool {
         guard !frame.bytes.isEmpty, !isStale else { return false }
         if case .over = state { return false }
+        if !call.credentialHolds() {
+            endWithCredential()
+            return false
+        }
         if case .live = state, !isCongested, backlog.isEmpty, permission.allows(frame.commit) {
             guard frame.commit > commit else { return false }
             write(frame.bytes)
@@ -333,6 +342,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
 
     /// Something changed that a query may see.
     func refresh() {
+        guard call.credentialHolds() else { return endWithCredential() }
         isStale = true
         go()
     }

@@ -18,7 +18,7 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
     func open() throws(RESTError) {
         try call.front.streams.admit(self)
         do throws(RESTError) {
-            expiry = try call.expiryTimer { [unowned self] in close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+            expiry = try call.expiryTimer { [unowned self] in endWithCredential() }
         } catch {
             call.front.streams.dismiss(self)
             throw error
@@ -30,7 +30,10 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
         beat()
     }
 
+    private func endWithCredential() { close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+
     func beat() {
+        guard call.credentialHolds() else { return endWithCredential() }
         if !isCongested { write(EventFrames.keepAlive) }
     }
 

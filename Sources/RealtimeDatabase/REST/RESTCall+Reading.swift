@@ -87,11 +87,12 @@ extension RESTCall {
             } else if let refusal = rest.admit(client: front.settings.proxies.customer(of: exchange)) {
                 refuse(RESTError(refusal))
             } else {
-                guard exchange.admits(answerOf: rest.first.count) else {
+                var charge = exchange.answerCharge()
+                guard exchange.admits(answerOf: rest.first.count), charge.grow(to: rest.heldBytes) == .granted else {
                     rest.cancel()
                     return refuse(.tooMuchIsRead)
                 }
-                LongAnswer(self, rest).begin()
+                LongAnswer(self, rest, charge).begin()
             }
         }
     }
@@ -118,11 +119,16 @@ extension Cancellation: HTTPExchangeObserver {
 final class LongAnswer: HTTPExchangeObserver {
     private let call: RESTCall
     private let rest: ValueStream
-    private var isComplete = false
+    /// Counts what the rest of the answer takes.
+    private var charge: MemoryCharge
+    private var isComplete = false {
+        didSet { charge.set(to: 0) }
+    }
 
-    init(_ call: RESTCall, _ rest: ValueStream) {
+    init(_ call: RESTCall, _ rest: ValueStream, _ charge: consuming MemoryCharge) {
         self.call = call
         self.rest = rest
+        self.charge = charge
     }
 
     /// Sends the first piece, and sees to the others.

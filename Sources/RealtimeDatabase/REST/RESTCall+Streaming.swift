@@ -27,6 +27,19 @@ extension RESTCall {
         return timer
     }
 
+    /// Whether the sender's credential is worth what it was when the request came: clocks are set, and service accounts are deleted.
+    func credentialHolds() -> Bool {
+        if let expires = requester.expires, expires * 1000 <= UnixTime.milliseconds() { return false }
+        // Tokens of users end by their time alone.
+        guard requester.isAdmin else { return true }
+        do throws(RESTError) {
+            guard case .known = try front.requesters.read(exchange, parameters) else { return false }
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Whether the sender asks for a stream.
     var wantsStream: Bool {
         let exchange = exchange

@@ -171,6 +171,7 @@ final class MemoryWriter: OrderedStore {
 final class MemoryReader: SnapshotStore {
     private let namespace: MemoryNamespace
     private var snapshot: MemoryState?
+    var isFrugal = false
 
     init(_ namespace: MemoryNamespace) {
         self.namespace = namespace

@@ -86,6 +86,9 @@ public protocol SnapshotStore: ReadableStore {
 
     /// Gives the snapshot up. Without one, each read sees what was committed last.
     func endSnapshot()
+
+    /// Whether it keeps little in memory: it reads a long answer from one end to the other, and many others may do so, too.
+    var isFrugal: Bool { get set }
 }
 
 /// Why `OrderedStore.checkpoint` is called.

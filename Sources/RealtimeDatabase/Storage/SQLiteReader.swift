@@ -5,8 +5,20 @@ public final class SQLiteReader: SQLiteStore, SnapshotStore {
     private let beginning: Statement
     private let ending: Statement
     private let touching: Statement
+    private let cacheBytes: Int
+    /// What the cache of a connection that reads a long answer may hold.
+    static let frugalCacheBytes = 256 << 10
+
+    public var isFrugal = false {
+        didSet {
+            guard isFrugal != oldValue else { return }
+            // Where this fails, more is kept.
+            try? connection.execute("PRAGMA cache_size = -\((isFrugal ? Self.frugalCacheBytes : cacheBytes) / 1024)")
+        }
+    }
 
     init(path: String, settings: SQLiteSettings) throws(StoreError) {
+        cacheBytes = settings.readerCacheBytes
         let connection = try SQLiteSchema.openReader(path, settings: settings)
         do {
             beginning = try connection.prepare("BEGIN")

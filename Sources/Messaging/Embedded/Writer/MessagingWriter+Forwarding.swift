@@ -138,7 +138,10 @@ extension MessagingWriter {
         forwarding.isTicking = false
         guard let store else { return }
         do throws(SQLiteError) {
-            for device in forwarding.schedule.rested(now: loop.nowMilliseconds, limit: Self.devicesInTurn) { try schedule(device, store) }
+            let rested = forwarding.schedule.rested(now: loop.nowMilliseconds, limit: Self.devicesInTurn)
+            for device in rested { try schedule(device, store) }
+            // Others have rested, too, as after an outage of their service.
+            if rested.count == Self.devicesInTurn { loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.forwardTick() } }
         } catch {
             didFail("waiting messages cannot be read", error)
         }

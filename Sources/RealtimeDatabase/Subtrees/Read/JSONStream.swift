@@ -15,6 +15,9 @@ public final class JSONStream {
     private var isFinished = false
     private let isAlwaysThere: Bool
 
+    /// Memory that it takes until its end, besides the pieces: what a query has selected.
+    var heldBytes: Int { pieces.reduce(0) { $0 + $1.lower.count + $1.upper.count + 2 * 32 + MemoryLayout<KeyRange>.stride } }
+
     /// The whole node at `key`.
     public convenience init(_ reader: TreeReader, at key: PathKey, form: JSONForm, isPretty: Bool = false) {
         let range = KeyRange(lower: key.bytes, upper: key.subtreeEnd)
