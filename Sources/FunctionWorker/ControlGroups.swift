@@ -80,9 +80,10 @@ public struct ControlGroups: Sendable, Equatable {
         return files.allSatisfy { access("\(probe)/\($0)", W_OK) == 0 }
     }
 
-    /// Removes the groups that hosts left behind which were killed before they could, with what is still in them. Called before the first
-    /// worker is started. Blocks.
-    public func removeAbandoned() {
+    /// Removes the groups that hosts left behind which were killed before they could, with what is still in them. Blocks.
+    ///
+    /// - Parameter hasOwn: whether groups of this process's number may be its own: it has started workers.
+    public func removeAbandoned(hasOwn: Bool) {
         for folder in Set(folders.values) {
             guard let directory = opendir(folder) else { continue }
             defer { closedir(directory) }
@@ -91,7 +92,7 @@ public struct ControlGroups: Sendable, Equatable {
                     pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
                 }
                 let words = name.split(separator: "-")
-                guard words.count == 3, words[0] == "hearth", let host = Int32(words[1]), Self.isGone(host) else { continue }
+                guard words.count == 3, words[0] == "hearth", let host = Int32(words[1]), Self.isGone(host) || host == getpid() && !hasOwn else { continue }
                 let group = ControlGroup(version: version, directories: [.tasks: "\(folder)/\(name)"])
                 for _ in 0..<50 where !group.remove() {
                     group.killAll()
@@ -101,8 +102,8 @@ public struct ControlGroups: Sendable, Equatable {
         }
     }
 
-    /// Whether there is no such host any more; one of this number was another process, before this one has made any group.
-    private static func isGone(_ host: Int32) -> Bool { host == getpid() || (kill(host, 0) != 0 && errno == ESRCH) }
+    /// Whether there is no such host any more.
+    private static func isGone(_ host: Int32) -> Bool { kill(host, 0) != 0 && errno == ESRCH }
 
     /// The group of the worker `pid`, whether it is there yet or not; nil where there are no groups.
     public func group(of pid: Int32, hostPID: Int32) -> ControlGroup? {

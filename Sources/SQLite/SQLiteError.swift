@@ -85,7 +85,7 @@ public struct SQLiteError: Error, Sendable, Hashable {
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         case SQLITE_IOERR: systemKind ?? (extendedCode == csqlite_ioerr_nomem() ? .memory : .io)
         // A log that cannot be made is looked for once more, for reading only, which leaves this reason in the place of the first.
-        case SQLITE_CANTOPEN where systemError == ENOENT && operation.hasPrefix("PRAGMA") && Self.isOutOfDescriptors: .noDescriptor
+        case SQLITE_CANTOPEN where systemError == ENOENT && operation.hasPrefix("PRAGMA"): .noDescriptor
         case SQLITE_CANTOPEN: systemKind ?? .cannotOpen
         case SQLITE_PERM: .readOnly
         case SQLITE_CONSTRAINT: .constraint
@@ -94,13 +94,6 @@ public struct SQLiteError: Error, Sendable, Hashable {
         case SQLITE_INTERRUPT: .interrupted
         default: .other
         }
-    }
-
-    /// Whether no file can be opened now. A file that is gone is another matter.
-    private static var isOutOfDescriptors: Bool {
-        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        if descriptor >= 0 { close(descriptor) }
-        return descriptor < 0 && (errno == EMFILE || errno == ENFILE)
     }
 
     /// SQLite calls only `ENOSPC` a full disk, and only when it writes to the database or its log.

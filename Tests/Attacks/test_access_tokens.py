@@ -5,6 +5,7 @@ import urllib.parse
 
 import pytest
 
+from databases import Database
 from messaging import Messaging, assertion
 from tokens import PROJECT
 
@@ -66,3 +67,20 @@ def test_messages_that_are_gone_take_their_accounts_along(messaging):
         path.unlink()
     messaging.host.start()
     assert statuses(messaging, token) == {401}
+
+
+def test_a_deleted_account_hears_nothing_more(messaging):
+    """A stream that it has opened shows nothing that is written afterwards, and ends."""
+    account, scope = messaging.account('gone'), 'https://www.googleapis.com/auth/firebase.database https://www.googleapis.com/auth/userinfo.email'
+    form = urllib.parse.urlencode({
+        'grant_type': 'urn:ietf:params:oauth:grant-type:jwt-bearer', 'assertion': assertion(account, int(time.time()), scope=scope)})
+    token = messaging.wire.request('POST', '/token', {'Content-Type': 'application/x-www-form-urlencoded'}, form).json['access_token']
+    with Database(messaging.host, f'{PROJECT}-default-rtdb') as database:
+        administrator = {'Authorization': f'Bearer {messaging.admin}'}
+        database.put('/x.json', 1, headers=administrator)
+        with database.stream('/x.json', headers={'Authorization': f'Bearer {token}'}) as stream:
+            assert stream.put() == ('/', 1)
+            delete(messaging, account)
+            database.put('/x.json', 'secret', headers=administrator)
+            assert stream.next()[0] == 'auth_revoked'
+            assert stream.has_ended()

@@ -1,7 +1,11 @@
 """A proxy on the host's machine makes every client look local. What it sends on is not taken for a request of this machine, and nobody can
 say in a header where he is."""
 
+import contextlib
+
 import pytest
+
+from processes import until
 
 NAME = 'echo'
 FORWARDED = [{'X-Forwarded-For': '203.0.113.9'}, {'X-Forwarded-For': '127.0.0.1'}, {'Via': '1.1 proxy'}, {'Forwarded': 'for=127.0.0.1'},
@@ -45,6 +49,44 @@ def test_a_trusted_proxy_names_the_client(launch):
         assert found(nonsense) == 403, nonsense
     assert metrics(host, {'X-Forwarded-For': '127.0.0.1'}) == 200
     assert metrics(host, {'X-Forwarded-For': '192.168.1.5'}) == 401
+
+
+FOREIGN = [{'Origin': 'http://evil.example'}, {'Origin': 'null'}, {'Origin': 'https://203.0.113.9'}, {'Sec-Fetch-Site': 'cross-site'}]
+OWN = [{}, {'Origin': 'http://localhost:3000'}, {'Origin': 'http://192.168.1.9'}, {'Sec-Fetch-Site': 'same-origin'}]
+
+
+def test_pages_of_other_sites_are_not_local(launch):
+    """A browser of this machine, or of its network, shows pages of everybody."""
+    host = internal(launch)
+    for headers in OWN:
+        assert (status(host, headers), metrics(host, headers)) == (200, 200), headers
+    for headers in FOREIGN:
+        assert (status(host, headers), metrics(host, headers)) == (403, 401), headers
+
+    def rebound(path):
+        with host.wire() as wire:
+            return wire.request('GET', path, host='evil.example:5001').status
+    assert (rebound(host.path('httpEcho')), rebound('/_/metrics')) == (403, 401)
+
+
+def test_a_client_behind_a_proxy_has_a_share_of_its_own(launch):
+    """Bodies of one that do not end leave room for those of the others."""
+    config = {'server': {'trustedProxies': ['127.0.0.1'], 'memoryBytes': 64 << 20}}
+    host = launch(['Conformance'], mode='development', config=config)
+
+    def echo(client):
+        return host.callable('echo', 'x' * 200_000, headers={'X-Forwarded-For': client}).status
+    wires = []
+    for _ in range(6):
+        wires.append(host.wire())
+        head = f'POST {host.path("echo")} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.5\r\nContent-Type: application/json\r\n'
+        wires[-1].send(f'{head}Content-Length: 9000000\r\n\r\n'.encode())
+        with contextlib.suppress(OSError):
+            wires[-1].send(b'{"data":"' + b'x' * 4_500_000)
+    until(lambda: echo('203.0.113.5') == 429, 'it has all that it may have')
+    assert echo('198.51.100.7') == 200
+    for wire in wires:
+        wire.close()
 
 
 @pytest.mark.parametrize('network', ['10.0.0.0/33', '1.2.3', '::/129', 'fd00::::/8'])

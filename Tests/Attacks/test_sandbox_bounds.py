@@ -101,7 +101,7 @@ def test_one_large_file(glutton):
     assert take(host, 'one file', 200 * MIB) == -errno.EFBIG
 
 
-@pytest.mark.parametrize('what', ['files', 'nameless', 'in child', 'mapped'])
+@pytest.mark.parametrize('what', ['files', 'nameless', 'bad names', 'in child', 'mapped'])
 def test_many_files(what, glutton):
     host = glutton()
     worker = take(host, 'pid')

@@ -1,6 +1,7 @@
 """What a host needs before it serves: its data directory for itself, and its plugins."""
 
 import contextlib
+import shlex
 import subprocess
 
 from processes import until
@@ -48,3 +49,20 @@ def test_a_second_host_leaves_the_data_directory_alone(launch):
     host.process = None
     host.start()
     assert host.result('echo', 2) == 2
+
+
+def test_too_few_open_files(prepare):
+    """A host that could accept no connection does not start."""
+    host = prepare([])
+    command = f'ulimit -n 100 && exec {shlex.join(map(str, host.command()))}'
+    ended = subprocess.run(['bash', '-c', command], cwd=host.folder, text=True, capture_output=True, timeout=60)
+    assert ended.returncode == 1
+    assert 'this process may have 100 open files; at least 128 are needed' in ended.stderr
+
+
+def test_an_admin_token_that_others_could_read(launch):
+    host = launch([])
+    host.stop()
+    (host.data / 'admin-token').chmod(0o644)
+    host.start()
+    assert (host.data / 'admin-token').stat().st_mode & 0o777 == 0o600

@@ -60,7 +60,7 @@ final class Dispatcher {
         mkdir(workersDirectory, 0o700)
         let hostPID = getpid()
         let groups = ControlGroups.detect(hostPID: hostPID)
-        groups.removeAbandoned()
+        groups.removeAbandoned(hasOwn: false)
         self.keepsPrewarmed = keepsPrewarmed
         let variables = WorkerLaunchVariables(
             hostPID: hostPID, openFiles: limits.openFiles, tasks: limits.tasks, folderBytes: limits.folderBytes,
@@ -76,7 +76,7 @@ final class Dispatcher {
 
     /// Removes control groups of processes that have ended without removing them.
     func removeAbandonedGroups() {
-        EventLoop.offload { [groups = launch.variables.groups] in groups.removeAbandoned() }
+        EventLoop.offload { [groups = launch.variables.groups] in groups.removeAbandoned(hasOwn: true) }
     }
 
     /// Starts the watches that sandboxed workers need: folder sizes and system files.

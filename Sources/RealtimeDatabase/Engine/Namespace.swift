@@ -82,7 +82,7 @@ public final class Namespace: OutboxAccess {
         readers.quick.thread.post { [self] in body(readers.quick.reader.value) }
     }
 
-    /// Has `body` called on the thread of each reader, one after the other, and then `completion` on the last one's.
+    /// Has `body` called on the thread of each reader, and then `completion` on the last one's.
     func onEachReader(_ body: @escaping @Sendable (NamespaceReader) -> Void, completion: @escaping @Sendable () -> Void) {
         readers.onEach(body) { [self] in withExtendedLifetime(self, completion) }
     }

@@ -60,19 +60,25 @@ final class NamespaceReaders: Sendable {
         }
     }
 
-    /// Does `body` on each reader's thread, one after the other, and then `completion` on the last one's.
+    /// Does `body` on each reader's thread, behind everything that was asked of it before, and then `completion` on the last one's.
     func onEach(_ body: @escaping @Sendable (NamespaceReader) -> Void, completion: @escaping @Sendable () -> Void = {}) {
-        Self.onEach(open[...], body, completion)
+        let lanes = open
+        let left = Countdown(lanes.count)
+        for lane in lanes {
+            lane.post { reader in
+                body(reader)
+                if left.hit() { completion() }
+            }
+        }
     }
 
-    private static func onEach(
-        _ lanes: ArraySlice<Lane>, _ body: @escaping @Sendable (NamespaceReader) -> Void, _ completion: @escaping @Sendable () -> Void
-    ) {
-        guard let lane = lanes.first else { return completion() }
-        lane.post { reader in
-            body(reader)
-            onEach(lanes.dropFirst(), body, completion)
-        }
+    private final class Countdown: Sendable {
+        private let left: Atomic<Int>
+
+        init(_ count: Int) { left = Atomic(count) }
+
+        /// Whether this was the last one.
+        func hit() -> Bool { left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
     }
 
     /// Ends the threads, after `body` was done on each of them.

@@ -19,7 +19,8 @@ extension RESTCall {
         }
         request.profiledAs = .restRead
         if let known = exchange.header("if-none-match") { request.ifNoneMatch = Self.etag(known) }
-        request.wantsETag = request.ifNoneMatch != nil || wantsETag
+        // A silent answer says nothing of the node, and so has none.
+        request.wantsETag = request.ifNoneMatch != nil || wantsETag && parameters.print != .silent
         if request.wantsETag {
             guard case .value = request.kind else { throw .badRequest("ETags are not supported with this read: only plain values have one") }
         }

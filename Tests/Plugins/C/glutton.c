@@ -100,6 +100,24 @@ static long fill(long bytes, int files, int is_nameless) {
     return written;
 }
 
+/* The same, with names that are no text. */
+static long fill_badly_named(long bytes) {
+    static char block[1 << 20];
+    long written = 0;
+    for (int n = 0; n < 16; n++) {
+        char name[] = "\xff\xfe-file-a";
+        name[sizeof name - 2] = (char)('a' + n);
+        int descriptor = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        for (long part = 0; part < bytes / 16; part += (long)sizeof block) {
+            ssize_t count = write(descriptor, block, sizeof block);
+            if (count < 0) return -errno;
+            written += count;
+        }
+        close(descriptor);
+    }
+    return written;
+}
+
 /* The same in a child that keeps them open and goes on. */
 static long fill_in_child(long bytes) {
     int ends[2];
@@ -141,6 +159,7 @@ static long take(const char *what, long amount) {
     if (strcmp(what, "one file") == 0) return fill(amount, 1, 0);
     if (strcmp(what, "files") == 0) return fill(amount, 16, 0);
     if (strcmp(what, "nameless") == 0) return fill(amount, 16, 1);
+    if (strcmp(what, "bad names") == 0) return fill_badly_named(amount);
     if (strcmp(what, "in child") == 0) return fill_in_child(amount);
     if (strcmp(what, "mapped") == 0) return fill_mapped(amount);
     if (strcmp(what, "pid") == 0) return getpid();
