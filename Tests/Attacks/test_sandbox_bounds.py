@@ -1,13 +1,15 @@
 """A plugin that takes more processes, memory and disk than it may, and that leaves processes behind."""
 
 import errno
+import json
 import os
 import pathlib
+import re
 import signal
 
 import pytest
 
-from hearth import library
+from hearth import callable_headers, library
 from processes import look, until
 
 MIB = 1 << 20
@@ -110,4 +112,19 @@ def test_many_files(what, glutton):
     host.until_logged('folderBytes')
     folder = next(entry for entry in (host.data / 'workers').iterdir() if entry.name.startswith('glutton'))
     until(lambda: sum(file.stat().st_size for file in folder.rglob('*') if file.is_file()) == 0, 'its folder is emptied')
+    assert take(host, 'pid') != worker
+
+
+@pytest.mark.timeout(120)
+def test_a_message_that_is_never_whole(glutton):
+    """What is announced takes nobody's memory, and the worker has an end."""
+    host = glutton({'server': {'memoryBytes': 64 * MIB}})
+    worker = take(host, 'pid')
+    with host.wire() as wire:
+        wire.send_request('POST', host.path('take'), callable_headers(), json.dumps({'data': f'message:{60 * MIB}'}))
+        held = re.search(r'held_bytes\{for="services"\} (\d+)', host.request('GET', '/_/metrics').text)
+        assert int(held[1]) < MIB, 'what has not arrived takes no room'
+        host.until_logged('it began a message to the host and did not finish it', seconds=60)
+        assert wire.response().status == 503
+    until(lambda: is_gone(worker), 'the worker is ended')
     assert take(host, 'pid') != worker

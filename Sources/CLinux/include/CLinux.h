@@ -134,9 +134,9 @@ struct linux_program {
 int linux_start(const struct linux_program *program);
 
 /* Starts a program with the first `count` descriptors as they stand in `descriptors`, -1 for /dev/null, and no others that are closed on
- * exec; with no signal blocked, ignored or handled, and where `leads_session` says so in a session of its own. No memory is copied for it, and the calling thread goes on when the program runs.
- * `watch` gets a descriptor that is readable once the program has ended, -1 where the system has none such or none left. Its process id, or
- * a negated errno where it cannot be run. */
+ * exec; with no signal blocked, ignored or handled, and where `leads_session` says so in a session of its own. No memory is copied for it,
+ * and the calling thread goes on when the program runs. `watch` gets a descriptor that is readable once the program has ended, -1 where the
+ * system has none such or none left. Its process id, or a negated errno where it cannot be run. */
 pid_t linux_spawn(
     const char *program, const char *const *arguments, const char *const *environment, const char *directory, const int *descriptors,
     unsigned count, bool leads_session, int *watch);

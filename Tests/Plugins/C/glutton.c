@@ -100,6 +100,14 @@ static long fill(long bytes, int files, int is_nameless) {
     return written;
 }
 
+/* Says to the host that a message of so many bytes follows: a call of a service. What follows is not as long. */
+static long begin_message(long bytes) {
+    unsigned char header[32] = {0};
+    for (int n = 0; n < 4; n++) header[n] = (unsigned char)(bytes >> 8 * n);
+    header[4] = 69;
+    return write(3, header, sizeof header);
+}
+
 /* The same, with names that are no text. */
 static long fill_badly_named(long bytes) {
     static char block[1 << 20];
@@ -159,6 +167,7 @@ static long take(const char *what, long amount) {
     if (strcmp(what, "one file") == 0) return fill(amount, 1, 0);
     if (strcmp(what, "files") == 0) return fill(amount, 16, 0);
     if (strcmp(what, "nameless") == 0) return fill(amount, 16, 1);
+    if (strcmp(what, "message") == 0) return begin_message(amount);
     if (strcmp(what, "bad names") == 0) return fill_badly_named(amount);
     if (strcmp(what, "in child") == 0) return fill_in_child(amount);
     if (strcmp(what, "mapped") == 0) return fill_mapped(amount);
