@@ -147,6 +147,19 @@ def test_a_dry_run_of_a_library_that_cannot_be_loaded(project, host):
     assert versions(host) == {}
 
 
+@pytest.mark.parametrize('arguments', [['--dry-run'], []])
+def test_a_secret_that_the_host_lacks(arguments, project, host):
+    """The author's own secrets stay where they are; the host's file is meant, and said to be."""
+    spell = {'callableTrigger': {}, 'secretEnvironmentVariables': [{'key': 'API_KEY'}]}
+    project.write(Things=plugin(1, spell=spell))
+    (project.folder / '.secret.local').write_text('API_KEY=mine\n')
+    (project.folder / '.secret.local').chmod(0o600)
+    sentence = project.deploy(*arguments).sentence
+    assert sentence == (f'on the host, {host.folder}/.secret.local: the function spell needs the secret API_KEY; '
+                        'add a line API_KEY=value')
+    assert versions(host) == {}
+
+
 # -- functions that vanished
 
 @pytest.fixture

@@ -202,3 +202,12 @@ def test_a_hundred_saves_leak_nothing(host, library_file):
     artifacts = list((host.data / 'artifacts').glob('*'))
     assert len(artifacts) <= 11, artifacts
     assert not list(library_file.parent.glob('*.new'))
+
+
+def test_a_new_function_without_its_secret_has_no_version_before(host, library_file):
+    spell = {'callableTrigger': {}, 'secretEnvironmentVariables': [{'key': 'API_KEY'}]}
+    put(plugin(SECOND, 'one', spell=spell), library_file)
+    line = host.until_logged('needs the secret API_KEY')
+    assert line.startswith(f'{host.folder}/.secret.local: the function spell needs')
+    assert line.endswith('add a line API_KEY=value; spell is not served.'), line
+    assert 'one is version 2' in host.log
