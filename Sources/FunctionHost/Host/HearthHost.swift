@@ -77,7 +77,7 @@ public final class HearthHost {
         }
         let tellsInvocations = configuration.logging.invocations ?? (configuration.mode == .development && output.isTerminal)
         let level = Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice
-        log = Logger(label: "hearth") { [output] in HostLogHandler(label: $0, output: output, level: level) }
+        log = output.logger(level: level)
         memory = MemoryBudget(bytesMax: configuration.server.memoryBytes ?? MemoryBudget.standardBytes)
         dispatcher = Dispatcher(
             loop: home, limits: PoolLimits(configuration.workers), memory: memory, executable: WorkerProgram.path(executable: executable),
@@ -262,6 +262,8 @@ public final class HearthHost {
 
     func startWatching() {
         guard let report = options.watch else { return }
+        // One line a deployment: the watch tells the person at the terminal of it.
+        if isatty(STDOUT_FILENO) == 1 { deployer.localLog = output.logger(level: log.logLevel, isForTerminals: false) }
         watch = PluginWatch(
             configuration, deployer: deployer, database: database, ledger: builds, loop: home, log: log, report: report)
         watch?.start()

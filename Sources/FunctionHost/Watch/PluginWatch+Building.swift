@@ -48,6 +48,8 @@ extension PluginWatch {
         unbuilt = []
         deployer.deployLocal(configuration, plugins: names) { [self] result in
             for refusal in result.refusals { report(WatchReport(.failure, "\(refusal).")) }
+            let changes = result.changes.filter(\.isChange)
+            if !changes.isEmpty { report(WatchReport(.success, "Libraries: \(Self.list(changes)).")) }
         }
     }
 
