@@ -125,7 +125,8 @@ public final class HearthHost {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, proxies: proxies,
-                    gate: gate, memory: memory, database: database.database, databaseSettings: databaseSettings, messaging: messaging,
+                    gate: gate, memory: memory, database: database.database, rulesPath: database.rulesPath,
+                    databaseSettings: databaseSettings, messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)
