@@ -118,7 +118,8 @@ def test_what_is_made(hearth):
 
 @pytest.mark.parametrize('folder,name', [('hearth', 'HearthPlugin'), ('logging', 'LoggingPlugin'), ('swift', 'SwiftPlugin'),
                                          ('foundation-xml', 'FoundationXmlPlugin'), ('nio', 'NioPlugin'), ('metrics', 'MetricsPlugin'),
-                                         ('async-http-client', 'AsyncHttpClientPlugin'), ('7up', 'Functions7up'), ('...', 'Functions'), ('äöü', 'Functions')])
+                                         ('async-http-client', 'AsyncHttpClientPlugin'), ('7up', 'Functions7up'), ('...', 'Functions'),
+                                         ('äöü', 'Functions')])
 def test_names_from_folders(hearth, folder, name):
     assert hearth.result('init', folder)['name'] == name
 

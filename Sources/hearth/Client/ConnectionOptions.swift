@@ -80,7 +80,12 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The database instance. (default: the project's own)", valueName: "name"))
     var instance: String?
 
-    func target(_ path: String) -> DatabaseTarget { DatabaseTarget(path: path, instance: instance) }
+    /// - Throws: `ClientFailure` where the path has a character that no key can have.
+    func target(_ path: String) throws(ClientFailure) -> DatabaseTarget {
+        let target = DatabaseTarget(path: path, instance: instance)
+        try target.check()
+        return target
+    }
 
     /// The name of the instance for the addresses of the administration; `-` stands for the project's own.
     var name: String { instance ?? "-" }
