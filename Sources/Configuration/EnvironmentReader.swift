@@ -93,13 +93,21 @@ struct EnvironmentReader {
     }
 
     /// Complains about every secret that a function names and `.secret.local` does not give.
-    mutating func requireSecrets(_ functions: [FunctionDeclaration]) {
+    ///
+    /// - Parameter isDeployed: whether the reader of the complaint has a `.secret.local` of their own, which is not this one.
+    mutating func requireSecrets(_ functions: [FunctionDeclaration], isDeployed: Bool) {
         for function in functions where !function.isOmitted(in: configuration) {
             for name in function.secretNames(in: configuration) where secrets[name] == nil {
-                let advice = "add a line \(name)=value"
-                problems.append(Problem(file: secretFile, message: "the function \(function.name) needs the secret \(name); \(advice)"))
+                let message = "the function \(function.name) needs the secret \(name); add a line \(name)=value"
+                problems.append(Problem(file: isDeployed ? secretFileOnHost : secretFile, message: message))
             }
         }
+    }
+
+    /// The file of the secrets for a reader on another machine, or in another folder.
+    private var secretFileOnHost: String {
+        let isBeside = directory == configuration.directory && !secretFile.hasPrefix("/")
+        return "on the host, \(secretFile)\(isBeside ? " beside its functions.json" : "")"
     }
 }
 

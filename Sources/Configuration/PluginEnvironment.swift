@@ -18,16 +18,18 @@ public struct PluginEnvironment: Sendable {
     /// - Parameters:
     ///   - address: host and port at which plugins and clients reach the host, such as `127.0.0.1:5001`.
     ///   - variables: what stands in the place of the `.env` files; secrets are read from their file all the same.
+    ///   - isDeployed: whether the plugin was deployed from elsewhere, so that messages have to say whose files they mean.
     /// - Throws: every line that cannot be read, and every parameter and secret that is needed and has no value.
     public static func load(
-        plugin: PluginSettings, manifest: PluginManifest, configuration: Configuration, address: String, variables: [String: String]? = nil
+        plugin: PluginSettings, manifest: PluginManifest, configuration: Configuration, address: String, variables: [String: String]? = nil,
+        isDeployed: Bool = false
     ) throws(ConfigurationErrors) -> PluginEnvironment {
         var reader = EnvironmentReader(directory: plugin.environmentDirectory, configuration: configuration)
         if let variables { reader.take(variables, for: plugin.name) } else { reader.readVariables() }
         reader.readSecrets()
         let builtIns = BuiltInVariables(configuration: configuration, address: address, revision: plugin.name)
         let parameters = reader.parameters(manifest.params, builtIns: builtIns, plugin: plugin.name)
-        reader.requireSecrets(manifest.functions)
+        reader.requireSecrets(manifest.functions, isDeployed: isDeployed)
         guard reader.problems.isEmpty else { throw ConfigurationErrors(reader.problems) }
         return PluginEnvironment(
             parameters: parameters, warnings: reader.warnings, variables: reader.variables, secrets: reader.secrets,

@@ -51,7 +51,13 @@ public struct PackageBuild: Sendable {
     public func libraryPath(of product: String) -> String { "\(directory)/.build/\(configuration.rawValue)/lib\(product).so" }
 
     /// The command that does the same by hand.
-    public func command(for product: String) -> String { "swift build -c \(configuration.rawValue) --product \(product)" }
+    public func command(for product: String) -> String { Self.command(configuration, product: product) }
+
+    /// The command that builds a product by hand. Without colours: on a terminal they are one more argument of the compiler, and a build
+    /// with other arguments compiles everything anew.
+    public static func command(_ configuration: Configuration, product: String) -> String {
+        "swift build -c \(configuration.rawValue) --no-color-diagnostics --product \(product)"
+    }
 
     /// Builds the products one after the other; the first that fails ends it.
     ///

@@ -11,7 +11,7 @@ import Testing
 
     private func load(
         _ files: [String: String], params: String = "[]", endpoints: String = endpoints, functions: String = "{}",
-        mode: Configuration.Mode = .development
+        mode: Configuration.Mode = .development, isDeployed: Bool = false
     ) throws -> PluginEnvironment {
         try FilePaths.withFolder(files) { folder in
             let manifest = try ManifestTests.manifest(endpoints, params: params)
@@ -19,7 +19,8 @@ import Testing
             let configuration = try Configuration(parsing: Array(document.utf8), file: folder + "/functions.json", mode: mode)
             do {
                 return try PluginEnvironment.load(
-                    plugin: configuration.plugins[0], manifest: manifest, configuration: configuration, address: "127.0.0.1:5001")
+                    plugin: configuration.plugins[0], manifest: manifest, configuration: configuration, address: "127.0.0.1:5001",
+                    isDeployed: isDeployed)
             } catch let error as ConfigurationErrors {
                 // The folder has another name each time.
                 throw ConfigurationErrors(error.problems.map { problem in
@@ -78,6 +79,12 @@ import Testing
     @Test func aMissingSecretIsNamedWithItsFunctionAndFile() {
         let error = #expect(throws: ConfigurationErrors.self) { try load([:]) }
         #expect(error?.description == ".secret.local: the function one needs the secret API_KEY; add a line API_KEY=value")
+    }
+
+    @Test func aMissingSecretOfADeploymentIsTheHosts() {
+        let error = #expect(throws: ConfigurationErrors.self) { try load([:], isDeployed: true) }
+        #expect(error?.description.contains("on the host, ") == true)
+        #expect(error?.description.hasSuffix(": the function one needs the secret API_KEY; add a line API_KEY=value") == true)
     }
 
     @Test func aFunctionThatIsLeftOutNeedsNoSecret() throws {

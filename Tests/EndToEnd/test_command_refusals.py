@@ -18,6 +18,10 @@ def hearth(tmp_path_factory):
     (('database:get', '/', '--order-by-key', '--limit-to-first', '1', '--limit-to-last', '1'),
      '--limit-to-first and --limit-to-last exclude each other'),
     (('database:get', '/', '--order-by-key', '--limit-to-last', '0'), 'a limit is at least 1'),
+    (('database:get', '/', '--limit-to-first', '2'), '--limit-to-first needs an order: --order-by-key, --order-by-value or --order-by PATH'),
+    (('database:get', '/', '--equal-to', '2'), '--equal-to needs an order: --order-by-key, --order-by-value or --order-by PATH'),
+    (('functions:log', '--level', 'warn'), "the value 'warn' is invalid for '--level <level>'; please provide one of the following: "
+     'trace, debug, info, notice, warning, error, critical'),
     (('database:set', '/a', 'file.json', '--data', '1'), 'name a file or give --data, not both'),
     (('database:import', '/a', '--chunk-size', '0'), '--chunk-size must be from 0.001 to 64 megabytes'),
     (('database:import', '/a', '--chunk-size', '65'), '--chunk-size must be from 0.001 to 64 megabytes'),
@@ -47,3 +51,15 @@ def test_arguments_that_cannot_be(arguments, sentence, hearth):
     assert (said.status, said.output) == (64, ''), said
     assert said.error.startswith(f'hearth: {sentence} (see: hearth {arguments[0]}'), said.error
     assert said.error.count('\n') == 1
+
+
+@pytest.mark.parametrize('arguments, sentence', [
+    (('database:set', '/x/a.b', '--data', '1', '--force'), '/x/a.b is no path: a key cannot contain ".", nor any of . # $ [ ] /'),
+    (('database:get', '/a[0]'), '/a[0] is no path: a key cannot contain "[", nor any of . # $ [ ] /'),
+    (('database:push', '/a\tb', '--data', '1'), 'is no path: a key cannot contain a control character, nor any of . # $ [ ] /'),
+    (('database:set', '/a', '--data', 'undefined', '--force'), "text needs quotes of its own: --data '\"text\"'"),
+    (('database:set', '/a', '--data', '{a: b}', '--force'), 'the value of --data is not JSON (1:5: b is not a value; text needs quotes)'),
+    ((*RULES, 'read', '--auth', '{uid: ada}'), 'the value of --auth is not JSON (1:7: ada is not a value; text needs quotes)'),
+])
+def test_values_that_cannot_be(arguments, sentence, hearth):
+    assert sentence in hearth.run(*arguments).sentence

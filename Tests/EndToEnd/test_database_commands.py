@@ -122,6 +122,12 @@ def test_set_from_a_file_and_from_standard_input(hearth):
     assert read(hearth, '/a') == -7
 
 
+def test_data_as_people_type_it(hearth):
+    hearth.succeeds('database:set', '/typed', '--data', "{a: 1, 'b': ['x',]}", '--force')
+    assert json.loads(hearth.succeeds('database:get', '/typed')) == {'a': 1, 'b': ['x']}
+    hearth.succeeds('database:set', '/typed', '--data', '{"large": 9007199254740993.0}', '--force')
+
+
 def test_update(hearth):
     hearth.succeeds('database:set', '/a', '--data', '{"x": 1, "y": {"z": 2}}', '--force')
     hearth.succeeds('database:update', '/a', '--data', '{"x": null, "y/w": 3}', '--force')

@@ -89,6 +89,10 @@ def test_what_would_be_allowed(arguments, is_allowed, hearth, host):
     assert json.loads(hearth.succeeds('database:get', '/')) is None
 
 
+def test_auth_as_people_type_it(hearth):
+    assert allowed(hearth, '--path', '/users/ada', '--operation', 'read', '--auth', "{uid: 'ada'}")
+
+
 def test_rules_that_are_not_in_force_yet(hearth):
     (hearth.folder / 'open.json').write_text('{"rules": {".read": true /* everybody */}}')
     assert allowed(hearth, '--path', '/x', '--operation', 'read', '--rules', 'open.json')

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from commands import Commands
 from databases import OWNER, Database
 from hearth import Host
 from processes import until
@@ -46,6 +47,20 @@ def test_a_changed_file_is_in_force_without_a_restart(folder):
         (folder / 'rules.json.new').write_text(OPEN)
         (folder / 'rules.json.new').rename(folder / 'rules.json')
         until(lambda: may_read(host), 'the open rules are in force')
+    finally:
+        host.stop()
+
+
+def test_the_command_says_that_the_file_takes_over(folder, tmp_path):
+    host = started(folder)
+    try:
+        hearth = Commands(host, tmp_path / 'here')
+        (hearth.folder / 'mine.json').write_text(CLOSED)
+        said = hearth.succeeds('database:rules', 'set', 'mine.json')
+        assert said == "Rules of mine.json are in force until the host's rules.json changes, which functions.json names\n"
+        assert hearth.result('database:rules', 'set', 'mine.json') == {'valid': True, 'inForce': True, 'untilChangeOf': 'rules.json'}
+        (folder / 'rules.json').write_text(OPEN + '\n')
+        until(lambda: may_read(host), 'the rules of the file are in force')
     finally:
         host.stop()
 

@@ -148,8 +148,8 @@ def test_rollback_goes_back_and_forth(host, deploys):
 
 
 @pytest.mark.parametrize('act, status, sentence', [
-    (lambda deploys: deploys.roll_back('one'), 'INVALID_ARGUMENT', 'one has had no other version before; choose one with --to: there are 1'),
-    (lambda deploys: deploys.roll_back('one', to=7), 'NOT_FOUND', 'no version 7; there are 1'),
+    (lambda deploys: deploys.roll_back('one'), 'INVALID_ARGUMENT', 'one has had no other version before; its versions: 1'),
+    (lambda deploys: deploys.roll_back('one', to=7), 'NOT_FOUND', 'no version 7; its versions: 1'),
     (lambda deploys: deploys.roll_back('one', to=1), 'INVALID_ARGUMENT', 'gets all calls already'),
     (lambda deploys: deploys.roll_back('other'), 'NOT_FOUND', 'no function other'),
     (lambda deploys: deploys.split('one', v1=90), 'INVALID_ARGUMENT', 'add up to 100'),

@@ -7,6 +7,7 @@ import pytest
 from deploys import Deploys, plugin
 from hearth import BINARY, library
 from projects import Project, actions
+from tokens import PROJECT
 
 
 @pytest.fixture
@@ -147,6 +148,19 @@ def test_a_dry_run_of_a_library_that_cannot_be_loaded(project, host):
     assert versions(host) == {}
 
 
+@pytest.mark.parametrize('arguments', [['--dry-run'], []])
+def test_a_secret_that_the_host_lacks(arguments, project, host):
+    """The author's own secrets stay where they are; the host's file is meant, and said to be."""
+    spell = {'callableTrigger': {}, 'secretEnvironmentVariables': [{'key': 'API_KEY'}]}
+    project.write(Things=plugin(1, spell=spell))
+    (project.folder / '.secret.local').write_text('API_KEY=mine\n')
+    (project.folder / '.secret.local').chmod(0o600)
+    sentence = project.deploy(*arguments).sentence
+    assert sentence == (f'on the host, {host.folder}/.secret.local: the function spell needs the secret API_KEY; '
+                        'add a line API_KEY=value')
+    assert versions(host) == {}
+
+
 # -- functions that vanished
 
 @pytest.fixture
@@ -216,6 +230,17 @@ def test_functions_of_other_plugins_are_nobodys_business(project, host, tmp_path
 
 
 # -- options and environment
+
+def test_a_host_of_another_project(project, host):
+    """Whose tokens are taken and the name of the database follow the project."""
+    project.write({'project': 'demo-other'}, Things=plugin(1, 'one'))
+    sentence = project.deploy().sentence
+    assert sentence == (f'functions.json is of the project demo-other, and the host at {project.hearth.url} serves {PROJECT}; nothing was '
+                        f'changed. Name the right host with --url, or deploy there with --project {PROJECT}')
+    assert project.deploy('--project', 'demo-third').sentence.startswith(f'the host at {project.hearth.url} serves the project {PROJECT}')
+    assert versions(host) == {}
+    assert project.deploys('--project', PROJECT) == {'one': 'create'}
+
 
 def test_variables_are_sent_and_secrets_are_not(launch, tmp_path):
     host = launch({})

@@ -139,6 +139,20 @@ def test_a_library_that_is_lost_before_the_switch(project, host):
     assert host.revision == 2
 
 
+def test_a_library_that_the_host_loses_each_time(project, host):
+    host.fail('after complete', *[lambda: host.complete.clear()] * 100)
+    assert project.deploy().sentence == 'the library of Chat is not here'
+    assert host.revision == 1
+
+
+def test_a_dry_run_that_the_host_refuses(project, host):
+    """The host has no library of a dry run, which is not why it refuses."""
+    host.fail('plan', (400, refusal('INVALID_ARGUMENT', 'a secret is missing')))
+    project.host.complete.clear()
+    assert project.deploy().sentence == 'a secret is missing'
+    assert host.steps().count('plan') == 1
+
+
 # -- others that deploy
 
 def test_another_deployment_in_between(project, host):

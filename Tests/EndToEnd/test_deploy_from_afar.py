@@ -24,8 +24,8 @@ def versions(host):
 
 # -- killed
 
-STEPS = ['GET /_/api/functions', 'GET /_/api/artifacts/', 'PUT /_/api/artifacts/', 'POST /_/api/artifacts/', 'POST /_/api/deployments',
-         'POST /_/api/deployments', 'GET /_/api/functions']
+STEPS = ['GET /_/api/functions', 'GET /_/api', 'GET /_/api/artifacts/', 'PUT /_/api/artifacts/', 'POST /_/api/artifacts/',
+         'POST /_/api/deployments', 'POST /_/api/deployments', 'GET /_/api/functions']
 
 
 @pytest.fixture(scope='module')
@@ -34,7 +34,7 @@ def files(tmp_path_factory):
 
 
 @pytest.mark.parametrize('after', [False, True], ids=['asked', 'answered'])
-@pytest.mark.parametrize('step', range(len(STEPS)), ids=['list', 'state', 'put', 'complete', 'plan', 'deploy', 'report'])
+@pytest.mark.parametrize('step', range(len(STEPS)), ids=['list', 'project', 'state', 'put', 'complete', 'plan', 'deploy', 'report'])
 def test_killed_at_every_step(step, after, host, tmp_path, files):
     """What runs is the old or the new, never something between, and the next attempt ends well."""
     project = Project(tmp_path / 'project', host).write(Things=files[0])
@@ -49,7 +49,7 @@ def test_killed_at_every_step(step, after, host, tmp_path, files):
         process.communicate()
     finally:
         proxy.close()
-    is_new = step > 5 or (step == 5 and after)
+    is_new = step > 6 or (step == 6 and after)
     assert versions(host) == ({'one': 2, 'three': 1} if is_new else {'one': 1, 'two': 1})
     assert host.result('one')['version'] == (2 if is_new else 1)
     done = project.hearth.result('deploy', '--force')

@@ -12,6 +12,7 @@ import pytest
 from deploys import Deploys
 from hearth import ROOT
 from projects import Project, actions
+from tokens import PROJECT
 
 MANIFEST = '''// swift-tools-version:6.2
 import PackageDescription
@@ -155,6 +156,9 @@ def test_a_plugin_in_swift(host, tmp_path):
     """A project as `hearth init` makes it, from an empty folder to a second version."""
     project = Project(tmp_path / 'greetings', host, HOME=os.environ['HOME'], PATH=os.environ['PATH'])
     project.hearth.succeeds('init', '.')
+    # The host's project is another one than that of the new project.
+    file = project.folder / 'functions.json'
+    file.write_text(file.read_text().replace('demo-greetings', PROJECT))
     # A debug build is quicker, and is deployed in the same way.
     assert project.deploys('--mode', 'development', seconds=800) == {'greet': 'create', 'shout': 'create'}
     assert host.result('greet', {'name': 'Ada'})['text'] == 'Hello, Ada!'

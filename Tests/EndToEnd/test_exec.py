@@ -128,7 +128,7 @@ def test_wrong_arguments(project, arguments):
 def test_a_plugin_that_is_not_built(project):
     (project.folder / 'functions.json').write_text(json.dumps({'project': PROJECT, 'plugins': {'Greeter': {'product': 'Greeter'}}}))
     outcome = project.run('exec', '--', 'echo', 'not reached')
-    assert 'swift build -c release --product Greeter' in outcome.sentence
+    assert 'swift build -c release --no-color-diagnostics --product Greeter' in outcome.sentence
     assert outcome.output == ''
 
 

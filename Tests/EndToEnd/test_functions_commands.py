@@ -91,8 +91,16 @@ def test_a_split_changes_and_ends(hearth, three):
     hearth.succeeds('functions:split', 'one', '2=50')
     assert three.function('one')['traffic'] == {'2': 50, '3': 50}
     # Which of the two would get the rest is not clear.
-    assert 'name it' in hearth.run('functions:split', 'one', '1=10').sentence
+    assert 'name it, as in ' in hearth.run('functions:split', 'one', '1=10').sentence
     assert hearth.result('functions:split', 'one', '2=100')['traffic'] == {'2': 100}
+
+
+def test_a_split_of_one_version(hearth, deploys):
+    deploys.deploy({'Things': plugin(1, 'one')})
+    said = hearth.run('functions:split', 'one', '1=50').sentence
+    assert said == 'one has version 1 only; calls can be divided once there is another'
+    assert hearth.run('functions:rollback', 'one').sentence == 'one has had no other version before; its versions: 1'
+    assert hearth.run('functions:split', 'one', '2=10').sentence == 'one has no version 2; its versions: 1'
 
 
 @pytest.mark.parametrize('arguments', [['one'], ['one', '2'], ['one', '2=x'], ['one', '2=101'], ['one', '2=50', '3=49'], ['one', '2=50', '2=50'],

@@ -54,6 +54,12 @@ def test_a_line_cannot_look_like_several(host):
     assert '\x1b' not in out and not re.search(r'^2026-01-01T00:00:00.000Z E echo', out, re.MULTILINE)
 
 
+def test_a_function_that_is_not_there(host):
+    out = run(host, '--only', 'sayz')
+    assert (out.returncode, out.stdout) == (1, '')
+    assert out.stderr == 'hearth: there is no function sayz; did you mean says?\n'
+
+
 def test_what_the_command_refuses(host):
     assert run(host, '--lines', '-1').returncode == 64 and run(host, '--level', 'loud').returncode == 64
     assert run(host, '--follow', '--until', '1m').returncode == 64

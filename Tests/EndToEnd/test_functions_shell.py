@@ -35,11 +35,17 @@ def said(hearth, statements, *arguments, status=0):
 
 
 def test_statements_from_a_pipe(hearth):
-    outcome = said(hearth, 'echo({a: 1})\necho {"b": 2}\n\necho(\n  [3,\n   4])\n')
+    outcome = said(hearth, 'echo({a: 1})\necho {"b": 2}\n\necho([3, 4])\n')
     answers = re.findall(r'RESPONSE RECEIVED FROM FUNCTION: 200, (\{.*?\n\})', outcome.output, re.DOTALL)
     assert [re.sub(r'\s', '', answer) for answer in answers] == ['{"result":{"a":1}}', '{"result":{"b":2}}', '{"result":[3,4]}']
     assert outcome.error == ''
     assert 'hearth >' not in outcome.output
+
+
+def test_a_mistake_in_a_pipe_ends_at_its_line(hearth):
+    outcome = said(hearth, 'echo({a: 1}\necho(2)\n', status=1)
+    assert outcome.error.count('\n') == 1
+    assert '"result": 2' in outcome.output
 
 
 def test_answers_for_a_program(hearth):

@@ -89,6 +89,14 @@ def test_a_project_in_c(hearth):
     works(folder, 'increment', '{"by": 2}', '{"count":2}', edit)
 
 
+def test_a_crash_in_c_has_its_line(hearth):
+    hearth.succeeds('init', 'counts', '--language', 'c')
+    folder = hearth.folder / 'counts'
+    assert run(folder, 'scripts/build').returncode == 0
+    sections = subprocess.run(['readelf', '-S', '--wide', folder / 'build/libCounts.so'], capture_output=True, text=True, check=True).stdout
+    assert '.debug_line' in sections
+
+
 def test_what_is_made(hearth):
     made = hearth.result('init', 'my-first functions')
     folder = hearth.folder / 'my-first functions'
@@ -102,16 +110,22 @@ def test_what_is_made(hearth):
                                                                                                   'scripts/serve', 'scripts/test']
     assert json.loads((folder / 'functions.json').read_text())['plugins'] == {'MyFirstFunctions': {'product': 'MyFirstFunctions'}}
     assert (folder / 'functions.schema.json').read_bytes() == (ROOT / 'functions.schema.json').read_bytes()
+    # The watcher builds without a terminal: with colours its compiler would have other arguments, and compile everything anew.
+    assert '--no-color-diagnostics' in (folder / 'scripts/build').read_text()
     for script in ('Tests/run', 'scripts/build', 'scripts/hearth', 'scripts/serve', 'scripts/test', 'scripts/hearth.sh'):
         subprocess.run(['bash', '-n', folder / script], check=True)
 
 
-@pytest.mark.parametrize('folder,name', [('hearth', 'HearthPlugin'), ('7up', 'Functions7up'), ('...', 'Functions'), ('äöü', 'Functions')])
+@pytest.mark.parametrize('folder,name', [('hearth', 'HearthPlugin'), ('logging', 'LoggingPlugin'), ('swift', 'SwiftPlugin'),
+                                         ('foundation-xml', 'FoundationXmlPlugin'), ('nio', 'NioPlugin'), ('metrics', 'MetricsPlugin'),
+                                         ('async-http-client', 'AsyncHttpClientPlugin'), ('7up', 'Functions7up'), ('...', 'Functions'),
+                                         ('äöü', 'Functions')])
 def test_names_from_folders(hearth, folder, name):
     assert hearth.result('init', folder)['name'] == name
 
 
-@pytest.mark.parametrize('name', ['', '1st', 'a b', 'a-b', 'HearthJSON', 'ä'])
+@pytest.mark.parametrize('name', ['', '1st', 'a b', 'a-b', 'HearthJSON', 'ä', 'Glibc', 'dispatch', 'FoundationNetworking', 'NIOCore',
+                                  'Configuration'])
 def test_names_that_cannot_be(hearth, name):
     assert 'choose another' in (said := hearth.run('init', 'new', '--name', name).sentence) or 'letters' in said
     assert list(hearth.folder.iterdir()) == []

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from hearth import ROOT
+from hearth import BINARY, ROOT
 
 PACKAGE = '''// swift-tools-version:6.2
 import PackageDescription
@@ -40,5 +40,20 @@ def test_a_build_on_a_terminal_and_one_without(tmp_path):
     status, printed = on_a_terminal(['bash', '-c', '. scripts/lib/setup.sh && find_swift && build_release'], cwd=tmp_path)
     assert status == 0 and 'complete' in printed, printed
     again = subprocess.run(['swift', 'build', '-c', 'release', '--product', 'Tiny'], cwd=tmp_path, stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, check=True, timeout=100)
+    assert 'Compiling' not in again.stdout + again.stderr, again.stdout
+
+
+@pytest.mark.timeout(180)
+def test_a_project_builds_on_a_terminal_what_the_watcher_builds(tmp_path):
+    """The package is one that compiles fast; the script is the project's."""
+    environment = {**os.environ, 'HOME': str(tmp_path)}
+    subprocess.run([BINARY, 'init', 'tiny', '--package', ROOT], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    folder = tmp_path / 'tiny'
+    (folder / 'Package.swift').write_text(PACKAGE)
+    (folder / 'Sources/Tiny/Tiny.swift').write_text('public func tiny() -> Int { 1 }\n')
+    status, printed = on_a_terminal(['scripts/build'], cwd=folder, env=environment)
+    assert status == 0 and 'complete' in printed, printed
+    again = subprocess.run(['swift', 'build', '-c', 'release', '--product', 'Tiny'], cwd=folder, stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, check=True, timeout=100)
     assert 'Compiling' not in again.stdout + again.stderr, again.stdout

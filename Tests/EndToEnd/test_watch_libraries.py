@@ -3,7 +3,10 @@
 import json
 import operator
 import os
+import pty
 import shutil
+import subprocess
+import threading
 
 import pytest
 
@@ -202,3 +205,46 @@ def test_a_hundred_saves_leak_nothing(host, library_file):
     artifacts = list((host.data / 'artifacts').glob('*'))
     assert len(artifacts) <= 11, artifacts
     assert not list(library_file.parent.glob('*.new'))
+
+
+def test_a_new_function_without_its_secret_has_no_version_before(host, library_file):
+    spell = {'callableTrigger': {}, 'secretEnvironmentVariables': [{'key': 'API_KEY'}]}
+    put(plugin(SECOND, 'one', spell=spell), library_file)
+    line = host.until_logged('needs the secret API_KEY')
+    assert line.startswith(f'{host.folder}/.secret.local: the function spell needs')
+    assert line.endswith('add a line API_KEY=value; spell is not served.'), line
+    assert 'one is version 2' in host.log
+
+
+def read_all(descriptor, into):
+    try:
+        while piece := os.read(descriptor, 65536):
+            into.extend(piece)
+    except OSError:
+        # The terminal's end, as Linux says it.
+        pass
+
+
+def test_one_line_for_each_deployment_on_a_terminal(prepare, library_file):
+    """The log says it too, where a program reads it."""
+    host = prepare({'Things': {'library': str(library_file)}}, mode='development', args=['--watch'])
+    main, side = pty.openpty()
+    shown = bytearray()
+    reader = threading.Thread(target=read_all, args=(main, shown))
+    reader.start()
+    process = subprocess.Popen(host.command(), stdin=subprocess.DEVNULL, stdout=side, stderr=side, cwd=host.folder, start_new_session=True,
+                               env={'PATH': '/usr/bin:/bin', 'HOME': str(host.folder), 'TERM': 'dumb'})
+    os.close(side)
+    try:
+        until(lambda: b'deployed: created one' in shown, 'the first deployment is told')
+        until(lambda: b':%d' % host.port in shown, 'the host serves')
+        put(plugin(SECOND, 'one'), library_file)
+        until(lambda: b'one is version 2' in shown, 'the new version is told')
+        headers = Deploys(host).headers
+        until(lambda: b'deployed: updated one to version 2' in host.request('GET', '/_/api/logs', headers).body, 'the line is kept')
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+        reader.join()
+        os.close(main)
+    assert b'deployed: updated' not in shown

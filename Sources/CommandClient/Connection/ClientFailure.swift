@@ -23,7 +23,7 @@ public struct ClientFailure: Error, Sendable, Equatable, CustomStringConvertible
     /// One sentence that says what to do.
     public let message: String
 
-    /// The same for a program, where there is more to say; an object.
+    /// The same for a program, where there is more to say, such as the details of a host's refusal; an object.
     public let details: JSONValue?
 
     /// A failure of this kind, with a sentence for a person.

@@ -6,7 +6,9 @@ public final class HostClient {
     /// Where the host is.
     public let url: HostURL
     /// What proves that this is an administrator; nil for nobody in particular.
-    public let token: String?
+    public private(set) var token: String?
+    /// Tried in the place of `token` where the host does not take that one; nil once the host has said which it takes.
+    private var otherToken: String?
     private let idleSeconds: Int
     private let authorityFile: String?
     private var connection: HostConnection?
@@ -14,17 +16,21 @@ public final class HostClient {
     /// A client that connects with its first request.
     ///
     /// - Parameters:
+    ///   - otherToken: tried once where the host answers 401 to `token`, before the first request.
     ///   - authorityFile: a PEM file of certificates that are trusted beside those that the machine trusts.
     ///   - idleSeconds: how long the host may be silent while its answer is awaited.
-    public init(_ url: HostURL, token: String?, authorityFile: String? = nil, idleSeconds: Int = 120) {
+    public init(_ url: HostURL, token: String?, otherToken: String? = nil, authorityFile: String? = nil, idleSeconds: Int = 120) {
         self.url = url
         self.token = token
+        self.otherToken = otherToken
         self.authorityFile = authorityFile
         self.idleSeconds = idleSeconds
     }
 
     /// Another client of the same host, with a connection of its own.
-    public func another() -> HostClient { HostClient(url, token: token, authorityFile: authorityFile, idleSeconds: idleSeconds) }
+    public func another() -> HostClient {
+        HostClient(url, token: token, otherToken: otherToken, authorityFile: authorityFile, idleSeconds: idleSeconds)
+    }
 
     /// Another client of the same host, for somebody else.
     func another(token: String?, idleSeconds: Int) -> HostClient {
@@ -96,7 +102,21 @@ public final class HostClient {
         if let connection, !connection.isStale { return connection }
         let fresh = try HostConnection(url, token: token, authorityFile: authorityFile, idleSeconds: idleSeconds)
         connection = fresh
-        return fresh
+        guard otherToken != nil else { return fresh }
+        try chooseToken(fresh)
+        return try connected()
+    }
+
+    /// Asks the host whether it takes `token`: a body that streams cannot be sent a second time with the other one.
+    private func chooseToken(_ connection: HostConnection) throws(ClientFailure) {
+        try connection.send(HostRequest("GET", "/_/api"))
+        let head = try connection.receiveHead()
+        _ = try Self.body(connection)
+        if head.status == 401 {
+            token = otherToken
+            self.connection = nil
+        }
+        otherToken = nil
     }
 
     private static func body(_ connection: HostConnection) throws(ClientFailure) -> [UInt8] {
@@ -107,11 +127,13 @@ public final class HostClient {
 
     // MARK: Refusals
 
-    /// What the host said when it refused: the database says `{"error":"..."}`, everything else `{"error":{"message":"..."}}`.
+    /// What the host said when it refused: the database says `{"error":"..."}`, everything else `{"error":{"message":"..."}}`. A request
+    /// that is none for the host, such as one without TLS, is answered with a line of plain text.
     public func refusal(_ answer: HostAnswer) -> ClientFailure {
         let error = (try? JSONValue(parsing: answer.body))?["error"]
         let text = error?.string ?? error?["message"]?.string
-        let refusals = error?["details"]?["refusals"]?.array?.compactMap(\.string) ?? []
+        let details = error?["details"].flatMap { $0.object == nil ? nil : $0 }
+        let refusals = details?["refusals"]?.array?.compactMap(\.string) ?? []
         let said = refusals.count > 1 ? "the host refuses:" + refusals.map { "\n    \($0)" }.joined() : text.map(Self.oneLine)
         switch answer.status {
         case 401, 403:
@@ -126,8 +148,22 @@ public final class HostClient {
         case 503 where said == nil:
             return ClientFailure(.refused(status: 503), "the host at \(url) is starting or stopping; try again in a moment")
         default:
-            return ClientFailure(.refused(status: answer.status), said ?? "the host at \(url) answered with status \(answer.status); see its log")
+            let status = "the host at \(url) answered with status \(answer.status)"
+            return ClientFailure(
+                .refused(status: answer.status), said ?? Self.plainText(answer).map { "\(status): \($0)" } ?? "\(status); see its log",
+                details: details)
         }
+    }
+
+    /// A short answer in plain text; nil for any other.
+    private static func plainText(_ answer: HostAnswer) -> String? {
+        guard answer.head.header("content-type")?.lowercased().hasPrefix("text/plain") == true, (1...300).contains(answer.body.count),
+            answer.body.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
+        else { return nil }
+        let line = oneLine(String(decoding: answer.body, as: UTF8.self))
+        // The host's own begin with the status, as in `400 Bad Request: this port speaks TLS only`.
+        let words = line.hasPrefix("\(answer.status) ") ? line.firstRange(of: ": ").map { String(line[$0.upperBound...]) } ?? line : line
+        return words.isEmpty ? nil : words
     }
 
     private static func oneLine(_ text: String) -> String {

@@ -21,6 +21,10 @@ final class TLSClientSession {
         }
         self.context = context
         self.handle = handle
+        if let authorityFile, access(authorityFile, R_OK) != 0 {
+            let reason = String(cString: strerror(errno)).lowercased()
+            throw ClientFailure(.tls, "\(authorityFile) cannot be read: \(reason); name the file of the host's authority with --ca-file")
+        }
         if let authorityFile, SSL_CTX_load_verify_locations(context, authorityFile, nil) != 1 {
             throw ClientFailure(.tls, "\(authorityFile) cannot be read as certificates in PEM; name the file of the host's authority with --ca-file")
         }

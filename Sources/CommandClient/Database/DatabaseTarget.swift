@@ -22,6 +22,20 @@ public struct DatabaseTarget: Sendable, Hashable, CustomStringConvertible {
     /// The path with its leading `/`.
     public var description: String { "/" + keys.joined(separator: "/") }
 
+    /// Checks that every key is one that a database can have.
+    ///
+    /// - Throws: `ClientFailure` that names the character that is in the way. Places that begin with a dot, such as `/.info`, are the host's
+    ///   to judge, and so is a priority.
+    public func check() throws(ClientFailure) {
+        if keys.first?.hasPrefix(".") == true { return }
+        for key in keys.last == ".priority" ? keys.dropLast() : keys[...] {
+            guard let wrong = key.unicodeScalars.first(where: { ".#$[]".unicodeScalars.contains($0) || $0.value < 0x20 || $0.value == 0x7F })
+            else { continue }
+            let name = wrong.value < 0x20 || wrong.value == 0x7F ? "a control character" : "\"\(wrong)\""
+            throw ClientFailure(.invalidInput, "\(self) is no path: a key cannot contain \(name), nor any of . # $ [ ] /")
+        }
+    }
+
     /// What a request line says.
     ///
     /// - Parameter query: names and values, not encoded yet.

@@ -1,3 +1,5 @@
+import HearthJSON
+
 /// Plans a deployment and carries it out, and plans again where somebody else deployed in the meantime.
 public struct DeployRun {
     /// What is to become of functions that vanished from their plugins, and of the deployment.
@@ -55,6 +57,9 @@ public struct DeployRun {
     /// What the host was asked to do when the connection broke off.
     private var uncertain: DeploymentPlan?
 
+    /// The refusal of the last attempt, where the host had lost a library.
+    private var loss: ClientFailure?
+
     /// How often others may come first.
     private static let attemptsMax = 20
 
@@ -73,14 +78,16 @@ public struct DeployRun {
         for attempt in 0..<Self.attemptsMax {
             try steps.upload()
             guard let plan = try plan() else { continue }
+            loss = nil
             if let ending = try carryOut(plan, isAgain: attempt > 0) { return ending }
         }
+        if let loss { throw loss }
         throw ClientFailure(
             .refused(status: 409), "others deploy to \(functions.client.url) all the time: nothing was changed by this deployment; try again later")
     }
 
     /// - Returns: nil where the host has lost a library.
-    private func plan() throws(ClientFailure) -> DeploymentPlan? {
+    private mutating func plan() throws(ClientFailure) -> DeploymentPlan? {
         do throws(ClientFailure) {
             let request = DeploymentRequest(plugins: plugins, validatesOnly: true, removes: true)
             let whole = try Patience.trying { () throws(ClientFailure) in try functions.deploy(request) }
@@ -88,6 +95,7 @@ public struct DeployRun {
             return try filter.applied(to: whole)
         } catch {
             guard isForLackOfLibrary(error) else { throw error }
+            loss = error
             return nil
         }
     }
@@ -127,6 +135,7 @@ public struct DeployRun {
                 case .refused where !error.isPassing:
                     steps.didNotSwitch()
                     guard isForLackOfLibrary(error) else { throw error }
+                    loss = error
                     return nil
                 // It said that it cannot now.
                 case .refused(status: 429), .refused(status: 503), .unreachable: break
@@ -149,14 +158,8 @@ public struct DeployRun {
         }
     }
 
-    private func isForLackOfLibrary(_ error: ClientFailure) -> Bool {
-        guard case .refused(status: let status) = error.kind, status == 400 || status == 404 else { return false }
-        return plugins.contains { plugin in
-            // Where that cannot be known, the refusal itself says more.
-            guard let state = try? functions.state(of: plugin.file.hash) else { return false }
-            return state != .complete
-        }
-    }
+    /// Whether the host refuses because it lacks a library. It names each one in `absent`; other reasons are the author's to remove.
+    private func isForLackOfLibrary(_ error: ClientFailure) -> Bool { !(error.details?["absent"]?.array ?? []).isEmpty }
 }
 
 /// Which functions of the plugins are deployed.

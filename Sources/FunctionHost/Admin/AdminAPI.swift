@@ -18,15 +18,17 @@ final class AdminAPI {
     private let adminToken: [UInt8]
     private let functions: FunctionAdministration.Reference
     private let builds: BuildLedger
+    private let rulesPath: RulesPath
 
     /// The longest body: rules, and a request to judge by them.
     private static let bodyBytesMax = 16 << 20
 
     init(
         loop: EventLoop, project: String, developmentAccess: DevelopmentAccess?, adminToken: [UInt8], database: RealtimeDatabase,
-        functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore
+        rulesPath: RulesPath, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore
     ) {
         self.builds = builds
+        self.rulesPath = rulesPath
         self.functions = functions
         self.loop = loop
         self.project = project
@@ -113,7 +115,9 @@ final class AdminAPI {
     /// What this host is.
     private func host(_ call: AdminCall) throws(AdminError) {
         try call.allow(.get)
-        call.answer(["project": .string(project), "mode": isDevelopment ? "development" : "production"])
+        var answer: JSONObject = ["project": .string(project), "mode": isDevelopment ? "development" : "production"]
+        if let file = rulesPath.value?.split(separator: "/").last { answer["rulesFile"] = .string(String(file)) }
+        call.answer(.object(answer))
     }
 
     /// `databases`, `databases/NAME/...`.

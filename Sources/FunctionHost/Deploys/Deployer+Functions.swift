@@ -11,10 +11,15 @@ extension Deployer {
     func rollBack(_ name: String, to version: Int?, completion: @escaping FunctionAnswer) {
         change(name, as: "rollback", completion) { (plan, function) throws(DeploymentFailure) in
             guard let number = version ?? function.before else {
-                throw DeploymentFailure(.refused, "\(name) has had no other version before; choose one with --to: there are \(function.numbers)")
+                let others = function.versions.count > 1
+                throw DeploymentFailure(
+                    .refused,
+                    others
+                        ? "\(name) has had no other version before; choose one with --to; its versions: \(function.numbers)"
+                        : "\(name) has had no other version before; its versions: \(function.numbers)")
             }
             guard let known = function.version(number) else {
-                throw DeploymentFailure(.unknown, "\(name) has no version \(number); there are \(function.numbers)")
+                throw DeploymentFailure(.unknown, "\(name) has no version \(number); its versions: \(function.numbers)")
             }
             guard function.traffic != [number: 100] else {
                 throw DeploymentFailure(.refused, "version \(number) of \(name) gets all calls already")
@@ -33,7 +38,7 @@ extension Deployer {
                 throw DeploymentFailure(.refused, "versions must name one or two versions, with whole percentages from 1 that add up to 100")
             }
             if let unknown = traffic.keys.sorted().first(where: { function.version($0) == nil }) {
-                throw DeploymentFailure(.unknown, "\(name) has no version \(unknown); there are \(function.numbers)")
+                throw DeploymentFailure(.unknown, "\(name) has no version \(unknown); its versions: \(function.numbers)")
             }
             try checkSplit(name, traffic.keys.sorted().compactMap(function.version))
             guard function.traffic != traffic else { return }

@@ -20,6 +20,8 @@ final class Deployer {
     let leases: ArtifactLeases
     let turns = DiskTurns()
     let log: Logger
+    /// Gets the lines of local deployments, where another log than `log` does.
+    var localLog: Logger?
     private let file: DeployedFile
 
     /// What runs, as `deployed.json` has it.
@@ -299,6 +301,7 @@ final class Deployer {
             return own.merging(common) { $1 }
         }
         let isOne = changes.count == 1
+        let log = origin == "local" ? localLog ?? log : log
         log.info("deployed: \(FunctionChange.summary(of: changes))", metadata: isOne ? metadata(of: first) : common)
         for change in changes where !isOne {
             log.debug("function \(change.action.past)", metadata: metadata(of: change))

@@ -51,5 +51,7 @@ struct DeploymentResult: Sendable {
     var changes: [FunctionChange] = []
     /// Of a local deployment: a sentence for each plugin or function that is left as it was.
     var refusals: [PluginRefusal] = []
+    /// Of a local deployment: the functions that are to blame for a refusal. Empty where a whole library is.
+    var refused: Set<String> = []
     var durations = Durations()
 }

@@ -114,6 +114,7 @@ final class LocalDeployment {
             for warning in outcome.warnings { deployer.log.warning("\(warning)") }
             for (name, refusal) in outcome.refusals.sorted(by: { $0.key < $1.key }) {
                 leaveOut(candidates.first { $0.name == name }?.version.plugin ?? name, refusal)
+                result.refused.insert(name)
             }
             let plan = plan(batch, outcome, refused: excluded.union(outcome.refusals.keys))
             deployer.findOtherSecrets(only: wanted) { [self] renewed, lost in
@@ -138,6 +139,7 @@ final class LocalDeployment {
                 done()
             case .failure where !blamed.isEmpty && !excluded.isSuperset(of: blamed.keys):
                 for (name, refusal) in blamed.sorted(by: { $0.key < $1.key }) { leaveOut(plugins[name] ?? name, refusal) }
+                result.refused.formUnion(blamed.keys)
                 deploy(batch, without: excluded.union(blamed.keys), done: done)
             case .failure(let failure):
                 for sentence in failure.sentences { leaveOut(Self.wholeFile, PluginRefusal(sentence)) }

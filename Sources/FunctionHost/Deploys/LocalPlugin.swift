@@ -2,6 +2,7 @@ import Configuration
 import EventLoop
 import FunctionWorker
 import Glibc
+import PluginBuild
 
 /// A plugin of `functions.json` as it is on the disk now.
 struct LocalPlugin {
@@ -33,9 +34,8 @@ extension PluginSettings {
         case .product(let product):
             let builds = folders.map { "\($0)/lib\(product).so" }
             guard let file = builds.first(where: { access($0, R_OK) == 0 }) else {
-                let kind = folders[0].hasSuffix("debug") ? "debug" : "release"
-                throw PluginRefusal(
-                    "\(builds[0]): does not exist; build the product \(product) with: swift build -c \(kind) --product \(product)")
+                let command = PackageBuild.command(folders[0].hasSuffix("debug") ? .debug : .release, product: product)
+                throw PluginRefusal("\(builds[0]): does not exist; build the product \(product) with: \(command)")
             }
             return file
         }

@@ -99,7 +99,7 @@ struct VersionResolver: Sendable {
         let manifest = first.manifest.limited(to: group.map(\.name))
         let environment = try PluginEnvironment.load(
             plugin: settings(of: first.version), manifest: manifest, configuration: configuration, address: address,
-            variables: first.version.environment)
+            variables: first.version.environment, isDeployed: first.version.origin == .deploy)
         var options: [String: FunctionOptions] = [:]
         for declaration in manifest.functions {
             options[declaration.name] = try declaration.resolved(in: configuration, parameters: environment.parameters)

@@ -7,11 +7,16 @@ import Glibc
 import Logging
 import RealtimeDatabase
 import Rules
+import Synchronization
 
 /// The databases of the host, with the rules of the configured file kept current. Belongs to the home loop.
 final class DatabaseHost {
     let database: RealtimeDatabase
-    private var settings: DatabaseSettings
+    private var settings: DatabaseSettings {
+        didSet { rulesPath.value = settings.rules }
+    }
+    /// For every loop.
+    let rulesPath: RulesPath
     private let loop: EventLoop
     private let log: Logger
     private var watcher: FileWatcher?
@@ -36,6 +41,7 @@ final class DatabaseHost {
     ) {
         let settings = configuration.database
         self.settings = settings
+        rulesPath = RulesPath(settings.rules)
         self.loop = loop
         self.log = log
         let storage: any StorageEngine =
@@ -169,6 +175,18 @@ final class DatabaseHost {
             log.error("the database rules have an error; the previous ones stay in force", metadata: ["at": "\(path):\(error)"])
             return nil
         }
+    }
+}
+
+/// The path of the file that the rules come from; nil where `functions.json` names none. Read on every loop.
+final class RulesPath: Sendable {
+    private let path: Mutex<String?>
+
+    init(_ path: String?) { self.path = Mutex(path) }
+
+    var value: String? {
+        get { path.withLock { $0 } }
+        set { path.withLock { $0 = newValue } }
     }
 }
 

@@ -82,7 +82,7 @@ public final class HearthHost {
         }
         let tellsInvocations = configuration.logging.invocations ?? (configuration.mode == .development && output.isTerminal)
         let level = Logger.Level(rawValue: configuration.logging.level.rawValue) ?? .notice
-        log = Logger(label: "hearth") { [output] in HostLogHandler(label: $0, output: output, level: level) }
+        log = output.logger(level: level)
         memory = MemoryBudget(bytesMax: configuration.server.memoryBytes ?? MemoryBudget.standardBytes)
         dispatcher = Dispatcher(
             loop: home, limits: PoolLimits(configuration.workers), memory: memory, executable: WorkerProgram.path(executable: executable),
@@ -130,7 +130,8 @@ public final class HearthHost {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, proxies: proxies,
-                    gate: gate, memory: memory, database: database.database, databaseSettings: databaseSettings, messaging: messaging,
+                    gate: gate, memory: memory, database: database.database, rulesPath: database.rulesPath,
+                    databaseSettings: databaseSettings, messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)
@@ -267,6 +268,8 @@ public final class HearthHost {
 
     func startWatching() {
         guard let report = options.watch else { return }
+        // One line a deployment: the watch tells the person at the terminal of it.
+        if isatty(STDOUT_FILENO) == 1 { deployer.localLog = output.logger(level: log.logLevel, isForTerminals: false) }
         watch = PluginWatch(
             configuration, deployer: deployer, database: database, ledger: builds, loop: home, log: log, report: report)
         watch?.start()

@@ -30,8 +30,9 @@ final class LoopShard: @unchecked Sendable {
 
     init(
         loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies, gate: TokenGate,
-        memory: MemoryBudget, database: RealtimeDatabase, databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService,
-        metrics: MetricsPage, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
+        memory: MemoryBudget, database: RealtimeDatabase, rulesPath: RulesPath, databaseSettings: DatabaseFrontEndSettings,
+        messaging: MessagingService, metrics: MetricsPage, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore,
+        log: Logger
     ) {
         self.loop = loop
         self.thread = thread
@@ -41,7 +42,7 @@ final class LoopShard: @unchecked Sendable {
         let front = DatabaseFrontEnd(database: database, loop: loop, credentials: credentials, settings: databaseSettings)
         admin = AdminAPI(
             loop: loop, project: configuration.project, developmentAccess: databaseSettings.developmentAccess, adminToken: adminToken,
-            database: database, functions: functions, builds: builds, logs: logs)
+            database: database, rulesPath: rulesPath, functions: functions, builds: builds, logs: logs)
         router = Router(
             loop: loop, isHome: thread == nil, project: configuration.project, bodyBytesMax: configuration.server.limits.bodyBytes,
             adminToken: adminToken, developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, database: front,

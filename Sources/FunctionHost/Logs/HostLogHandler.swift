@@ -8,10 +8,13 @@ struct HostLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     let label: String
     let output: LogOutput
+    private let isForTerminals: Bool
 
-    init(label: String, output: LogOutput, level: Logger.Level) {
+    /// - Parameter isForTerminals: false for lines that a person reads in other words elsewhere.
+    init(label: String, output: LogOutput, level: Logger.Level, isForTerminals: Bool = true) {
         self.label = label
         self.output = output
+        self.isForTerminals = isForTerminals
         logLevel = level
     }
 
@@ -33,6 +36,7 @@ struct HostLogHandler: LogHandler {
             merged["trace"] = nil
         }
         line.entries = merged.sorted { $0.key < $1.key }.map { (Self.name($0.key), JSONValue.string("\($0.value)")) }
+        line.isForTerminals = isForTerminals
         output.write(line)
     }
 
@@ -43,4 +47,13 @@ struct HostLogHandler: LogHandler {
         "id", "time", "severity", "label", "function", "version", "artifact", "plugin", "invocation", "trace", "pid", "stream", "message",
         "fields", "dropped",
     ]
+}
+
+extension LogOutput {
+    /// A logger of the host.
+    ///
+    /// - Parameter isForTerminals: false for lines that a person reads in other words elsewhere.
+    func logger(level: Logger.Level, isForTerminals: Bool = true) -> Logger {
+        Logger(label: "hearth") { HostLogHandler(label: $0, output: self, level: level, isForTerminals: isForTerminals) }
+    }
 }

@@ -95,7 +95,7 @@ final class LogOutput: @unchecked Sendable {
 
     private func append(_ line: LogLine, _ time: WallClock, _ state: inout State) {
         if state.text != nil {
-            state.text?.append(line, time: time, to: &state.waiting)
+            if line.isForTerminals { state.text?.append(line, time: time, to: &state.waiting) }
         } else {
             var members = ByteBuffer()
             swap(&members, &state.scratch)

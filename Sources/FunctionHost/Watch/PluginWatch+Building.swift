@@ -48,6 +48,8 @@ extension PluginWatch {
         unbuilt = []
         deployer.deployLocal(configuration, plugins: names) { [self] result in
             for refusal in result.refusals { report(WatchReport(.failure, "\(refusal).")) }
+            let changes = result.changes.filter(\.isChange)
+            if !changes.isEmpty { report(WatchReport(.success, "Libraries: \(Self.list(changes)).")) }
         }
     }
 
@@ -71,16 +73,28 @@ extension PluginWatch {
     }
 
     /// Says that a plugin stays as it was.
-    private func fail(_ name: String, _ entry: BuildLedger.Entry, _ sentence: String, diagnostics: String = "") {
+    ///
+    /// - Parameter functions: those that were refused; empty where the whole library was.
+    private func fail(
+        _ name: String, _ entry: BuildLedger.Entry, _ sentence: String, functions: Set<String> = [], diagnostics: String = ""
+    ) {
         var entry = entry
         entry.state = .failed
         entry.message = sentence
         ledger.record(entry)
         failed.insert(name)
-        let isServed = deployer.live.functions.contains { $0.artifact.name == name }
-        let consequence = isServed ? "the version before goes on serving" : "none of its functions is served"
-        report(WatchReport(.failure, "\(sentence); \(consequence).", diagnostics: diagnostics))
+        report(WatchReport(.failure, "\(sentence); \(consequence(name, functions)).", diagnostics: diagnostics))
         finish(name)
+    }
+
+    /// What serves after a failure. A new function has no version before.
+    private func consequence(_ plugin: String, _ refused: Set<String>) -> String {
+        let served = Set(deployer.live.functions.filter { $0.artifact.name == plugin }.map(\.name))
+        guard !served.isEmpty else { return "none of its functions is served" }
+        let unserved = refused.subtracting(served).sorted()
+        guard !unserved.isEmpty else { return "the version before goes on serving" }
+        let new = "\(unserved.joined(separator: ", ")) \(unserved.count == 1 ? "is" : "are") not served"
+        return unserved.count == refused.count ? new : "\(new), and the version before of the others goes on serving"
     }
 
     // MARK: Libraries
@@ -117,7 +131,7 @@ extension PluginWatch {
             entry.switchMilliseconds = result.durations.whole
             guard result.refusals.isEmpty else {
                 if !changes.isEmpty { tell(name, entry, result) }
-                return fail(name, entry, result.refusals.map(\.description).joined(separator: "; "))
+                return fail(name, entry, result.refusals.map(\.description).joined(separator: "; "), functions: result.refused)
             }
             entry.state = .built
             ledger.record(entry)

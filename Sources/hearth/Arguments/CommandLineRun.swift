@@ -46,7 +46,13 @@ enum CommandLineRun {
 
     /// The parser's messages are sentences with a capital letter, one behind the other, with values in quotes.
     private static func sentence(_ message: String) -> String {
-        var text = message.split(whereSeparator: \.isNewline).joined(separator: "; ")
+        var text = ""
+        for line in message.split(whereSeparator: \.isNewline) {
+            // The values that an option takes stand below each other.
+            let item = line.hasPrefix("  - ") ? line.dropFirst(4) : nil
+            text += text.isEmpty ? "" : item == nil ? "; " : text.hasSuffix(":") ? " " : ", "
+            text += item ?? line
+        }
         if let first = text.first, first.isUppercase, text.dropFirst().first?.isLowercase == true { text = first.lowercased() + text.dropFirst() }
         text = text.replacing(". Did you mean", with: ", did you mean").replacing(". Please provide", with: "; please provide")
         return text.hasSuffix(".") ? String(text.dropLast()) : text

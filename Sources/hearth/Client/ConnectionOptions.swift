@@ -33,37 +33,40 @@ struct ConnectionOptions: ParsableArguments {
     /// - Throws: `ClientFailure` where the address is none.
     func client() throws(ClientFailure) -> HostClient {
         let url = try HostURL(parsing: url ?? Self.variable("HEARTH_URL") ?? "http://127.0.0.1:5001")
-        let token = try foundToken(url)
+        let (token, isGuessed) = try foundToken(url)
         guard token == nil || url.isTLS || url.isLoopback || insecure else {
             throw ClientFailure(
                 .invalidInput,
                 "the administrator's token would go to \(url.authority) over http, where others can read it; use https, or say "
                     + "--insecure if you trust the network")
         }
-        return HostClient(url, token: token, authorityFile: authorityFile)
+        // The folder may be that of another host on this machine. One in development mode takes this token, as the Firebase emulators do.
+        return HostClient(url, token: token, otherToken: isGuessed && url.isLoopback ? Self.developmentToken : nil, authorityFile: authorityFile)
     }
 
-    private func foundToken(_ url: HostURL) throws(ClientFailure) -> String? {
+    private static let developmentToken = "owner"
+
+    /// - Returns: the token, and whether it is that of the folder in which the command happens to run.
+    private func foundToken(_ url: HostURL) throws(ClientFailure) -> (token: String?, isGuessed: Bool) {
         if let given = token ?? Self.variable("HEARTH_TOKEN") {
             // What a header cannot carry is a mistake of copying.
             guard !given.isEmpty, given.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
                 throw ClientFailure(.invalidInput, "the token contains spaces or other characters that cannot be part of a token; copy it again")
             }
-            return given
+            return (given, false)
         }
         let named = dataDirectory ?? Self.variable("HEARTH_DATA")
         let file = "\(named ?? ".hearth")/admin-token"
         do throws(FileFailure) {
             let token = try WholeFile.readText(file, sizeBytesMax: 1024).filter { $0.isASCII && !$0.isWhitespace }
             guard !token.isEmpty else { throw FileFailure("read", code: ENODATA) }
-            return token
+            return (token, named == nil)
         } catch {
             if named != nil {
                 throw ClientFailure(.invalidInput, "\(file) cannot be read (\(error.reason.lowercased())); name the host's data directory")
             }
         }
-        // A host in development mode takes this one, as the Firebase emulators do.
-        return url.isLoopback ? "owner" : nil
+        return (url.isLoopback ? Self.developmentToken : nil, false)
     }
 
     private static func variable(_ name: String) -> String? {
@@ -77,7 +80,12 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The database instance. (default: the project's own)", valueName: "name"))
     var instance: String?
 
-    func target(_ path: String) -> DatabaseTarget { DatabaseTarget(path: path, instance: instance) }
+    /// - Throws: `ClientFailure` where the path has a character that no key can have.
+    func target(_ path: String) throws(ClientFailure) -> DatabaseTarget {
+        let target = DatabaseTarget(path: path, instance: instance)
+        try target.check()
+        return target
+    }
 
     /// The name of the instance for the addresses of the administration; `-` stands for the project's own.
     var name: String { instance ?? "-" }

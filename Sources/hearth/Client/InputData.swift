@@ -21,15 +21,10 @@ final class InputData {
     ///   - file: the name of a file; `-` and nil stand for standard input.
     init(data: String?, file: String?) throws(ClientFailure) {
         if let data {
-            do throws(JSONError) {
-                _ = try JSONScan.validate(Array(data.utf8))
-            } catch {
-                let reason = error.explanation(in: Array(data.utf8).span)
-                throw ClientFailure(
-                    .invalidInput, "the value of --data is not JSON (\(reason)); text needs quotes of its own: --data '\"text\"'")
-            }
             name = "--data"
-            inline = Array(data.utf8)
+            // As it stands where it is JSON already: a number may have more digits than a value here keeps.
+            let isJSON = (try? JSONScan.validate(Array(data.utf8))) != nil
+            inline = isJSON ? Array(data.utf8) : try Self.json(data, "--data").serialized()
             length = inline?.count
             isStandardInput = false
             descriptor = -1
@@ -49,6 +44,22 @@ final class InputData {
             isStandardInput = true
             if isatty(STDIN_FILENO) == 1 { Terminal.writeError("Type JSON, and Ctrl-D on a line of its own to end it.") }
         }
+    }
+
+    /// The value of an option: JSON, or an object, an array or a text as people type them, as in `{uid: 'ada'}`.
+    static func json(_ text: String, _ option: String) throws(ClientFailure) -> JSONValue {
+        let strict: String
+        do throws(JSONError) {
+            return try JSONValue(parsing: text)
+        } catch {
+            strict = error.explanation(in: Array(text.utf8).span)
+        }
+        // A lone word is a mistake, even where it is one of the relaxed form, such as `undefined`.
+        guard let first = text.first(where: { !$0.isWhitespace }), "{['".contains(first) else {
+            let hint = "text needs quotes of its own: \(option) '\"text\"'"
+            throw ClientFailure(.invalidInput, "the value of \(option) is not JSON (\(strict)); \(hint)")
+        }
+        return try CallData.parsed(text, "the value of \(option)")
     }
 
     deinit { if descriptor > STDERR_FILENO { close(descriptor) } }

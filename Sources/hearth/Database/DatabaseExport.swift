@@ -28,7 +28,7 @@ struct DatabaseExport: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let target = database.target(path)
+        let target = try database.target(path)
         var query = DatabaseQuery()
         query.isExport = true
         query.isPretty = pretty

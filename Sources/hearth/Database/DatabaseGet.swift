@@ -34,6 +34,12 @@ struct DatabaseGet: HostCommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var connection: ConnectionOptions
 
+    func validate() throws {
+        if let option = query.optionWithoutOrder {
+            throw ValidationError("\(option) needs an order: --order-by-key, --order-by-value or --order-by PATH")
+        }
+    }
+
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         var query = query.query
         query.isPretty = pretty
@@ -44,7 +50,7 @@ struct DatabaseGet: HostCommand {
         let progress = Progress("Reading", total: nil)
         var isBegun = false
         do throws(ClientFailure) {
-            try client.download(HostRequest("GET", database.target(path).target(query.parameters))) { (bytes) throws(ClientFailure) in
+            try client.download(HostRequest("GET", try database.target(path).target(query.parameters))) { (bytes) throws(ClientFailure) in
                 if isWrapped, !isBegun { try file.write("{\"status\":\"success\",\"result\":") }
                 isBegun = true
                 try file.write(bytes)
@@ -97,6 +103,16 @@ struct QueryOptions: ParsableArguments {
         }
         if limitToFirst != nil, limitToLast != nil { throw ValidationError("--limit-to-first and --limit-to-last exclude each other") }
         if let count = limitToFirst ?? limitToLast, count < 1 { throw ValidationError("a limit is at least 1") }
+    }
+
+    /// An option that means nothing without an order; nil where there is an order, or no such option.
+    var optionWithoutOrder: String? {
+        guard orderBy == nil, !orderByKey, !orderByValue else { return nil }
+        let given = [
+            ("--limit-to-first", limitToFirst != nil), ("--limit-to-last", limitToLast != nil), ("--start-at", startAt != nil),
+            ("--end-at", endAt != nil), ("--equal-to", equalTo != nil),
+        ]
+        return given.first { $0.1 }?.0
     }
 
     var query: DatabaseQuery {

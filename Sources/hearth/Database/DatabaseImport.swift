@@ -48,7 +48,7 @@ struct DatabaseImport: HostCommand {
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let target = database.target(path)
+        let target = try database.target(path)
         let input = try InputData(data: nil, file: file)
         var options = ImportOptions()
         options.batchBytes = Int(chunkSize * 1_000_000)

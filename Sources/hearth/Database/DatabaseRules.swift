@@ -84,11 +84,23 @@ struct RulesSet: HostCommand {
             guard answer.status == 400, failure.message.first?.isNumber == true else { throw failure }
             throw ClientFailure(failure.kind, "\(input.name):\(failure.message); the rules in force are as before")
         }
-        let text = dryRun ? "\(input.name) is valid; the rules in force are as before" : "Rules of \(input.name) are in force"
-        return Outcome(text: text, json: .object(["valid": true, "inForce": .bool(!dryRun)]))
+        var json: JSONObject = ["valid": true, "inForce": .bool(!dryRun)]
+        guard !dryRun else { return Outcome(text: "\(input.name) is valid; the rules in force are as before", json: .object(json)) }
+        var text = "Rules of \(input.name) are in force"
+        if let file = Self.rulesFile(client) {
+            text += " until the host's \(file) changes, which functions.json names"
+            json["untilChangeOf"] = .string(file)
+        }
+        return Outcome(text: text, json: .object(json))
+    }
+
+    /// The file whose next change takes the place of what was set; nil where there is none, or the host does not say.
+    private static func rulesFile(_ client: HostClient) -> String? {
+        guard let answer = try? client.ask(HostRequest("GET", "/_/api")) else { return nil }
+        return (try? JSONValue(parsing: answer.body))?["rulesFile"]?.string
     }
 }
 
 enum RulesPlace {
-    static func target(_ database: DatabaseOptions) -> DatabaseTarget { database.target("/.settings/rules") }
+    static func target(_ database: DatabaseOptions) -> DatabaseTarget { DatabaseTarget(path: "/.settings/rules", instance: database.instance) }
 }

@@ -58,7 +58,7 @@ struct DatabaseSet: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let target = database.target(path)
+        let target = try database.target(path)
         let input = try write.input()
         try force.confirm("replace all data at \(target) of \(client.url)", canAsk: !input.isStandardInput)
         _ = try write.send("PUT", target, input, client)
@@ -85,7 +85,7 @@ struct DatabaseUpdate: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let target = database.target(path)
+        let target = try database.target(path)
         let input = try write.input()
         try force.confirm("change data at \(target) of \(client.url)", canAsk: !input.isStandardInput)
         _ = try write.send("PATCH", target, input, client)
@@ -111,7 +111,7 @@ struct DatabasePush: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let target = database.target(path)
+        let target = try database.target(path)
         let answer = try write.send("POST", target, try write.input(), client, echo: true)
         guard let name = (try? JSONValue(parsing: answer.body))?["name"]?.string else {
             throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
@@ -141,7 +141,7 @@ struct DatabaseRemove: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let target = database.target(path)
+        let target = try database.target(path)
         try force.confirm("remove all data at \(target) of \(client.url)")
         var removal = TreeRemoval(client, raisesTriggers: !disableTriggers) { count in
             if count > 1, Terminal.showsProgress { Terminal.showProgress("Removing  \(count) parts so far") }

@@ -37,9 +37,9 @@ struct JudgementOptions: ParsableArguments {
 
     /// Asks the host.
     func judge(_ client: HostClient, _ database: DatabaseOptions) throws(ClientFailure) -> Judgement {
-        var request: JSONObject = ["operation": .string(operation.rawValue), "path": .string("\(database.target(path))")]
-        request["auth"] = try Self.json(auth, "--auth")
-        if let data { request["data"] = try Self.json(data, "--data") }
+        var request: JSONObject = ["operation": .string(operation.rawValue), "path": .string("\(try database.target(path))")]
+        request["auth"] = try InputData.json(auth, "--auth")
+        if let data { request["data"] = try InputData.json(data, "--data") }
         let parameters = query.query.parameters
         if !parameters.isEmpty {
             request["query"] = .object(JSONObject(parameters.map { ($0.name, (try? JSONValue(parsing: $0.value)) ?? .string($0.value)) }))
@@ -61,14 +61,6 @@ struct JudgementOptions: ParsableArguments {
             throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
         }
         return judgement
-    }
-
-    private static func json(_ text: String, _ option: String) throws(ClientFailure) -> JSONValue {
-        do throws(JSONError) {
-            return try JSONValue(parsing: text)
-        } catch {
-            throw ClientFailure(.invalidInput, "the value of \(option) is not JSON (\(error.explanation(in: Array(text.utf8).span)))")
-        }
     }
 }
 

@@ -40,12 +40,16 @@ struct Deploy: HostCommand {
     @Option(help: "production builds for speed; development builds for debugging, and sends .env.local too.")
     var mode = Configuration.Mode.production
 
+    @Option(help: ArgumentHelp("Deploy for this project, whichever functions.json names; the host has to serve it.", valueName: "id"))
+    var project: String?
+
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let report = DeployReport(isForProgram: connection.json)
         let interruption = Interruption(isForProgram: connection.json)
-        let configuration = try loadConfiguration()
+        var configuration = try loadConfiguration()
+        configuration.project = project ?? configuration.project
         let plugins = configuration.plugins.map(\.name)
         let only = try filter("--only", only, plugins)
         let except = try filter("--except", except, plugins)
@@ -53,6 +57,7 @@ struct Deploy: HostCommand {
             throw ClientFailure(.invalidInput, "\(config) names no plugins; add one under \"plugins\"")
         }
         let before = try FunctionsClient(client).functions()
+        try checkProject(configuration, client)
         var selection = PluginSelection(configuration, only: only, except: except, on: before.functions)
         guard !selection.plugins.isEmpty else { throw ClientFailure(.invalidInput, "--except leaves nothing to deploy") }
         while true {
@@ -67,6 +72,20 @@ struct Deploy: HostCommand {
             // A function is gone from the plugin that it had: it may have moved to another.
             selection = PluginSelection(configuration, only: only, except: except, on: before.functions, isNarrowing: false)
         }
+    }
+
+    /// Makes sure that the functions come to the project that they are written for: whose tokens they take and the name of their database
+    /// follow the host's.
+    private func checkProject(_ configuration: Configuration, _ client: HostClient) throws(ClientFailure) {
+        let (own, served) = (configuration.project, try FunctionsClient(client).project())
+        guard own != served else { return }
+        if project != nil {
+            throw ClientFailure(.invalidInput, "the host at \(client.url) serves the project \(served), not \(own); nothing was changed")
+        }
+        throw ClientFailure(
+            .invalidInput,
+            "\(config) is of the project \(own), and the host at \(client.url) serves \(served); nothing was changed. Name the right host with "
+                + "--url, or deploy there with --project \(served)")
     }
 
     private func loadConfiguration() throws(ClientFailure) -> Configuration {

@@ -56,14 +56,28 @@ struct FunctionsLog: HostCommand {
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let log = LogClient(client, selection)
         let printer = LogPrinter(isJSON: connection.json)
+        var isEmpty = true
         if follow {
             // To stop looking is not a failure.
             signal(SIGINT) { _ in _exit(0) }
             try log.follow(tell: { Terminal.writeError("hearth: \($0)") }) { printer.write($0, $1) }
         } else {
-            try log.read { printer.write($0, $1) }
+            try log.read {
+                isEmpty = false
+                printer.write($0, $1)
+            }
+            if isEmpty { try requireFunctions(client) }
         }
         return Outcome()
+    }
+
+    /// A function that was deleted may have left lines: names are looked at only where there are none.
+    private func requireFunctions(_ client: HostClient) throws(ClientFailure) {
+        guard !selection.functions.isEmpty else { return }
+        let known = try FunctionsClient(client).functions().functions.map(\.name)
+        guard let unknown = selection.functions.first(where: { !known.contains($0) }) else { return }
+        let hint = Spelling.question(for: unknown, among: known) ?? "`hearth functions:list` shows what there is"
+        throw ClientFailure(.invalidInput, "there is no function \(unknown); \(hint)")
     }
 
     private var selection: LogSelection {

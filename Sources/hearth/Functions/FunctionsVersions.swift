@@ -121,9 +121,18 @@ struct FunctionsSplit: HostCommand {
         }
         let others = function.traffic.map(\.version).filter { $0 != shares[0].version }
         guard others.count == 1, let other = Share(argument: "\(others[0])=\(100 - shares[0].percent)") else {
-            let rest = 100 - shares[0].percent
-            throw ClientFailure(.invalidInput, "which version gets the other \(rest)% is not clear; name it: 5=\(rest)")
+            throw try ambiguity(api)
         }
         return shares + [other]
+    }
+
+    /// Why nobody can say which version gets the rest.
+    private func ambiguity(_ api: FunctionsClient) throws(ClientFailure) -> ClientFailure {
+        let (version, rest) = (shares[0].version, 100 - shares[0].percent)
+        let others = try api.versions(of: name).compactMap { $0["version"]?.int }.filter { $0 != version }
+        guard let newest = others.first else {
+            return ClientFailure(.invalidInput, "\(name) has version \(version) only; calls can be divided once there is another")
+        }
+        return ClientFailure(.invalidInput, "which version gets the other \(rest)% is not clear; name it, as in \(newest)=\(rest)")
     }
 }

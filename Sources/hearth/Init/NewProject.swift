@@ -20,19 +20,14 @@ struct NewProject {
     let id: String
     let files: [ProjectFile]
 
-    /// Names of modules that the project's package meets in Hearth's SDK.
-    private static let taken: Set<String> = [
-        "CHearth", "Hearth", "HearthBytes", "HearthFunctions", "HearthJSON", "HearthTesting", "Logging",
-    ]
-
     init(folder: String, name: String?, language: Language, source: HearthSource?) throws(ClientFailure) {
         let folderName = folder.split(separator: "/").last.map(String.init) ?? "functions"
         if let name {
             guard Self.isIdentifier(name) else {
                 throw ClientFailure(.invalidInput, "\(name) cannot be the name of a plugin; use letters and digits, a letter first, as in Greetings")
             }
-            guard !Self.taken.contains(name) else {
-                throw ClientFailure(.invalidInput, "\(name) is the name of a part of Hearth; choose another one")
+            if let taken = TakenModule.named(name) {
+                throw ClientFailure(.invalidInput, "\(name) is the name of a module of \(taken.owner); choose another one")
             }
             self.name = name
         } else {
@@ -93,7 +88,7 @@ struct NewProject {
     private static func identifier(from folder: String) -> String {
         var name = words(folder).map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         if let first = name.utf8.first, isDigit(first) { name = "Functions\(name)" }
-        return taken.contains(name) ? "\(name)Plugin" : String(name.prefix(60))
+        return TakenModule.named(name) == nil ? String(name.prefix(60)) : "\(name)Plugin"
     }
 
     /// What a project id allows: lower-case letters, digits and dashes.

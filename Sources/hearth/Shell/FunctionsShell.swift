@@ -66,16 +66,12 @@ struct FunctionsShell: ParsableCommand {
     /// From a pipe or a file.
     private func obey(_ session: ShellSession) -> Bool {
         var isSuccess = true
-        var statement = ""
+        // A bracket that is missing must not swallow the statements below it.
         while let line = readLine() {
-            statement += statement.isEmpty ? line : "\n\(line)"
-            if ShellStatement.isOpen(statement) { continue }
-            let outcome = session.perform(statement)
+            let outcome = session.perform(line)
             if outcome == .exit { return isSuccess }
             if outcome == .failed { isSuccess = false }
-            statement = ""
         }
-        if !statement.isEmpty, session.perform(statement) == .failed { isSuccess = false }
         return isSuccess
     }
 }

@@ -12,6 +12,8 @@ struct LogLine {
     var origin = LogOrigin()
     /// More that is known, in order; the members of a function's own fields are under `fields`.
     var entries: [(String, JSONValue)] = []
+    /// Whether a terminal shows it. A line that a person has read in other words is kept for programs only.
+    var isForTerminals = true
 
     /// The entry that lists the calls that led to a crash, as texts. People see them one below the other.
     static let callsName = "calls"
