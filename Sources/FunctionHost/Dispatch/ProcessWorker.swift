@@ -202,7 +202,7 @@ final class ProcessWorker: Worker {
         guard let crash = child.page.crash else { return }
         let culprit = culprit
         let origin = self.origin(of: culprit ?? InvocationID(rawValue: 0), function: culprit.flatMap { functionIndex(of: $0) } ?? .max)
-        dispatcher.crashLog.tell(CrashLog.Crash(report: crash, origin: origin, library: artifact.path, message: fatalMessage))
+        dispatcher.crashLog.tell(CrashLog.Crash(report: crash, origin: origin, artifact: artifact, message: fatalMessage))
     }
 }
 
