@@ -42,6 +42,7 @@ def test_malformed_calls(method, headers, body, reason, host):
 
 @pytest.mark.parametrize('data, message', [
     ({'ms': 'x'}, 'data.ms must be a whole number, and is text.'), ({'ms': [1]}, 'data.ms must be a whole number, and is a list.'),
+    ({'ms': 3.5}, 'data.ms must be a whole number in the range that the function takes, and is 3.5.'),
     (5, 'data must be an object, and is a number.'), ({}, 'data.ms is missing.'), (None, 'data must not be null.'),
 ])
 def test_data_of_another_shape(data, message, launch):

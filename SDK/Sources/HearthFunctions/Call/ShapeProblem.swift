@@ -18,10 +18,22 @@ func shapeProblem(_ error: any Error, root: String) -> String {
         return "\(place) must be \(expected), and is \(actual)."
     case .dataCorrupted(let context):
         if context.codingPath.isEmpty, let reason = context.underlyingError as? JSONError { return "\(root) is not JSON: \(reason)" }
+        if let number = numberOutOfRange(context.debugDescription) {
+            return "\(place(context.codingPath, root)) must be a whole number in the range that the function takes, and is \(number)."
+        }
         return "\(place(context.codingPath, root)): \(context.debugDescription)"
     @unknown default:
         return "\(root) is not valid."
     }
+}
+
+/// The number in the decoder's "The number 3.5 does not fit Int."; nil for every other text.
+private func numberOutOfRange(_ description: String) -> Substring? {
+    let start = "The number "
+    guard description.hasPrefix(start), let end = description.firstRange(of: " does not fit "), description[end.upperBound...].contains("Int") else {
+        return nil
+    }
+    return description[..<end.lowerBound].dropFirst(start.count)
 }
 
 /// The name of what a value of that type is read from; nil for a type that decides that itself.
