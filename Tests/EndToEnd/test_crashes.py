@@ -76,21 +76,26 @@ def test_an_end_that_has_no_other_line_is_an_error(launch):
     assert json.loads(host.until_logged('an instance ended'))['severity'] == 'error'
 
 
-def test_a_crash_while_a_plugin_is_loaded(launch):
+def slow_tools(folder, seconds):
+    """A `PATH` with a compiler whose symbolizer takes that long, and knows nothing."""
+    tools = folder / 'tools/bin'
+    tools.mkdir(parents=True)
+    for name in ('swift', 'llvm-symbolizer'):
+        (tools / name).write_text(f'#!/bin/sh\nexec sleep {seconds}\n')
+        (tools / name).chmod(0o755)
+    return {'PATH': f'{tools}:/usr/bin:/bin'}
+
+
+def test_a_crash_while_a_plugin_is_loaded(launch, tmp_path):
     """Its library is kept until the names in it have been read."""
-    host = launch(['entry_crashes', 'Conformance'])
+    host = launch(['entry_crashes', 'Conformance'], env=slow_tools(tmp_path, 2))
     line = json.loads(host.until_logged('"message":"it crashed: abort'))
     assert line['plugin'] == 'entry_crashes'
     assert line['calls'] == ['hearth_plugin_entry']
 
 
 def test_a_stop_does_not_wait_long_for_names(launch, tmp_path):
-    tools = tmp_path / 'tools/bin'
-    tools.mkdir(parents=True)
-    for name in ('swift', 'llvm-symbolizer'):
-        (tools / name).write_text('#!/bin/sh\nexec sleep 60\n')
-        (tools / name).chmod(0o755)
-    host = launch(['Faults'], env={'PATH': f'{tools}:/usr/bin:/bin'})
+    host = launch(['Faults'], env=slow_tools(tmp_path, 60))
     kinds = ['nil', 'overflow', 'message']
     for kind in kinds:
         assert host.callable('crashes', kind).status == 500
@@ -146,7 +151,10 @@ def test_the_crash_of_a_forked_child_is_not_the_workers(launch):
     assert host.callable('childAborts').json == INTERNAL
     line = json.loads(host.until_logged('an instance ended'))
     assert line['reason'] == 'it was ended by signal 9, SIGKILL'
-    assert 'it crashed' not in host.log
+    # Crashes are told one after the other.
+    host.callable('divides')
+    crash_line(host, 'divides')
+    assert 'abort() was called' not in host.log
 
 
 def test_without_the_tools_of_a_compiler():
