@@ -18,6 +18,7 @@
 enum { handler_stack_size = 64 * 1024, stack_size_max = 64 * 1024 * 1024 };
 
 static struct linux_crash *report;
+static pid_t recorded_process;
 static pid_t first_thread;
 static pid_t crashed_thread;
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
@@ -88,6 +89,8 @@ static void die(int signal_number, const siginfo_t *info) {
 }
 
 static void handle(int signal_number, siginfo_t *info, void *argument) {
+    /* A child that was made by fork() has the handlers and the page too, but its end is not that of the worker. */
+    if (getpid() != recorded_process) return die(signal_number, info);
     pid_t thread = this_thread(), nobody = 0;
     if (!__atomic_compare_exchange_n(&crashed_thread, &nobody, thread, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         /* A fault while this one is written down: what is there already has to do. Another thread waits for the end. */
@@ -131,6 +134,7 @@ static _Unwind_Reason_Code ignore(struct _Unwind_Context *context, void *argumen
 
 int linux_record_crashes(struct linux_crash *crash) {
     report = crash;
+    recorded_process = getpid();
     first_thread = this_thread();
     void *memory = mmap(NULL, handler_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return -errno;

@@ -10,9 +10,9 @@ public final class TokenVerifier: Sendable {
     /// Longer tokens are refused unread. Firebase's have about 1 kB.
     public static let tokenBytesMax = 16 * 1024
 
-    private let rules: TokenRules
+    let rules: TokenRules
     private let keys: KeySet
-    private let clock: TokenClock
+    let clock: TokenClock
     private let cache: Mutex<TokenCache>
 
     /// - Parameters:

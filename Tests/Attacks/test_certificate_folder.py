@@ -40,6 +40,16 @@ def test_a_log_in_the_folder(secure):
     assert secure.host.log.count(RELOADED) == 1
 
 
+def test_one_line_tells_of_all_loops(prepare):
+    secure = Secure(prepare(config={'server': {**TLS['server'], 'loops': 3}})).start()
+    renew(secure, 'renewed')
+    assert renew(secure, 'again') <= 2
+    (secure.folder / 'cert.pem').write_text('nonsense')
+    secure.host.until_logged('the certificate could not be reloaded')
+    assert renew(secure, 'third') <= 3
+    assert secure.host.log.count('the certificate could not be reloaded') == 1
+
+
 def test_a_certificate_that_is_only_touched(secure):
     for name in ('cert.pem', 'key.pem'):
         os.utime(secure.folder / name)

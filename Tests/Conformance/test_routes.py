@@ -65,7 +65,7 @@ def test_name_in_a_404_is_text_only(conformance):
 
 def test_anything_else_is_not_found(conformance):
     answer = conformance.request('GET', '/a/b/c/d/e')
-    assert (answer.status, answer.text) == (404, 'Not Found')
+    assert (answer.status, answer.text) == (404, 'Not Found: nothing is served at this address; a database path ends with .json: /a/b/c/d/e.json')
 
 
 @pytest.mark.parametrize('target', ['/favicon.ico', '/robots.txt'])

@@ -177,6 +177,51 @@ class TestVerificationLog:
         conformance.callable('contextInfo', token='junk')
         conformance.until_logged('Callable request verification failed')
 
+    @pytest.mark.parametrize('kind, reason', [
+        ('expired', r'the token expired 3\d\d s ago'),
+        ('no expiry', 'iat.*or.*exp.*is missing'),
+        ('issued in the future', r'not valid yet: its \W*iat\W* is 3\d\d\d s in the future'),
+        ('bad signature', 'the signature does not match'),
+        ('unsigned', 'the token has no signature'),
+        ('other audience', r"the token's audience is \W*other\W*; this host's project is \W*demo-hearth"),
+        ('list of audiences', r"the token's audience is \W*demo-hearth\W*,\W*other\W*; this host's project is \W*demo-hearth"),
+        ('other issuer', r"the token's issuer is \W*https://securetoken.google.com/other\W*; this host accepts"),
+        ('no subject', r'the token has no \W*sub\W*"'),
+        ('subject of 129 characters', r'\W*sub\W* must be a text of 1 to 128 characters'),
+        ('unknown key id', r'no key has the id \W*never-seen\W* that the token names'),
+        ('no key id', r"the token's header has no \W*kid"),
+        ('HS256 with the public key', r'the token is signed with \W*HS256\W*; this host accepts'),
+        ('no JWT', 'it is not a token: a JSON Web Token is'),
+    ])
+    def test_the_reason_is_told(self, kind, reason, conformance, keys):
+        conformance.callable('contextInfo', token=REFUSED[kind](keys))
+        conformance.until_logged(rf'Callable request verification failed.*"auth":"INVALID","reason":"[^}}]*{reason}')
+
+    def test_other_reasons(self, conformance, keys):
+        conformance.callable('contextInfo', headers={'Authorization': 'Basic dTpw'})
+        conformance.until_logged(r'verification failed.*"reason":"the Authorization header does not begin with \W*Bearer')
+        conformance.callable('enforcesAppCheck')
+        conformance.until_logged('verification failed.*"app":"MISSING".*"reason":"the function has enforceAppCheck, and the call has no')
+        conformance.callable('enforcesAppCheck', app=keys.app_token(aud=['projects/other']))
+        conformance.until_logged(r'verification failed.*"reason":"App Check: the token\'s audience is .*projects/other.* accepts a list with')
+
+    def test_a_claim_is_shortened_and_escaped(self, conformance, keys):
+        conformance.callable('contextInfo', token=keys.id_token(aud='evil\n\u202e"; ' + 'x' * 1000))
+        line = conformance.until_logged(r'verification failed.*evil')
+        reason = json.loads(line)['reason']
+        assert reason.startswith(r"""the token's audience is "evil\u{a}\u{202e}\"; xxx""")
+        assert len(reason) < 200 and '\n' not in reason
+
+    def test_of_a_token_for_the_database(self, development):
+        token = unsigned(id_claims(aud='another-project'))
+        for _ in range(5):
+            answer = development.request('GET', f'/x.json?ns={PROJECT}-default-rtdb&auth={token}')
+            assert (answer.status, answer.json) == (401, {'error': 'Unauthorized request.'})
+        reason = 'a token for the database was refused'
+        line = json.loads(development.until_logged(reason))
+        assert line['reason'] == f'the token\'s audience is "another-project"; this host\'s project is "{PROJECT}"'
+        assert development.log.count(reason) < 4, 'a client that repeats its request does not fill the log'
+
     def test_tokens_are_not_in_the_log(self, conformance, keys):
         token, app = keys.id_token('secretive'), keys.app_token('secretive')
         conformance.result('contextInfo', token=token, app=app)

@@ -156,6 +156,40 @@ class TestCrashes:
         assert int(answer.header('Retry-After')) > 1
         assert host.result('echo', 1) == 1
 
+    def test_a_crashing_function_does_not_put_the_others_out(self, launch):
+        """Calls wait for the end of a short back-off."""
+        host = launch(['probe'])
+        for _ in range(5):
+            assert host.callable('abort').status == 500
+        assert host.result('pid') > 0
+        assert [host.callable('abort').status, host.callable('abort').status, host.callable('pid').status] == [500, 500, 200]
+
+    def test_a_long_back_off_is_told(self, launch):
+        host = launch(['probe'])
+        # Waits of 0.1, 0.2, 0.4, 0.8 and 1.6 seconds.
+        for _ in range(7):
+            assert host.callable('abort').status == 500
+        answer = host.callable('pid')
+        assert (answer.status, answer.header('Retry-After')) == (503, '4')
+        assert answer.json['error']['message'] == 'no instance of this function can be started now; try again in 4 s'
+        assert host.log.count('an instance ended') == 7
+
+    def test_few_wait_for_the_end_of_a_back_off(self, launch):
+        host = launch(['probe'], config={**options(concurrency=2, maxInstances=1), 'workers': {'queueLengthMax': 1}})
+        for _ in range(5):
+            assert host.callable('abort').status == 500
+        answers = together(host, 8, 'pid')
+        assert statuses(answers) == [200] * 3 + [429] * 5
+        assert errors(answers) == {'RESOURCE_EXHAUSTED'}
+
+    def test_no_call_waits_where_its_time_ends_before(self, launch):
+        host = launch(['probe'], config={'defaults': {'timeoutSeconds': 1}})
+        for _ in range(6):
+            until(lambda: host.callable('abort').status == 500, 'another crash')
+        begin = time.monotonic()
+        # The wait is 1.6 seconds now.
+        assert (host.callable('pid').status, time.monotonic() - begin < 0.5) == (503, True)
+
     def test_answers_between_crashes_forgive_them(self, launch):
         host = launch(['probe'], config={'workers': {'restartLimit': 3}})
         for _ in range(8):

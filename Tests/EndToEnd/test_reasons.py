@@ -5,7 +5,7 @@ import json
 import pytest
 
 from deploys import Deploys, plugin
-from hearth import REGION, callable_headers
+from hearth import REGION, callable_headers, error_body
 from processes import until
 from secure_host import TLS, Secure
 from tokens import PROJECT
@@ -40,6 +40,23 @@ def test_malformed_calls(method, headers, body, reason, host):
     assert reason in error['details']
 
 
+@pytest.mark.parametrize('data, message', [
+    ({'ms': 'x'}, 'data.ms must be a whole number, and is text.'), ({'ms': [1]}, 'data.ms must be a whole number, and is a list.'),
+    ({'ms': 3.5}, 'data.ms must be a whole number in the range that the function takes, and is 3.5.'),
+    (5, 'data must be an object, and is a number.'), ({}, 'data.ms is missing.'), (None, 'data must not be null.'),
+])
+def test_data_of_another_shape(data, message, launch):
+    """In the words of JSON: the client may be written in any language."""
+    host = launch(['Faults'])
+    answer = host.callable('sleep', data)
+    assert (answer.status, answer.json) == (400, error_body('INVALID_ARGUMENT', message))
+    # The host itself looks at what says that it is JSON.
+    sent = host.request('POST', host.path('httpDecode'), [], json.dumps(data))
+    assert (sent.status, message.replace('data', 'body') in sent.text) == (400, True), sent.text
+    broken = host.request('POST', host.path('httpDecode'), [], '{')
+    assert 'body is not JSON: ' in broken.text, broken.text
+
+
 def test_another_project(host):
     """In the callable protocol's form, so that client SDKs show the sentence; as text for everybody else."""
     answer = host.request('POST', f'/other-project/{REGION}/echo', [*callable_headers(), ('Origin', 'https://a.example')], '{"data":1}')
@@ -54,7 +71,24 @@ def test_another_project(host):
 
 @pytest.mark.parametrize('target', ['/other<b>/us-central1/echo', '/a/b/c', '/other/us-central1/'])
 def test_paths_that_name_no_project(target, host):
-    assert (host.request('GET', target).status, host.request('GET', target).text) in ((404, 'Not Found'), (400, ''))
+    answer = host.request('GET', target)
+    assert answer.status in (400, 404)
+    assert 'this host serves the project' not in answer.text and '<b>' not in answer.text
+
+
+@pytest.mark.parametrize('target, text', [
+    ('/messages', 'there is no function "messages"; a database path ends with .json: /messages.json'),
+    ('/', 'nothing is served at this address; a database path ends with .json: /.json'),
+    ('/messages/m1/', 'nothing is served at this address; a database path ends with .json: /messages/m1.json'),
+    ('/%3Cb%3E', 'nothing is served at this address; a database path ends with .json'),
+    ('/_/nothing', 'nothing is served at this address'),
+])
+def test_paths_of_nothing(target, text, host):
+    answer = host.request('GET', target)
+    assert (answer.status, answer.text) == (404, f'Not Found: {text}')
+    assert answer.header('Content-Type') == 'text/plain; charset=utf-8'
+    call = host.request('POST', target, callable_headers(), '{"data":null}')
+    assert (call.status, call.json) == (404, {'error': {'message': text, 'status': 'NOT_FOUND'}})
 
 
 @pytest.mark.parametrize('target', [f'/.ws?v=5&ns={PROJECT}-default-rtdb', '/.ws', f'/.lp?start=t&ns={PROJECT}-default-rtdb'])

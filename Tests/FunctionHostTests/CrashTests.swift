@@ -54,4 +54,30 @@ struct CrashTests {
         #expect(foreign.calls == ["swift_retain"])
         #expect(CrashTrace(answer: "0\t??\t??\t\t0\nnonsense\n\t\t\t\t\n", unnamed: ["lib.so+0x1"]).calls == ["lib.so+0x1"])
     }
+
+    @Test(
+        "names are cut to what tells functions apart",
+        arguments: [
+            (
+                "closure #3 @Sendable (App.Request<Swift.Int>) -> Swift.Int in closure #1 () -> Swift.Array<App.Definition> in "
+                    + "variable initialization expression of App.functions : App.Functions",
+                "closure #3 (App.Request<Swift.Int>) -> Swift.Int in App.functions"
+            ),
+            (
+                "function signature specialization <Arg[0] = Dead, Arg[1] = [Closure Propagated : () -> ()]> of "
+                    + "closure #13 () -> () in App.functions.getter : X",
+                "closure #13 () -> () in App.functions"
+            ),
+            ("(2) suspend resume partial function for generic specialization <[A<B>]> of App.run() async -> ()", "App.run() async -> ()"),
+            ("(extension in App):Swift.Int.half() -> Swift.Int", "(extension in App):Swift.Int.half() -> Swift.Int"),
+            ("closure #1 () -> () in static App.pick(Swift.Int) -> Swift.Int", "closure #1 () -> () in static App.pick(Swift.Int) -> Swift.Int"),
+            ("generic specialization <", "generic specialization <"), ("", ""),
+        ])
+    func readableNames(name: String, expected: String) { #expect(CallName.readable(name[...]) == expected) }
+
+    @Test("a long name ends with a whole word")
+    func longNames() {
+        let trace = CrashTrace(answer: "0\ts\t\(Array(repeating: "word", count: 100).joined(separator: " "))\t\t0\n", unnamed: [])
+        #expect(trace.calls.first?.hasSuffix(" word ...") == true)
+    }
 }

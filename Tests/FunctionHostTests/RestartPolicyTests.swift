@@ -18,6 +18,20 @@ struct RestartPolicyTests {
         expect(policy.mayStart(now: 1300))
     }
 
+    @Test("calls wait for the end of a short back-off, unless their time is over before")
+    func isWorthWaiting() {
+        var policy = RestartPolicy(limit: 100, windowSeconds: 60)
+        expect(!policy.isWorthWaiting(now: 0, deadline: .max))
+        for _ in 0..<2 { policy.didCrash(now: 1000) }
+        expect(policy.isWorthWaiting(now: 1000, deadline: 1101))
+        expect(!policy.isWorthWaiting(now: 1000, deadline: 1100))
+        expect(!policy.isWorthWaiting(now: 1100, deadline: .max))
+        for _ in 0..<5 { policy.didCrash(now: 1000) }
+        expect(policy.notBefore == 4200)
+        expect(!policy.isWorthWaiting(now: 1000, deadline: .max))
+        expect(policy.isWorthWaiting(now: 2200, deadline: .max))
+    }
+
     @Test("too many crashes within the window give the pool up for a while")
     func givesUp() {
         var policy = RestartPolicy(limit: 3, windowSeconds: 60)

@@ -233,6 +233,7 @@ final class Dispatcher {
     func stop(completion: @escaping () -> Void) {
         stopCompletion = completion
         crashLog.becameIdle = { [unowned self] in poolDidShrink() }
+        crashLog.stop()
         shrinkTimer = nil
         quota?.stop()
         systemFiles = nil

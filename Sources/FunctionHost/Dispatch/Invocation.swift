@@ -124,7 +124,8 @@ class Invocation {
             place.worker.cancel(place.id)
             end(InvocationOutcome(failure.code))
         case .new:
-            function.figures.refuseAtOnce()
+            // A worker that began nothing of it may have given it back: it has waited then.
+            if !wasParked { function.figures.refuseAtOnce() }
             end(InvocationOutcome(failure.code))
         case .queued: end(InvocationOutcome(failure.code))
         }

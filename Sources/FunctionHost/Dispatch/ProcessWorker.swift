@@ -202,7 +202,7 @@ final class ProcessWorker: Worker {
         guard let crash = child.page.crash else { return }
         let culprit = culprit
         let origin = self.origin(of: culprit ?? InvocationID(rawValue: 0), function: culprit.flatMap { functionIndex(of: $0) } ?? .max)
-        dispatcher.crashLog.tell(CrashLog.Crash(report: crash, origin: origin, library: artifact.path, message: fatalMessage))
+        dispatcher.crashLog.tell(CrashLog.Crash(report: crash, origin: origin, artifact: artifact, message: fatalMessage))
     }
 }
 
@@ -292,7 +292,9 @@ extension ProcessWorker: WorkerChildOwner {
         state = .ended
         watch = nil
         let reason = describe(ending)
-        if killReason == nil, ending.signal != 0 { tellCrash() }
+        let isCrash = killReason == nil && ending.signal != 0
+        let isTold = isCrash && child.group?.hasKilled != true && child.page.crash.map { Int($0.signal) } == ending.signal
+        if isCrash { tellCrash() }
         let dropped = budget.takeDropped()
         if dropped > 0 {
             let origin = self.origin(of: InvocationID(rawValue: 0), function: .max)
@@ -302,6 +304,6 @@ extension ProcessWorker: WorkerChildOwner {
             let text = PluginRefusal("\(artifact.displayName): ended while it was being loaded: \(reason ?? "exit status 0")")
             didLoad(.failure(text))
         }
-        pool?.workerDidEnd(self, reason: reason)
+        pool?.workerDidEnd(self, reason: reason, isTold: isTold)
     }
 }

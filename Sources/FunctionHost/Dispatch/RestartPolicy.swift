@@ -7,6 +7,8 @@ struct RestartPolicy {
     static let givenUpMilliseconds: UInt64 = 60_000
     private static let firstWaitMilliseconds: UInt64 = 100
     private static let longestWaitMilliseconds: UInt64 = 10_000
+    /// The longest back-off that calls wait for; during a longer one they are refused at once.
+    private static let patienceMilliseconds: UInt64 = 2_000
 
     let limit: Int
     let windowMilliseconds: UInt64
@@ -31,6 +33,11 @@ struct RestartPolicy {
             crashes.removeAll(keepingCapacity: true)
         }
         return true
+    }
+
+    /// Whether a call that must be answered at `deadline` can wait for the end of the back-off.
+    func isWorthWaiting(now: UInt64, deadline: UInt64) -> Bool {
+        !hasGivenUp && notBefore > now && notBefore < deadline && notBefore - now <= Self.patienceMilliseconds
     }
 
     /// Counts a worker that ended by itself or could not load.

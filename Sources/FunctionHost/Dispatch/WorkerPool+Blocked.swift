@@ -64,14 +64,4 @@ extension WorkerPool {
         guard serving.allSatisfy(\.isBlocked), let current = serving.first?.current else { return nil }
         return serving.first?.functionName(of: current)
     }
-
-    /// Metadata of a log line about a worker, with the function that it runs.
-    func metadata(of worker: Worker) -> Logger.Metadata {
-        var metadata: Logger.Metadata = ["plugin": "\(artifact.name)", "pid": "\(worker.pid)"]
-        if let current = worker.blockage?.culprit ?? worker.current {
-            metadata["invocation"] = "\(worker.name(of: current))"
-            if let function = worker.functionName(of: current) { metadata["function"] = "\(function)" }
-        }
-        return metadata
-    }
 }

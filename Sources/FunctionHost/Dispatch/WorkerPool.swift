@@ -67,12 +67,13 @@ final class WorkerPool {
         }
         guard !isStopping else { return invocation.fail(.shuttingDown) }
         startWorkerIfNeeded(waiting: queue.count + 1)
-        // Who waits for a worker that is being started takes a place in it, not one in the queue.
-        let startingRoom = workers.count { $0.state == .starting } * settings.concurrency
-        guard queue.count < limits.queueLengthMax + startingRoom || workers.isEmpty || freeWorker() != nil else {
+        let isBackingOff = workers.isEmpty
+        guard !isBackingOff || awaitsRestart(until: invocation.deadlineMilliseconds) else { return invocation.fail(startFailure) }
+        // A call that waits for a worker to be started takes a place in it, not one in the queue.
+        let starting = isBackingOff ? 1 : workers.count { $0.state == .starting }
+        guard queue.count < limits.queueLengthMax + starting * settings.concurrency || freeWorker() != nil else {
             return invocation.fail(.queueFull(length: queue.count))
         }
-        guard !workers.isEmpty else { return invocation.fail(startFailure) }
         // A worker inside the host starts at once.
         if let worker = freeWorker() {
             worker.start(invocation, payload: payload)
@@ -80,8 +81,14 @@ final class WorkerPool {
             invocation.isColdStart = !workers.contains { $0.state == .ready }
             guard invocation.park(payload: payload) else { return invocation.fail(.memoryIsFull) }
             queue.append(invocation, now: loop.nowMilliseconds)
+            if isBackingOff { scheduleRetry() }
         }
         deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
+    }
+
+    /// Whether a worker is started again so soon that a call without one should wait for it.
+    private func awaitsRestart(until deadline: UInt64) -> Bool {
+        refusal == nil && failedStarts == 0 && restarts.isWorthWaiting(now: loop.nowMilliseconds, deadline: deadline)
     }
 
     /// Gives an invocation that a worker has not begun to another, or lets it wait for one.
@@ -234,7 +241,11 @@ final class WorkerPool {
     }
 
     /// A worker is gone. What it had is answered; what waits goes to another.
-    func workerDidEnd(_ worker: Worker, reason: String?) {
+    ///
+    /// - Parameters:
+    ///   - reason: nil where it ended because it was told to.
+    ///   - isTold: whether the crash has a line of its own in the log.
+    func workerDidEnd(_ worker: Worker, reason: String?, isTold: Bool = false) {
         workers.removeAll { $0 === worker }
         worker.pool = nil
         if reason == nil { pluginFigures.ends += 1 } else { pluginFigures.crashes += 1 }
@@ -242,18 +253,20 @@ final class WorkerPool {
         worker.failAll()
         if let reason {
             if !worker.isLost { restarts.didCrash(now: loop.nowMilliseconds) }
-            dispatcher.log.error(
-                "an instance ended",
-                metadata: metadata(of: worker).merging([
-                    "reason": "\(reason)", "running": "\(lost.joined(separator: ", "))", "givenUp": "\(restarts.hasGivenUp)",
-                ]) { $1 })
+            logEnd(of: worker, reason: isTold ? "it crashed; the line with its calls says why" : reason, lost: lost, isTold: isTold, restarts)
         }
         guard !isStopping else { return dispatcher.poolDidShrink() }
         if let reason, warming != nil { checkWarmth(failure: reason) }
+        restoreWorkers()
+    }
+
+    /// Starts the workers that the pool should have, and those that calls wait for; fails the calls where none can be started soon.
+    private func restoreWorkers() {
         prepare()
-        guard queue.count > 0 else { return leaveIfEmpty() }
-        startWorkerIfNeeded(waiting: queue.count)
-        if workers.isEmpty { failQueue(startFailure) }
+        if queue.count > 0 {
+            startWorkerIfNeeded(waiting: queue.count)
+            if workers.isEmpty, !awaitsRestart(until: .max) { failQueue(startFailure) }
+        }
         leaveIfEmpty()
     }
 
@@ -271,14 +284,14 @@ final class WorkerPool {
         return .cannotStart(retryAfterSeconds: restarts.notBefore > now ? Int((restarts.notBefore - now + 999) / 1000) : 1)
     }
 
-    /// Brings the pool back to its minimum when the back-off is over.
+    /// Restores the workers when the back-off is over.
     private func scheduleRetry() {
-        guard settings.instancesMin > 0, retryTimer == nil, !isStopping, !isRetired else { return }
-        let now = loop.nowMilliseconds
-        let timer = Timer(loop: loop) { [unowned self] in
+        guard !isStopping, queue.count > 0 || (settings.instancesMin > 0 && !isRetired) else { return }
+        let timer = retryTimer ?? Timer(loop: loop) { [unowned self] in
             retryTimer = nil
-            prepare()
+            restoreWorkers()
         }
+        let now = loop.nowMilliseconds
         timer.start(afterMilliseconds: max(10, restarts.notBefore > now ? restarts.notBefore - now : 10))
         retryTimer = timer
     }
@@ -328,7 +341,7 @@ final class WorkerPool {
     /// Its functions are served by others now: who has found it still gets an answer, then its workers end.
     func retire() {
         isRetired = true
-        retryTimer = nil
+        if queue.count == 0 { retryTimer = nil }
         for worker in workers where worker.state == .ready && worker.inFlight == 0 { worker.drain() }
         leaveIfEmpty()
     }

@@ -1,6 +1,7 @@
 import HearthBytes
 import EventLoop
 import HearthJSON
+import Logging
 import Messaging
 import RealtimeDatabase
 import Tokens
@@ -11,15 +12,21 @@ final class DatabaseCredentials: CredentialChecker {
     private let project: String
     private let messaging: MessagingFrontEnd
     private let loop: EventLoop
+    private let log: Logger
+    /// When each kind of refusal may be logged again, in milliseconds of the loop's clock.
+    private var quietUntil: [TokenRefusal: UInt64] = [:]
+    /// Shortest time between two log lines about refusals of one kind: clients repeat their requests.
+    private static let quietMilliseconds: UInt64 = 1000
     private var verdicts: [UInt: (token: VerifiedToken, verdict: CredentialVerdict)] = [:]
     private static let verdictsMax = 1024
 
     /// - Parameter messaging: knows the service accounts and issues their tokens.
-    init(gate: TokenGate, project: String, messaging: MessagingFrontEnd, loop: EventLoop) {
+    init(gate: TokenGate, project: String, messaging: MessagingFrontEnd, loop: EventLoop, log: Logger) {
         self.gate = gate
         self.project = project
         self.messaging = messaging
         self.loop = loop
+        self.log = log
     }
 
     func known(_ token: Span<UInt8>) -> CredentialVerdict? {
@@ -44,8 +51,19 @@ final class DatabaseCredentials: CredentialChecker {
     }
 
     func check(_ token: [UInt8], completion: @escaping (CredentialVerdict) -> Void) {
-        let answer = LoopBound(completion, loop: loop)
-        gate.verifyIDToken(token, on: loop) { answer.value(Self.verdict($0)) }
+        let bound = LoopBound((checker: self, answer: completion), loop: loop)
+        gate.verifyIDToken(token, on: loop) { result, reason in
+            if case .failure(let refusal) = result, let reason { bound.value.checker.tell(refusal, reason) }
+            bound.value.answer(Self.verdict(result))
+        }
+    }
+
+    /// Logs why a token was refused, which the answer does not say.
+    private func tell(_ refusal: TokenRefusal, _ reason: String) {
+        let now = loop.nowMilliseconds
+        guard now >= quietUntil[refusal] ?? 0 else { return }
+        quietUntil[refusal] = now + Self.quietMilliseconds
+        log.notice("a token for the database was refused", metadata: ["reason": "\(reason)"])
     }
 
     private static func verdict(_ result: Result<VerifiedToken, TokenRefusal>) -> CredentialVerdict {

@@ -5,7 +5,8 @@ import Tokens
 /// What a request's token is worth (spec functions 3).
 enum TokenVerdict: Sendable {
     case missing
-    case invalid
+    /// Refused, for a reason that the log may have and the client may not.
+    case invalid(reason: String)
     case valid(VerifiedToken, raw: [UInt8])
 
     /// As the log of a call names it.
@@ -70,7 +71,7 @@ final class TokenGate: Sendable {
         guard let header, header.count > 0 else { return .missing }
         // `^Bearer (.*)$`, whatever the case; everything else in this header is a failed authentication.
         guard header.count >= 7, header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ") else {
-            return Credential(verdict: .invalid)
+            return Credential(verdict: .invalid(reason: "the Authorization header does not begin with \"Bearer \""))
         }
         let token = header.extracting(7..<header.count)
         return Self.known(idTokens.cached(token), token)
@@ -100,20 +101,26 @@ final class TokenGate: Sendable {
 
     private static func verdict(_ credential: Credential, _ verifier: TokenVerifier) async -> TokenVerdict {
         if let verdict = credential.verdict { return verdict }
-        guard case .success(let token) = await verifier.verify(credential.raw) else { return .invalid }
-        return .valid(token, raw: credential.raw)
+        switch await verifier.verify(credential.raw) {
+        case .success(let token): return .valid(token, raw: credential.raw)
+        case .failure(let refusal): return .invalid(reason: verifier.reason(for: refusal, of: credential.raw))
+        }
     }
 
     /// An ID token that was verified before and still holds.
     func cachedIDToken(_ token: Span<UInt8>) -> VerifiedToken? { idTokens.cached(token) }
 
     /// Verifies an ID token that came another way than in a header of its own, and calls `completion` on `loop`.
+    ///
+    /// - Parameter completion: also gets the reason of a refusal, for the log.
     func verifyIDToken(
-        _ token: [UInt8], on loop: EventLoop, completion: @escaping @Sendable (Result<VerifiedToken, TokenRefusal>) -> Void
+        _ token: [UInt8], on loop: EventLoop, completion: @escaping @Sendable (Result<VerifiedToken, TokenRefusal>, String?) -> Void
     ) {
         Task { [self] in
             let result = await idTokens.verify(token)
-            loop.post { completion(result) }
+            var reason: String?
+            if case .failure(let refusal) = result { reason = idTokens.reason(for: refusal, of: token) }
+            loop.post { [reason] in completion(result, reason) }
         }
     }
 

@@ -4,6 +4,7 @@ import Files
 import Glibc
 import Logging
 import PluginBuild
+import Synchronization
 
 /// Reads certificate and key again when one of them has become another file or has other contents. A pair that cannot be used changes
 /// nothing. Belongs to the home loop.
@@ -79,15 +80,22 @@ final class CertificateWatcher {
     }
 
     private func reload() {
-        for shard in shards {
-            shard.reloadCertificate { [log] error in
-                if let error {
-                    log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
-                } else {
-                    log.notice("the certificate was reloaded")
-                }
+        let left = Mutex((shards: shards.count, errors: [TLSError]()))
+        // All loops read the same files: one line tells of them all.
+        let end: @Sendable (TLSError?) -> Void = { [log] error in
+            let errors = left.withLock { left -> [TLSError]? in
+                left.shards -= 1
+                if let error { left.errors.append(error) }
+                return left.shards == 0 ? left.errors : nil
+            }
+            guard let errors else { return }
+            if let error = errors.first {
+                log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
+            } else {
+                log.notice("the certificate was reloaded")
             }
         }
+        for shard in shards { shard.reloadCertificate(completion: end) }
     }
 
     // MARK: Looking, on the thread pool

@@ -38,7 +38,7 @@ final class LoopShard: @unchecked Sendable {
         self.thread = thread
         self.log = log
         let messagingFront = MessagingFrontEnd(service: messaging, loop: loop, proxies: proxies)
-        let credentials = DatabaseCredentials(gate: gate, project: configuration.project, messaging: messagingFront, loop: loop)
+        let credentials = DatabaseCredentials(gate: gate, project: configuration.project, messaging: messagingFront, loop: loop, log: log)
         let front = DatabaseFrontEnd(database: database, loop: loop, credentials: credentials, settings: databaseSettings)
         admin = AdminAPI(
             loop: loop, project: configuration.project, developmentAccess: databaseSettings.developmentAccess, adminToken: adminToken,

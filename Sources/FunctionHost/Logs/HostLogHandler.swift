@@ -30,6 +30,7 @@ struct HostLogHandler: LogHandler {
         line.origin.function = merged.removeValue(forKey: "function").map { "\($0)" }
         line.origin.plugin = merged.removeValue(forKey: "plugin").map { "\($0)" }
         line.origin.invocation = merged.removeValue(forKey: "invocation").map { "\($0)" }
+        line.origin.pid = merged.removeValue(forKey: "pid").flatMap { Int32("\($0)") }
         line.origin.version = merged.removeValue(forKey: "version").flatMap { Int("\($0)") }
         if let text = merged["trace"].map({ "\($0)" }), let trace = TraceID(text) {
             line.origin.trace = trace

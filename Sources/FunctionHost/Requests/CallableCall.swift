@@ -59,17 +59,19 @@ final class CallableCall: FunctionCall {
     }
 
     private func admit(_ idToken: TokenVerdict, _ appCheck: TokenVerdict, _ data: Span<UInt8>) {
-        let reasons = (router.refusal(of: idToken, in: exchange), router.refusal(of: appCheck, in: exchange))
-        self.idToken = reasons.0 == nil ? idToken : .invalid
-        self.appCheck = reasons.1 == nil ? appCheck : .invalid
-        if var refusal = refusal() {
-            var metadata: Logger.Metadata = ["function": "\(function.name)", "app": "\(self.appCheck.name)", "auth": "\(self.idToken.name)"]
-            if let reason = reasons.0 ?? reasons.1 {
-                refusal.message = "A token without a signature \(reason)."
-                metadata["reason"] = "\(refusal.message)"
-            }
-            router.log.warning("Callable request verification failed", metadata: metadata)
-            return answer(refusal)
+        let misuse = (unsignedMisuse(idToken), unsignedMisuse(appCheck))
+        self.idToken = misuse.0.map { .invalid(reason: $0) } ?? idToken
+        self.appCheck = misuse.1.map { .invalid(reason: $0) } ?? appCheck
+        if let (answered, reason) = refusal() {
+            var error = answered
+            // The one reason that the client reads: its author has to correct how development mode is used.
+            if let text = misuse.0 ?? misuse.1 { error.message = text }
+            router.log.warning(
+                "Callable request verification failed",
+                metadata: [
+                    "function": "\(function.name)", "app": "\(self.appCheck.name)", "auth": "\(self.idToken.name)", "reason": "\(reason)",
+                ])
+            return answer(error)
         }
         if router.logsEachCall {
             router.log.debug(
@@ -86,6 +88,10 @@ final class CallableCall: FunctionCall {
             return router.gate.consume(token, raw: raw, on: router.loop) { reference.value.didConsume($0, data) }
         }
         invoke(data)
+    }
+
+    private func unsignedMisuse(_ token: TokenVerdict) -> String? {
+        router.refusal(of: token, in: exchange).map { "A token without a signature \($0)." }
     }
 
     private func didConsume(_ use: ConsumedTokens.Use, _ data: [UInt8]) {
@@ -112,12 +118,15 @@ final class CallableCall: FunctionCall {
         return "the Content-Type header is missing; a callable function takes application/json"
     }
 
-    private func refusal() -> CallableError? {
-        if case .invalid = idToken { return .unauthenticated }
-        if function.options.enforceAppCheck {
-            guard case .valid = appCheck else { return .unauthenticated }
+    /// The answer to a call whose tokens do not suffice, and the reason for the log.
+    private func refusal() -> (answer: CallableError, reason: String)? {
+        if case .invalid(let reason) = idToken { return (.unauthenticated, reason) }
+        guard function.options.enforceAppCheck else { return nil }
+        switch appCheck {
+        case .valid: return nil
+        case .invalid(let reason): return (.unauthenticated, "App Check: \(reason)")
+        case .missing: return (.unauthenticated, "the function has enforceAppCheck, and the call has no X-Firebase-AppCheck header")
         }
-        return nil
     }
 
     // MARK: The context

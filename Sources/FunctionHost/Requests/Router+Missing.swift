@@ -26,6 +26,20 @@ extension Router {
         return true
     }
 
+    /// Answers a request that nothing is for, and says how a database path and a function's address look.
+    func answerNotFound(_ exchange: HTTPExchange) {
+        let path = exchange.path.string()
+        // An answer repeats no more than names and paths consist of.
+        let isPlain = path.utf8.count <= 200 && path.utf8.allSatisfy { Self.isIDByte($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "/") }
+        let isOwn = path.hasPrefix("/_/")
+        let name = path.dropFirst()
+        var text = "nothing is served at this address"
+        if isPlain, !isOwn, !name.isEmpty, !name.contains("/") { text = "there is no function \"\(name)\"" }
+        if !isOwn { text += "; a database path ends with .json" }
+        if !isOwn, isPlain { text += ": \(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path).json" }
+        answerError(exchange, .notFound, text)
+    }
+
     /// The project in a path of the shape `/PROJECT/REGION/NAME`, where it is not the host's own.
     private func otherProject(_ path: Span<UInt8>) -> String? {
         guard path.count < 300 else { return nil }

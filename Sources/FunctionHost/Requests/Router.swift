@@ -174,7 +174,7 @@ final class Router: HTTPHandler {
         guard isReady else { return answerStarting(exchange) }
         if explainsMissing(exchange) || database.refusesUnclaimed(exchange) { return }
         if path.equals("/backends"), exchange.method == .get { return answerBackends(exchange) }
-        answer(exchange, .notFound, "Not Found", reflectsOrigin: true)
+        answerNotFound(exchange)
     }
 
     /// Until the plugins are loaded nobody knows which functions there are.

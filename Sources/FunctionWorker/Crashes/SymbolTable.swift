@@ -40,16 +40,22 @@ struct SymbolTable {
         else { return }
         let symbolTables: [UInt32] = [2, 11]
         for index in 0..<Int(count) {
-            let (section, isTooLarge) = table.addingReportingOverflow(index * Int(size))
-            guard !isTooLarge, let type: UInt32 = number(at: section + 4), symbolTables.contains(type), let link: UInt32 = number(at: section + 40),
-                let place = place(ofSection: section), let names = self.place(ofSection: table + Int(min(link, 0xFFFF)) * Int(size))
+            guard let section = Self.sum(table, index * Int(size)), let type: UInt32 = number(at: section, plus: 4), symbolTables.contains(type),
+                let link: UInt32 = number(at: section, plus: 40), let place = place(ofSection: section),
+                let namesSection = Self.sum(table, Int(min(link, 0xFFFF)) * Int(size)), let names = self.place(ofSection: namesSection)
             else { continue }
             readSymbols(place, names: names)
         }
     }
 
+    /// Nil where it is beyond every number: the file's own numbers can be anything.
+    private static func sum(_ left: Int, _ right: Int) -> Int? {
+        let (sum, isTooLarge) = left.addingReportingOverflow(right)
+        return isTooLarge ? nil : sum
+    }
+
     private func place(ofSection section: Int) -> Range<Int>? {
-        guard let offset: UInt64 = number(at: section + 24), let size: UInt64 = number(at: section + 32), let start = Int(exactly: offset),
+        guard let offset: UInt64 = number(at: section, plus: 24), let size: UInt64 = number(at: section, plus: 32), let start = Int(exactly: offset),
             let size = Int(exactly: size), start <= file.count, size <= file.count - start
         else { return nil }
         return start..<start + size
@@ -65,8 +71,8 @@ struct SymbolTable {
         }
     }
 
-    private func number<T: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> T? {
-        guard offset >= 0, offset <= file.count - MemoryLayout<T>.size else { return nil }
+    private func number<T: FixedWidthInteger & BitwiseCopyable>(at start: Int, plus distance: Int = 0) -> T? {
+        guard let offset = Self.sum(start, distance), offset >= 0, offset <= file.count - MemoryLayout<T>.size else { return nil }
         return file.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
     }
 

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <hearth.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -274,6 +276,12 @@ static int misbehave(const hearth_invocation *i, call *c) {
         if (flow != HEARTH_GONE) respond(i->id, HEARTH_RESPONSE, "{\"status\":200}", "taken", 5);
     } else if (is(i, "abort")) {
         abort();
+    } else if (is(i, "childAborts")) {
+        /* Its end, by another signal, must not be taken for that of its child. */
+        pid_t child = fork();
+        if (child == 0) abort();
+        waitpid(child, NULL, 0);
+        kill(getpid(), SIGKILL);
     } else if (is(i, "callsNothing")) {
         static void (*volatile nothing)(void);
         nothing();
@@ -354,7 +362,7 @@ static const char manifest[] =
     CALLABLE("stream") CALLABLE("big") CALLABLE("hog") CALLABLE("environment") CALLABLE("secret") CALLABLE("folder") CALLABLE("opensFiles")
     CALLABLE("says") CALLABLE("saysLater") CALLABLE("saysBytes") CALLABLE("shout")
     CALLABLE("asks") CALLABLE("callsWith") CALLABLE("garbledChunk")
-    CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("exit") CALLABLE("spin")
+    CALLABLE("wrongKind") CALLABLE("abort") CALLABLE("childAborts") CALLABLE("exit") CALLABLE("spin")
     CALLABLE("callsNothing") CALLABLE("divides") CALLABLE("spinsLater") CALLABLE("computes")
     "\"bigHead\":{\"httpsTrigger\":{}},\"inject\":{\"httpsTrigger\":{}}}}";
 

@@ -35,6 +35,7 @@ let functions = Functions(params: [StringParam("GREETING", default: "hello")]) {
     OnCall("version") { (request: CallableRequest<JSONValue>) in faultsVersion }
 
     OnRequest("httpEcho") { request in try Plain.echo(request) }
+    OnRequest("httpDecode") { request in Response(text: "\(try request.decode(Waiting.Milliseconds.self).ms)") }
     OnRequest("httpThrows") { _ in throw PlainError() }
     OnRequest("httpStream", Plain.stream)
     OnRequest("httpNeverEnds", timeoutSeconds: 1, Plain.neverEnds)

@@ -43,7 +43,7 @@ public struct Request: Sendable {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch {
-            throw HttpsError(.invalidArgument, shapeProblem(error, root: "The body"))
+            throw HttpsError(.invalidArgument, shapeProblem(error, root: "body"))
         }
     }
 

@@ -1,6 +1,7 @@
 import HearthBytes
 import EventLoop
 import FunctionWorker
+import Glibc
 import PluginBuild
 
 /// Tells crashes in the log, under the function and the call that met them, with the lines of source that led there.
@@ -23,18 +24,32 @@ final class CrashLog {
     private static let waitingMax = 32
     private static let knownMax = 256
     private static let patienceMilliseconds: UInt64 = 10_000
+    /// How long a host that stops still waits for names.
+    private static let stopPatienceMilliseconds: UInt64 = 2_000
+    private var isStopping = false
 
     /// A crash to be written to the log.
     struct Crash {
         var report: CrashReport
         var origin: LogOrigin
-        /// The plugin's library as the worker had loaded it.
-        var library: String
+        /// The plugin's library as the worker had loaded it; kept until its names are read, also where it was refused.
+        var artifact: Artifact
         /// The message that Swift's runtime printed before the crash.
         var message: String?
 
         /// The calls in the library.
-        var ownFrames: [CrashReport.Frame] { report.frames.filter { $0.object == library } }
+        var ownFrames: [CrashReport.Frame] { report.frames.filter { $0.object == artifact.path } }
+
+        /// A call without a name: `libGreeter.so+0x1234`.
+        func place(_ frame: CrashReport.Frame) -> String {
+            let offset = "0x" + String(frame.offset, radix: 16)
+            guard let object = frame.object else { return offset }
+            let file = object == artifact.path ? artifact.displayName : object.isEmpty ? "hearth" : object
+            return "\(file.split(separator: "/").last.map(String.init) ?? file)+\(offset)"
+        }
+
+        /// Its calls where no names are known.
+        var withoutNames: CrashTrace { CrashTrace(answer: "", unnamed: (ownFrames.isEmpty ? report.frames : ownFrames).map(place)) }
     }
 
     /// - Parameter executable: this program.
@@ -48,15 +63,24 @@ final class CrashLog {
     func tell(_ crash: Crash) {
         let frames = crash.ownFrames
         if frames.isEmpty {
-            write(crash, CrashTrace(answer: "", unnamed: crash.report.frames.map(Self.place)))
+            write(crash, crash.withoutNames)
         } else if let trace = known[frames] {
             write(crash, trace)
-        } else if waiting.count < Self.waitingMax {
+        } else if waiting.count < Self.waitingMax, !isStopping || isIdle {
             waiting.append(crash)
             readNext()
         } else {
-            write(crash, CrashTrace(answer: "", unnamed: frames.map(Self.place)))
+            write(crash, crash.withoutNames)
         }
+    }
+
+    /// Writes the crashes that wait, without names, and gives the one whose names are being read a short time: the host stops.
+    func stop() {
+        isStopping = true
+        let left = waiting
+        waiting = []
+        for crash in left { write(crash, crash.withoutNames) }
+        reading?.end(afterMilliseconds: Self.stopPatienceMilliseconds)
     }
 
     private func readNext() {
@@ -65,10 +89,11 @@ final class CrashLog {
         let tool = Toolchain.find()?.symbolizer ?? ""
         let offsets = crash.ownFrames.map { "\($0.offset)" }
         let command = ChildProcess.Command(
-            program: executable, arguments: ["hearth", SymbolizerProcess.command, tool, crash.library] + offsets,
+            program: executable, arguments: ["hearth", SymbolizerProcess.command, tool, crash.artifact.path] + offsets,
             environment: ["PATH=/usr/bin:/bin"], directory: "/", descriptors: [.null, .socket, .null])
+        let patience = isStopping ? Self.stopPatienceMilliseconds : Self.patienceMilliseconds
         do throws(LoopError) {
-            reading = try Reading(command, loop: loop, patienceMilliseconds: Self.patienceMilliseconds) { [unowned self] answer in
+            reading = try Reading(command, loop: loop, patienceMilliseconds: patience) { [unowned self] answer in
                 reading = nil
                 finish(crash, answer)
             }
@@ -78,7 +103,7 @@ final class CrashLog {
     }
 
     private func finish(_ crash: Crash, _ answer: String) {
-        let trace = CrashTrace(answer: answer, unnamed: crash.ownFrames.map(Self.place))
+        let trace = CrashTrace(answer: answer, unnamed: crash.ownFrames.map(crash.place))
         if known.count >= Self.knownMax { known.removeAll() }
         known[crash.ownFrames] = trace
         write(crash, trace)
@@ -92,13 +117,6 @@ final class CrashLog {
     private func write(_ crash: Crash, _ trace: CrashTrace) {
         let text = CrashWords.describe(crash.report, message: crash.message ?? trace.failure.map { "fatal error: \($0)" })
         functionLog.recordCrash(crash.origin, text, calls: trace.calls)
-    }
-
-    /// A call without a name: `libGreeter.so+0x1234`.
-    private static func place(_ frame: CrashReport.Frame) -> String {
-        let offset = "0x" + String(frame.offset, radix: 16)
-        guard let object = frame.object else { return offset }
-        return "\(object.isEmpty ? "hearth" : object.split(separator: "/").last.map(String.init) ?? object)+\(offset)"
     }
 }
 
@@ -122,8 +140,16 @@ private final class Reading: StreamHandler {
         }
         process.sockets[0].handler = self
         process.sockets[0].startReading()
-        timer = Timer(loop: loop) { [self] in process.kill(9) }
+        timer = Timer(loop: loop) { [self] in kill() }
         timer?.start(afterMilliseconds: patienceMilliseconds)
+    }
+
+    /// Ends the process after that time at the latest.
+    func end(afterMilliseconds: UInt64) { timer?.start(afterMilliseconds: afterMilliseconds) }
+
+    /// Ends the process and the tool that it has started: it leads their group.
+    private func kill() {
+        if !hasEnded.process { Glibc.kill(-process.pid, SIGKILL) }
     }
 
     private func endIfComplete() {
@@ -136,7 +162,7 @@ private final class Reading: StreamHandler {
 
     func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
         answer += bytes.array()
-        if answer.count > SymbolizerProcess.answerBytesMax { process.kill(9) }
+        if answer.count > SymbolizerProcess.answerBytesMax { kill() }
     }
 
     func streamDidEnd(_ stream: Stream) { stream.close() }

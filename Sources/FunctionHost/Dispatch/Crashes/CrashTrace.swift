@@ -25,7 +25,9 @@ struct CrashTrace: Equatable {
         var file: Substring
         var line: Int
         /// Glue that the compiler made has no line.
-        var isAuthors: Bool { (line > 0 || file.isEmpty) && !CrashTrace.foreignSymbols.contains { symbol.hasPrefix($0) } }
+        var isAuthors: Bool {
+            (line > 0 || file.isEmpty) && !file.hasSuffix("<compiler-generated>") && !CrashTrace.foreignSymbols.contains { symbol.hasPrefix($0) }
+        }
     }
 
     /// - Parameters:
@@ -48,9 +50,72 @@ struct CrashTrace: Equatable {
     }
 
     private static func text(_ call: Call) -> String {
-        var name = String(call.name)
+        var name = CallName.readable(call.name)
         for module in usualModules { name = name.replacing(module, with: "") }
-        if name.count > nameLengthMax { name = name.prefix(nameLengthMax) + "..." }
+        name = shortened(name)
         return call.line > 0 ? "\(name) at \(call.file):\(call.line)" : name
+    }
+
+    /// Cuts a long name between two words.
+    private static func shortened(_ name: String) -> String {
+        guard name.count > nameLengthMax else { return name }
+        let start = name.prefix(nameLengthMax)
+        return start[..<(start.lastIndex(of: " ") ?? start.endIndex)] + " ..."
+    }
+}
+
+/// Makes a name that Swift's demangler prints readable: `closure #3 (CallableRequest<Int>) -> Int in Greetings.functions`.
+enum CallName {
+    /// Words in front of a name that tell what the compiler made of the function, and not which one it is.
+    private static let makings = ["merged ", "partial apply forwarder for ", "partial apply for ", "outlined ", "specialized "]
+    private static let attributes = ["@Sendable ", "@escaping ", "@objc ", "@isolated(any) ", "nonisolated(nonsending) ", "sending "]
+    private static let partOf = " partial function for "
+    private static let specialization = " specialization <"
+    private static let initialValue = "variable initialization expression of "
+
+    static func readable(_ name: Substring) -> String {
+        var text = withoutMakings(name)
+        for attribute in attributes { text = text.replacing(attribute, with: "")[...] }
+        // Closures of a variable's first value are nested in those that build its list: only the variable's name helps.
+        let scopes = text.split(separator: " in ")
+        guard let first = scopes.first, let last = scopes.last, scopes.count > 1 else { return String(text) }
+        if last.hasPrefix(initialValue) { return "\(first) in \(withoutType(last.dropFirst(initialValue.count)))" }
+        if let getter = last.firstRange(of: ".getter : ") { return "\(first) in \(last[..<getter.lowerBound])" }
+        return String(text)
+    }
+
+    /// Without `function signature specialization <Arg[0] = Dead> of `, `(1) suspend resume partial function for ` and the like.
+    private static func withoutMakings(_ name: Substring) -> Substring {
+        var rest = name
+        while true {
+            let before = rest.count
+            for making in makings where rest.hasPrefix(making) { rest = rest.dropFirst(making.count) }
+            if rest.hasPrefix("("), let end = rest.firstRange(of: partOf), !rest[..<end.lowerBound].contains("<") { rest = rest[end.upperBound...] }
+            if let start = rest.firstRange(of: specialization), isWords(rest[..<start.lowerBound]), let end = closing(rest[start.upperBound...]),
+                rest[end...].hasPrefix("> of ")
+            {
+                rest = rest[end...].dropFirst("> of ".count)
+            }
+            if rest.count == before { return rest }
+        }
+    }
+
+    private static func isWords(_ text: Substring) -> Bool { text.allSatisfy { $0.isLetter || $0 == " " || $0 == "-" } }
+
+    /// The place of the bracket that closes what was opened before `text`; the one of an arrow is none.
+    private static func closing(_ text: Substring) -> Substring.Index? {
+        var depth = 1
+        var isArrow = false
+        for index in text.indices {
+            if text[index] == "<" { depth += 1 }
+            if text[index] == ">", !isArrow { depth -= 1 }
+            if depth == 0 { return index }
+            isArrow = text[index] == "-"
+        }
+        return nil
+    }
+
+    private static func withoutType(_ variable: Substring) -> Substring {
+        variable.firstRange(of: " : ").map { variable[..<$0.lowerBound] } ?? variable
     }
 }
