@@ -92,7 +92,9 @@ public struct ControlGroups: Sendable, Equatable {
                     pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
                 }
                 let words = name.split(separator: "-")
-                guard words.count == 3, words[0] == "hearth", let host = Int32(words[1]), Self.isGone(host) || host == getpid() && !hasOwn else { continue }
+                guard words.count == 3, words[0] == "hearth", let host = Int32(words[1]) else { continue }
+                // One of this process's number was another process, before this one has made any group.
+                guard Self.isGone(host) || host == getpid() && !hasOwn else { continue }
                 let group = ControlGroup(version: version, directories: [.tasks: "\(folder)/\(name)"])
                 for _ in 0..<50 where !group.remove() {
                     group.killAll()

@@ -87,6 +87,7 @@ enum StandIn {
         defer { fclose(file) }
         var room = [CChar](repeating: 0, count: 4096)
         guard fgets(&room, 4096, file) != nil else { return [] }
-        return String(decoding: room.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }.filter(isHost)
+        let text = String(decoding: room.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.split(separator: " ").compactMap { Int32($0) }.filter(isHost)
     }
 }

@@ -21,4 +21,16 @@ extension HearthHost {
         startError = startError ?? HostStartError(Self.advice(error))
         if !isStopping { stop() }
     }
+
+    /// Raises the limit of open files.
+    ///
+    /// - Throws: `HostStartError` where it leaves none for connections.
+    static func raiseDescriptorLimit() throws(HostStartError) {
+        let openFilesMax = DescriptorLimit.raise()
+        guard openFilesMax >= DescriptorLimit.least else {
+            throw HostStartError(
+                "this process may have \(openFilesMax) open files; at least \(DescriptorLimit.least) are needed: raise the hard limit "
+                    + "(ulimit -Hn, or LimitNOFILE of the service)")
+        }
+    }
 }

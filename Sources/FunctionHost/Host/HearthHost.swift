@@ -62,12 +62,7 @@ public final class HearthHost {
         self.configuration = configuration
         self.options = options
         self.executable = executable
-        let openFilesMax = DescriptorLimit.raise()
-        guard openFilesMax >= DescriptorLimit.least else {
-            throw HostStartError(
-                "this process may have \(openFilesMax) open files; at least \(DescriptorLimit.least) are needed: raise the hard limit "
-                    + "(ulimit -Hn, or LimitNOFILE of the service)")
-        }
+        try Self.raiseDescriptorLimit()
         data = try DataDirectory(path: options.dataDirectory)
         let deployed = DeployedFile(path: data.deployed)
         let state = try DeployedFile(path: options.takeover?.deployed ?? data.deployed).read()

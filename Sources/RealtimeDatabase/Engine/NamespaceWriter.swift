@@ -32,17 +32,17 @@ final class NamespaceWriter {
     private(set) var listeners = ListenerTree()
     private var lastListener: UInt64 = 0
     private(set) var isInTransaction = false
-    private var isStopped = false
+    var isStopped = false
     /// Whether another process may have the store now.
     var isSuspended = false
-    private let haste: Cancellation
+    let haste: Cancellation
     /// Writes with an etag to compare, for which all of a node may have to be read.
-    private var conditional = FairQueue<QueuedWrite>()
-    private var isWorking = false
+    var conditional = FairQueue<QueuedWrite>()
+    var isWorking = false
     var hashes = HashCache()
 
     /// A write that waits for its turn.
-    private struct QueuedWrite {
+    struct QueuedWrite {
         var request: WriteRequest
         var perform: () -> Void
         var refuse: (DatabaseError) -> Void
@@ -158,55 +158,6 @@ final class NamespaceWriter {
         logEmptying = LogEmptying()
         open = nil
         failure = .stopping
-    }
-
-    // MARK: Writes that may take long
-
-    /// Has `perform` called when it is the client's turn, or `refuse`.
-    func queue(_ request: WriteRequest, perform: @escaping () -> Void, refuse: @escaping (DatabaseError) -> Void) {
-        if isStopped || isSuspended { return refuse(failure) }
-        guard conditional.add(QueuedWrite(request: request, perform: perform, refuse: refuse), of: request.client) else {
-            return refuse(.tooManyWait)
-        }
-        workSoon()
-    }
-
-    private func workSoon() {
-        guard !isWorking, conditional.count > 0 else { return }
-        isWorking = true
-        loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.work() }
-    }
-
-    /// Does some for a moment; what has come meanwhile is done then, and committed with them.
-    private func work() {
-        isWorking = false
-        let end = EventLoop.monotonicNanoseconds() + 2_000_000
-        while let next = conditional.next() {
-            guard next.request.cancellation?.isSet != true else {
-                next.refuse(.cancelled)
-                continue
-            }
-            next.perform()
-            if EventLoop.monotonicNanoseconds() >= end { break }
-        }
-        // The rest waits for the next turn, so that what has been done is committed and answered.
-        guard conditional.count > 0 else { return }
-        isWorking = true
-        loop.endOfTurn { [self] in
-            isWorking = false
-            workSoon()
-        }
-    }
-
-    private func refuseConditional(_ error: DatabaseError) {
-        for write in conditional.takeAll() { write.refuse(error) }
-    }
-
-    /// Bounds the reading of a node for a write.
-    func makeGuard(_ request: WriteRequest) -> ScanGuard {
-        let seconds = settings.limits.readSeconds
-        let deadline = request.principal.isAdmin ? 0 : EventLoop.monotonicNanoseconds() + UInt64(seconds * 1e9)
-        return ScanGuard(request.cancellation, haste: haste, deadline: deadline)
     }
 
     // MARK: The transaction of a turn

@@ -1,4 +1,5 @@
 import EventLoop
+import HTTP
 import Rules
 
 /// Asks whether a stream may go on: when the rules change, and when the state that they looked at may have changed.
@@ -15,6 +16,14 @@ extension EventStreamClient {
 
     /// The token has ended, or its service account: says so, and ends the stream.
     func endWithCredential() { close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+
+    /// Ends the stream and says why, unless a frame has begun that this would become a part of.
+    func close(_ frame: [UInt8]) {
+        if case .sending = state { return abort() }
+        guard end() else { return }
+        exchange.write(frame.span)
+        exchange.end()
+    }
 
     /// Other rules are in force: nothing more is told until they have allowed it.
     func rejudge() {

@@ -136,21 +136,13 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         if exchange.isAnswered { exchange.end() } else { call.refuse(RESTError(DatabaseError.stopping)) }
     }
 
-    /// Ends the stream and says why, unless a frame has begun that this would become a part of.
-    func close(_ frame: [UInt8]) {
-        if case .sending = state { return abort() }
-        guard end() else { return }
-        exchange.write(frame.span)
-        exchange.end()
-    }
-
     /// Ends the stream in the middle of a frame: a client takes no frame that does not end.
-    private func abort() {
+    func abort() {
         if end() { exchange.abort() }
     }
 
     /// - Returns: whether it was not over before.
-    private func end() -> Bool {
+    func end() -> Bool {
         switch state {
         case .over: return false
         case .sending(let rest): rest.cancel()

@@ -1,0 +1,51 @@
+import EventLoop
+
+/// Writes that may look at many rows before they are done: clients take turns with them, and the others do not wait.
+extension NamespaceWriter {
+    /// Has `perform` called when it is the client's turn, or `refuse`.
+    func queue(_ request: WriteRequest, perform: @escaping () -> Void, refuse: @escaping (DatabaseError) -> Void) {
+        if isStopped || isSuspended { return refuse(failure) }
+        guard conditional.add(QueuedWrite(request: request, perform: perform, refuse: refuse), of: request.client) else {
+            return refuse(.tooManyWait)
+        }
+        workSoon()
+    }
+
+    private func workSoon() {
+        guard !isWorking, conditional.count > 0 else { return }
+        isWorking = true
+        loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.work() }
+    }
+
+    /// Does some for a moment; what has come meanwhile is done then, and committed with them.
+    private func work() {
+        isWorking = false
+        let end = EventLoop.monotonicNanoseconds() + 2_000_000
+        while let next = conditional.next() {
+            guard next.request.cancellation?.isSet != true else {
+                next.refuse(.cancelled)
+                continue
+            }
+            next.perform()
+            if EventLoop.monotonicNanoseconds() >= end { break }
+        }
+        // The rest waits for the next turn, so that what has been done is committed and answered.
+        guard conditional.count > 0 else { return }
+        isWorking = true
+        loop.endOfTurn { [self] in
+            isWorking = false
+            workSoon()
+        }
+    }
+
+    func refuseConditional(_ error: DatabaseError) {
+        for write in conditional.takeAll() { write.refuse(error) }
+    }
+
+    /// Bounds the reading of a node for a write.
+    func makeGuard(_ request: WriteRequest) -> ScanGuard {
+        let seconds = settings.limits.readSeconds
+        let deadline = request.principal.isAdmin ? 0 : EventLoop.monotonicNanoseconds() + UInt64(seconds * 1e9)
+        return ScanGuard(request.cancellation, haste: haste, deadline: deadline)
+    }
+}
