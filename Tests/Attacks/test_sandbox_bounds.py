@@ -125,6 +125,6 @@ def test_a_message_that_is_never_whole(glutton):
         held = re.search(r'held_bytes\{for="services"\} (\d+)', host.request('GET', '/_/metrics').text)
         assert int(held[1]) < MIB, 'what has not arrived takes no room'
         host.until_logged('it began a message to the host and did not finish it', seconds=60)
-        assert wire.response().status == 503
+        assert wire.response().json['error']['status'] == 'INTERNAL'
     until(lambda: is_gone(worker), 'the worker is ended')
     assert take(host, 'pid') != worker

@@ -108,3 +108,6 @@ struct MemoryBudgetTests {
         #expect(budget.services.bytes == 0)
     }
 }
+
+/// Whose share it is, by the address of a connection.
+private func customer(_ endpoint: String) -> NetworkAddress { NetworkAddress(endpoint: endpoint)?.customer ?? .unspecified }

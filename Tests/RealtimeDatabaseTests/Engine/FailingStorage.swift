@@ -111,6 +111,11 @@ private final class FailingReader: SnapshotStore {
         self.storage = storage
     }
 
+    var isFrugal: Bool {
+        get { inner.isFrugal }
+        set { inner.isFrugal = newValue }
+    }
+
     func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? { try inner.get(key, in: space, body) }
 
     func scan(
