@@ -83,7 +83,11 @@ def test_every_line_says_whose_it_is(host):
 
 def test_what_is_kept_is_what_is_written(host):
     kept = says(host, 'written-too')
-    written = [json.loads(line) for line in host.log.splitlines() if 'written-too' in line]
+
+    def lines_written():
+        found = [line for line in host.log.splitlines() if 'written-too' in line]
+        return len(found) == len(kept) and found
+    written = [json.loads(line) for line in until(lines_written, 'the lines are written')]
     assert written == [{name: value for name, value in line.items() if name != 'id'} for line in kept]
 
 

@@ -48,7 +48,7 @@ extension SDK {
             (#"{"first":3}"#, "data.second is missing."),
             (#"{"first":3,"second":null}"#, "data.second must not be null."),
             ("5", "data must be an object, and is a number."),
-            (#"{"first":"3","second":4}"#, "data.first must be a whole number, and is text."),
+            (#"{"first":"3","second":4}"#, "data.first must be a number, and is text."),
         ])
         func dataOfAnotherShapeIsRefused(_ data: String, _ message: String?) throws {
             let answer = try #require(try host().call("add", data))

@@ -42,7 +42,7 @@ extension SDK {
             let other = try read(#"{"value":{"text":5}}"#) { _ in
                 return await textOrRefusal(database.reference("a"))
             }
-            #expect(other.answer?.body.hasPrefix(#""type-mismatch at /a: The value.text: "#) == true)
+            #expect(other.answer?.body.hasPrefix(#""type-mismatch at /a: The value.text must be text, and is "#) == true)
             let missing = try read(#"{"value":{}}"#) { _ in
                 return await textOrRefusal(database.reference("a"))
             }

@@ -12,6 +12,8 @@ final class CallableCall: FunctionCall {
     private var idToken = TokenVerdict.missing
     private var appCheck = TokenVerdict.missing
     private var alreadyConsumed: Bool?
+    /// Whether the payload waits for the App Check token to be consumed.
+    private var isConsuming = false
     private var stream: EventStream?
 
     /// Whether the client asked for server-sent events. Lists and parameters do not count.
@@ -54,7 +56,7 @@ final class CallableCall: FunctionCall {
         let reference = LoopBound(self, loop: router.loop)
         router.gate.verify(credentials, on: router.loop) {
             reference.value.admit($0, $1, data.span)
-            reference.value.exchange.endHolding()
+            if !reference.value.isConsuming { reference.value.exchange.endHolding() }
         }
     }
 
@@ -83,9 +85,14 @@ final class CallableCall: FunctionCall {
         }
         if function.options.consumeAppCheckToken, case .valid(let token, let raw) = self.appCheck {
             // The payload's bytes are gone once this returns.
+            guard data.count <= 4096 || exchange.hold(bytes: data.count) else { return didFail(.memoryIsFull) }
+            isConsuming = true
             let data = data.array()
             let reference = LoopBound(self, loop: router.loop)
-            return router.gate.consume(token, raw: raw, on: router.loop) { reference.value.didConsume($0, data) }
+            return router.gate.consume(token, raw: raw, on: router.loop) {
+                reference.value.didConsume($0, data)
+                reference.value.exchange.endHolding()
+            }
         }
         invoke(data)
     }

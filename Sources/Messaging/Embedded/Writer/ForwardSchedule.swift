@@ -55,8 +55,12 @@ struct ForwardSchedule {
     private static let idleMax = 10_000
 
     private var services: [Service: State] = [:]
-    /// Services for which a device waits, in their turns.
-    private var turns: [Service] = []
+    /// Services for which a device waits, in their turns: those that answer in good time, and the others. A service that rests is in neither.
+    private var good = Turns()
+    private var poor = Turns()
+    private var parked: [Service] = []
+    /// When the first parked service has rested.
+    private var parkedUntil: UInt64 = .max
     /// Devices that wait for their turn.
     private var waiting: Set<Int64> = []
     private(set) var underWay = 0
@@ -65,7 +69,7 @@ struct ForwardSchedule {
     private var resting: [Int64: (attempts: Int, until: UInt64)] = [:]
 
     /// Whether anything waits for a moment to come.
-    var needsTimer: Bool { !resting.isEmpty || !turns.isEmpty }
+    var needsTimer: Bool { !resting.isEmpty || good.count + poor.count + parked.count > 0 }
 
     // MARK: What waits
 
@@ -75,7 +79,7 @@ struct ForwardSchedule {
         guard waiting.insert(device).inserted else { return }
         if services[service] == nil { forgetIdle() }
         var state = services[service] ?? State()
-        if state.isEmpty { turns.append(service) }
+        if state.isEmpty { append(service, state, now) }
         state.devices.append(device)
         services[service] = state
     }
@@ -83,21 +87,58 @@ struct ForwardSchedule {
     /// The next device whose turn it is, with its service; nil where none may go now.
     mutating func next(now: UInt64) -> (device: Int64, service: Service)? {
         guard underWay < Self.widthMax else { return nil }
-        for index in turns.indices {
-            let service = turns[index]
-            guard var state = services[service], mayGo(state, now) else { continue }
+        if parkedUntil <= now { unpark(now) }
+        // At most two of these have all that they may have.
+        if let found = takeFirst(of: \.good, now) { return found }
+        return poorUnderWay < Self.poorWidthMax ? takeFirst(of: \.poor, now) : nil
+    }
+
+    /// Takes the first service of a list that may go, and moves those that do not belong there any more.
+    private mutating func takeFirst(of list: WritableKeyPath<Self, Turns>, _ now: UInt64) -> (device: Int64, service: Service)? {
+        var index = 0
+        while index < self[keyPath: list].count {
+            let service = self[keyPath: list][index]
+            guard var state = services[service] else {
+                self[keyPath: list].remove(at: index)
+                continue
+            }
+            guard state.isGood == (list == \.good), state.restsUntil <= now else {
+                self[keyPath: list].remove(at: index)
+                append(service, state, now)
+                continue
+            }
+            guard state.underWay < state.width else {
+                index += 1
+                continue
+            }
             let device = state.take()
             services[service] = state
             waiting.remove(device)
-            turns.remove(at: index)
-            if !state.isEmpty { turns.append(service) }
+            self[keyPath: list].remove(at: index)
+            if !state.isEmpty { append(service, state, now) }
             return (device, service)
         }
         return nil
     }
 
-    private func mayGo(_ state: State, _ now: UInt64) -> Bool {
-        state.restsUntil <= now && state.underWay < state.width && (state.isGood || poorUnderWay < Self.poorWidthMax)
+    private mutating func append(_ service: Service, _ state: State, _ now: UInt64) {
+        if state.restsUntil > now {
+            parked.append(service)
+            parkedUntil = min(parkedUntil, state.restsUntil)
+        } else if state.isGood {
+            good.append(service)
+        } else {
+            poor.append(service)
+        }
+    }
+
+    private mutating func unpark(_ now: UInt64) {
+        let all = parked
+        parked = []
+        parkedUntil = .max
+        for service in all {
+            if let state = services[service] { append(service, state, now) }
+        }
     }
 
     // MARK: What is under way
@@ -135,6 +176,14 @@ struct ForwardSchedule {
         case .failed: break
         }
         services[ticket.service] = state
+        // It has waited among those that share a small part.
+        guard state.isGood, ticket.isPoor, !state.isEmpty else { return }
+        if let place = parked.firstIndex(of: ticket.service) {
+            parked.remove(at: place)
+        } else if !poor.remove(ticket.service) {
+            return
+        }
+        good.append(ticket.service)
     }
 
     // MARK: Devices that rest
@@ -172,7 +221,35 @@ struct ForwardSchedule {
 
     /// Bounds the number of services: registrations of strangers name them.
     private mutating func forgetIdle() {
-        guard services.count >= Self.idleMax + turns.count else { return }
+        guard services.count >= Self.idleMax + good.count + poor.count + parked.count else { return }
         services = services.filter { !$0.value.isEmpty || $0.value.underWay > 0 }
+    }
+}
+
+/// Push services in their turns. What is near the front is removed without moving the rest.
+private struct Turns {
+    private var services: [ForwardSchedule.Service] = []
+    private var head = 0
+
+    var count: Int { services.count - head }
+
+    subscript(index: Int) -> ForwardSchedule.Service { services[head + index] }
+
+    mutating func append(_ service: ForwardSchedule.Service) { services.append(service) }
+
+    mutating func remove(at index: Int) {
+        for place in stride(from: head + index, to: head, by: -1) { services[place] = services[place - 1] }
+        head += 1
+        if head >= 256, head * 2 > services.count {
+            services.removeFirst(head)
+            head = 0
+        }
+    }
+
+    /// - Returns: whether it was there.
+    mutating func remove(_ service: ForwardSchedule.Service) -> Bool {
+        guard let place = services[head...].firstIndex(of: service) else { return false }
+        remove(at: place - head)
+        return true
     }
 }
