@@ -8,7 +8,7 @@ struct Batch {
     var operations: [Operation] = []
     private var deliveries: [Delivery] = []
 
-    private struct Delivery {
+    private struct Delivery: Sendable {
         var loop: EventLoop
         var news: [(LoopBound<(ListenerNews) -> Void>, ListenerNews)] = []
         var answers: [@Sendable (DatabaseError?) -> Void] = []
@@ -36,8 +36,10 @@ struct Batch {
     ///
     /// What is sent belongs to its loop alone from here on: requests end there, and what they have used is used again.
     mutating func deliver(failure: DatabaseError?) {
-        while let delivery = deliveries.popLast() {
-            delivery.loop.post {
+        while let loop = deliveries.last?.loop {
+            let parcel = Parcel(deliveries.removeLast())
+            loop.post {
+                guard let delivery = parcel.take() else { return }
                 if failure == nil { for (handler, news) in delivery.news { handler.value(news) } }
                 for answer in delivery.answers { answer(failure) }
             }

@@ -20,23 +20,22 @@ extension NamespaceWriter {
                 loop.post { answer.value(.refused(error)) }
             }
         }
-        let refuse = { [self] (error: DatabaseError) in
+        guard request.ifMatch != nil else { return perform(request, stopwatch, on: loop, answer: answer) }
+        queue(request) { [unowned self] in
+            withExtendedLifetime(namespace) { perform(request, stopwatch, on: loop, answer: answer) }
+        } refuse: { [unowned self] error in
             figures.addFailed(request.operation)
             loop.post { answer.value(.refused(error)) }
         }
-        guard request.ifMatch != nil else { return perform(request, stopwatch, on: loop, answer: answer, refuse: refuse) }
-        queue(request, perform: { [unowned self] in
-            withExtendedLifetime(namespace) { perform(request, stopwatch, on: loop, answer: answer, refuse: refuse) }
-        }, refuse: refuse)
     }
 
-    private func perform(
-        _ request: WriteRequest, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>,
-        refuse: (DatabaseError) -> Void
-    ) {
+    private func perform(_ request: WriteRequest, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>) {
         var stopwatch = stopwatch
         stopwatch?.begin()
-        inTransaction(refuse) { open throws(StoreError) in
+        inTransaction({ error in
+            figures.addFailed(request.operation)
+            loop.post { answer.value(.refused(error)) }
+        }) { open throws(StoreError) in
             let outcome = try perform(request, open)
             figures.add(request.operation, outcome)
             if let operation = Operation(request, outcome, stopwatch) { batch.operations.append(operation) }

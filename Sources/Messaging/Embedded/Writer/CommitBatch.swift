@@ -4,7 +4,7 @@ import EventLoop
 struct CommitBatch {
     private var deliveries: [Delivery] = []
 
-    private struct Delivery {
+    private struct Delivery: Sendable {
         var loop: EventLoop
         var work: [@Sendable (MessagingError?) -> Void] = []
     }
@@ -20,8 +20,9 @@ struct CommitBatch {
 
     /// Sends everything on its way.
     mutating func deliver(failure: MessagingError?) {
-        while let delivery = deliveries.popLast() {
-            delivery.loop.post { for work in delivery.work { work(failure) } }
+        while let loop = deliveries.last?.loop {
+            let parcel = Parcel(deliveries.removeLast())
+            loop.post { for work in parcel.take()?.work ?? [] { work(failure) } }
         }
     }
 }
