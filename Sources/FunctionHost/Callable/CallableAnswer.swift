@@ -51,10 +51,14 @@ struct CallableError: Error, Sendable {
     var message: String
     /// Sent where it is there, also when it is null.
     var details: JSONValue?
+    /// Sent beside the body, for people: the body is the protocol's.
+    var reason: String?
 
-    /// A request that is not one of the callable protocol. The message is the protocol's (spec functions 1.2), `reason` is for people.
+    /// A request that is not one of the callable protocol. The body is the protocol's (spec functions 1.2), which says no more.
     static func badRequest(_ reason: String) -> CallableError {
-        CallableError(code: .invalidArgument, message: "Bad Request", details: .string(reason))
+        var error = CallableError(code: .invalidArgument, message: "Bad Request")
+        error.reason = reason
+        return error
     }
     static let unauthenticated = CallableError(code: .unauthenticated, message: "Unauthenticated")
     static let tooManyValues = CallableError(

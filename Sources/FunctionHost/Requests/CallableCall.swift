@@ -227,19 +227,26 @@ final class CallableCall: FunctionCall {
     }
 
     private func answer(_ error: CallableError, retryAfterSeconds: Int? = nil) {
+        if let reason = error.reason {
+            router.log.info("a call is malformed", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
+        }
         router.withScratch { buffer in
             CallableAnswer.append(error: error, to: &buffer)
             if let stream {
                 stream.finish(buffer.bytes)
             } else {
-                respond(HTTPStatus(rawValue: error.code.httpStatus), buffer.bytes, retryAfterSeconds: retryAfterSeconds)
+                respond(HTTPStatus(rawValue: error.code.httpStatus), buffer.bytes, retryAfterSeconds: retryAfterSeconds, reason: error.reason)
             }
         }
     }
 
-    private func respond(_ status: HTTPStatus, _ body: Span<UInt8>, retryAfterSeconds: Int? = nil) {
+    private func respond(_ status: HTTPStatus, _ body: Span<UInt8>, retryAfterSeconds: Int? = nil, reason: String? = nil) {
         exchange.respond(status, body: body) { fields in
             fields.field("Content-Type", "application/json; charset=utf-8")
+            // It may quote the request, which may be any bytes.
+            if let reason {
+                fields.field("X-Hearth-Reason", String(reason.unicodeScalars.map { (32..<127).contains($0.value) ? Character($0) : "?" }))
+            }
             if let retryAfterSeconds { fields.field("Retry-After", retryAfterSeconds) }
             CORSHeaders.write(function.options.cors, for: exchange, to: fields)
         }
