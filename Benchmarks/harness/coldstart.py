@@ -55,10 +55,15 @@ def _first_answer(build: hearth.Build, prewarmed: int) -> float:
             return (time.perf_counter() - began) * 1000
 
 
+SETTLED_SECONDS = 0.5
+
+
 def _wait_until_no_plugin_is_loaded(running: Running, build: hearth.Build) -> None:
-    """A worker that was started to read the manifest may still be ending. A generic one without a plugin may stay."""
+    """A worker that was started to read the manifest may still be ending. A generic one without a plugin stays, and may still be starting:
+    the host is ready before it is."""
     deadline = time.monotonic() + hearth.SETTLE_SECONDS_MAX
     while hearth.workers(running, build):
         if time.monotonic() > deadline:
             raise Missing("a worker with the plugin stays although minInstances is 0")
         time.sleep(0.01)
+    time.sleep(SETTLED_SECONDS)
