@@ -66,3 +66,12 @@ def test_an_admin_token_that_others_could_read(launch):
     (host.data / 'admin-token').chmod(0o644)
     host.start()
     assert (host.data / 'admin-token').stat().st_mode & 0o777 == 0o600
+
+
+def test_a_data_directory_that_is_a_file(prepare):
+    host = prepare([])
+    (host.folder / 'file').write_text('')
+    command = [host.command()[0], 'serve', '--config', 'functions.json', '--data-dir', 'file', '--port', '0']
+    ended = subprocess.run(command, cwd=host.folder, text=True, capture_output=True, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stderr == 'hearth: the data directory file is no directory; remove the file, or name another with --data-dir\n'

@@ -47,6 +47,10 @@ struct DataDirectory: Sendable {
             throw HostStartError("the data directory \(path) cannot be used: \(reason()); name another with --data-dir")
         }
         defer { free(resolved) }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw HostStartError("the data directory \(path) is no directory; remove the file, or name another with --data-dir")
+        }
         guard access(path, W_OK | X_OK) == 0 else {
             throw HostStartError("the data directory \(path) cannot be written to: \(reason()); name another with --data-dir")
         }
