@@ -89,7 +89,8 @@ let package = Package(
         .target(
             name: "RealtimeDatabase",
             dependencies: [
-                bytes, "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", .product(name: "Logging", package: "swift-log"),
+                bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite",
+                .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["README.md"], swiftSettings: house),
         .target(

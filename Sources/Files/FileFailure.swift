@@ -3,11 +3,14 @@ import Glibc
 /// Why a file was not read or written; it is described in words that follow its name.
 public struct FileFailure: Error, Sendable, CustomStringConvertible {
     /// As the system numbers failures.
-    private let code: Int32
+    public let code: Int32
     /// What the system said.
     public let reason: String
     /// What was not done, and why: `cannot be read: Permission denied`.
     public let description: String
+
+    /// Whether somebody else has the lock of the file.
+    public var isBusy: Bool { code == EWOULDBLOCK }
 
     /// What the system has just said.
     ///

@@ -69,6 +69,14 @@ def test_pages_of_other_sites_are_not_local(launch):
     assert (rebound(host.path('httpEcho')), rebound('/_/metrics')) == (403, 401)
 
 
+def test_pages_that_a_function_names_reach_it(launch):
+    """An origin that its `cors` lists is none of strangers; one that it echoes is."""
+    settings = {'ingressSettings': 'ALLOW_INTERNAL_ONLY', 'cors': ['https://app.example', 'https://other.example']}
+    host = launch(['Faults'], config={'functions': {'httpEcho': settings}})
+    assert status(host, {'Origin': 'https://app.example'}) == 200
+    assert status(host, {'Origin': 'https://evil.example'}) == 403
+
+
 def test_a_client_behind_a_proxy_has_a_share_of_its_own(launch):
     """Bodies of one that do not end leave room for those of the others."""
     config = {'server': {'trustedProxies': ['127.0.0.1'], 'memoryBytes': 64 << 20}}

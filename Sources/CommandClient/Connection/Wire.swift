@@ -23,13 +23,8 @@ final class Wire {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         Self.limit(descriptor, seconds: idleSeconds)
         guard url.isTLS else { return }
-        do throws(ClientFailure) {
-            session = try TLSClientSession(descriptor: descriptor, url: url, authorityFile: authorityFile)
-        } catch {
-            // `deinit` is not run for what was never complete.
-            Glibc.close(descriptor)
-            throw error
-        }
+        // Where this throws, everything is set already, and `deinit` closes the descriptor.
+        session = try TLSClientSession(descriptor: descriptor, url: url, authorityFile: authorityFile)
     }
 
     deinit {

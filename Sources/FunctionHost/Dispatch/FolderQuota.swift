@@ -67,7 +67,7 @@ private struct FolderUse {
     /// - Parameter processes: all that there are: workers, and what they have started, have their own sessions.
     static func isOver(_ bytesMax: Int, _ subject: FolderQuota.Subject, among processes: [SessionMember]) -> Bool {
         var use = FolderUse(bytesMax: bytesMax)
-        use.addFolder(subject.folder.utf8CString.map { $0 }, in: AT_FDCWD, depth: 0)
+        use.addFolder(Array(subject.folder.utf8CString), in: AT_FDCWD, depth: 0)
         for process in processes where subject.workers.contains(process.session) { use.addNameless(of: process.id, subject.folder) }
         return use.bytes > bytesMax
     }

@@ -12,16 +12,22 @@ enum CORSHeaders {
         case .fixed(let origin): fields.field("Access-Control-Allow-Origin", Array(origin.utf8).span)
         case .reflect:
             if let origin = exchange.header("origin") { fields.field("Access-Control-Allow-Origin", origin) }
-        case .list(let matchers):
-            if let origin = exchange.header("origin") {
-                let text = origin.string()
-                if matchers.contains(where: { $0.matches(text) }) { fields.field("Access-Control-Allow-Origin", origin) }
-            }
+        case .list: if names(policy, exchange), let origin = exchange.header("origin") { fields.field("Access-Control-Allow-Origin", origin) }
         }
         if isPreflight {
             fields.field("Vary", policy == .any ? "Access-Control-Request-Headers" : "Origin, Access-Control-Request-Headers")
         } else if policy != .any {
             fields.field("Vary", "Origin")
+        }
+    }
+
+    /// Whether the policy names the origin of the page that sends the request; one for every origin names none.
+    static func names(_ policy: CORSPolicy, _ exchange: HTTPExchange) -> Bool {
+        guard let origin = exchange.header("origin")?.string() else { return false }
+        return switch policy {
+        case .off, .any, .reflect: false
+        case .fixed(let expected): origin == expected
+        case .list(let matchers): matchers.contains { $0.matches(origin) }
         }
     }
 

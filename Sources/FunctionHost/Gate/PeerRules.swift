@@ -12,7 +12,8 @@ enum PeerRules {
     ///   - proxies: those that are believed where they name a client.
     static func admit(_ exchange: HTTPExchange, _ function: RegisteredFunction, adminToken: [UInt8], proxies: TrustedProxies) -> Bool {
         if function.options.ingress != .all {
-            guard proxies.client(of: exchange)?.isInternal == true, !DevelopmentAccess.mayBeForeignPage(exchange) else { return false }
+            guard proxies.client(of: exchange)?.isInternal == true else { return false }
+            if exchange.mayBeOfForeignPage, !CORSHeaders.names(function.options.cors, exchange) { return false }
         }
         // Callables are public: they check their caller's ID token (spec functions 9).
         guard !function.isCallable, function.options.invoker != .everybody else { return true }

@@ -1,45 +1,37 @@
-import CLinux
+import Files
 import Glibc
 
-/// The right to use a data directory. One process has it, and shares it with the one that takes over; the system ends it with the last of
-/// them.
+/// The right to use a data directory. One process has it, and shares it with the one that takes over.
 final class DataDirectoryLock: Sendable {
     /// The variable that names the descriptor that the new host of an upgrade inherits.
     private static let variable = "HEARTH_DATA_LOCK"
     /// A host that ends keeps the lock until its databases are closed.
     private static let patienceMilliseconds = 2000
 
-    /// The open file that the lock belongs to.
-    let descriptor: Int32
+    private let lock: FileLock
 
     /// - Parameter advice: ends the error's sentence: what to do where another process has the directory.
     /// - Throws: `HostStartError` where another process has it, or where the file cannot be opened.
     init(_ directory: String, advice: String) throws(HostStartError) {
         let path = "\(directory)/lock"
         if let inherited = Self.inherited(of: path) {
-            descriptor = inherited
+            lock = FileLock(inherited: inherited)
             return
         }
-        descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw HostStartError("\(path) cannot be opened: \(String(cString: strerror(errno)))") }
-        var waited = 0
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let reason = errno
-            guard reason == EWOULDBLOCK, waited < Self.patienceMilliseconds else {
-                let owner = owner
-                close(descriptor)
-                guard reason == EWOULDBLOCK else { throw HostStartError("\(path) cannot be locked: \(String(cString: strerror(reason)))") }
-                throw HostStartError("the data directory \(directory) is used by another host\(owner.map { ", process \($0)" } ?? ""); \(advice)")
-            }
-            usleep(50_000)
-            waited += 50
+        do throws(FileFailure) {
+            lock = try Self.wait(for: path)
+        } catch {
+            guard error.isBusy else { throw HostStartError("\(path) \(error)") }
+            let owner = Self.owner(path).map { ", process \($0)" } ?? ""
+            throw HostStartError("the data directory \(directory) is used by another host\(owner); \(advice)")
         }
         claim()
     }
 
-    deinit { close(descriptor) }
+    /// The open file, for a process that is to share the lock.
+    var descriptor: Int32 { lock.descriptor }
 
-    /// The environment entry by which a process that inherits `descriptor` as `number` knows it.
+    /// The environment entry by which a process that inherits ``descriptor`` as `number` knows it.
     static func entry(number: Int32) -> String { "\(variable)=\(number)" }
 
     /// Writes down that this process is the one that has it.
@@ -48,11 +40,17 @@ final class DataDirectoryLock: Sendable {
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
     }
 
-    private var owner: Int32? {
-        var room = [UInt8](repeating: 0, count: 16)
-        let count = pread(descriptor, &room, room.count, 0)
-        guard count > 1 else { return nil }
-        return Int32(String(decoding: room[..<(count - 1)], as: UTF8.self))
+    private static func wait(for path: String) throws(FileFailure) -> FileLock {
+        for _ in 0..<patienceMilliseconds / 50 {
+            do throws(FileFailure) { return try FileLock(path) } catch { if !error.isBusy { throw error } }
+            usleep(50_000)
+        }
+        return try FileLock(path)
+    }
+
+    private static func owner(_ path: String) -> Int32? {
+        guard let bytes = try? WholeFile.read(path, sizeBytesMax: 64) else { return nil }
+        return Int32(String(decoding: bytes.dropLast(), as: UTF8.self))
     }
 
     private static func inherited(of path: String) -> Int32? {
@@ -62,7 +60,6 @@ final class DataDirectoryLock: Sendable {
         guard number > 2, fstat(number, &here) == 0, stat(path, &there) == 0, here.st_dev == there.st_dev, here.st_ino == there.st_ino else {
             return nil
         }
-        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         return number
     }
 }

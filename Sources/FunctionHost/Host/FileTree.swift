@@ -12,7 +12,7 @@ enum FileTree {
     /// what is very deep is moved up first.
     static func remove(_ path: String) {
         if unlink(path) == 0 { return }
-        let top = openFolder(path.utf8CString.map { $0 }, in: AT_FDCWD)
+        let top = openFolder(Array(path.utf8CString), in: AT_FDCWD)
         guard top >= 0 else { return }
         defer { close(top) }
         var moved = 0

@@ -39,6 +39,6 @@ struct MetricsPage {
 
     /// Whether a request comes from this machine and was not sent on by a proxy that runs here.
     private func isLocal(_ exchange: HTTPExchange) -> Bool {
-        proxies.client(of: exchange)?.isLoopback == true && !DevelopmentAccess.mayBeForeignPage(exchange)
+        proxies.client(of: exchange)?.isLoopback == true && !exchange.mayBeOfForeignPage
     }
 }

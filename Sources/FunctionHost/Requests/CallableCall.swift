@@ -228,7 +228,7 @@ final class CallableCall: FunctionCall {
 
     private func answer(_ error: CallableError, retryAfterSeconds: Int? = nil) {
         if let reason = error.reason {
-            router.log.info("a call is malformed", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
+            router.log.debug("a call is malformed", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
         }
         router.withScratch { buffer in
             CallableAnswer.append(error: error, to: &buffer)

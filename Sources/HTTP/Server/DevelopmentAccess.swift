@@ -53,28 +53,5 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
         return nil
     }
 
-    /// Whether a request may be one of a web page of another site in a browser of this machine or of its network, which such a page uses
-    /// to reach what it cannot reach itself.
-    ///
-    /// A page that has given its own name this machine's address (DNS rebinding) is told by that name, where the browser runs here.
-    public static func mayBeForeignPage(_ exchange: HTTPExchange) -> Bool {
-        if let origin = exchange.header("origin") {
-            if !LoopbackName.isInternal(LoopbackName.host(ofOrigin: origin)), !exchange.isOfOwnPage { return true }
-        } else if let site = exchange.header("sec-fetch-site"), site.equalsIgnoringCase(lowercase: "cross-site") {
-            return true
-        }
-        guard LoopbackName.matches(peer: exchange.peerAddress), !exchange.wasForwarded else { return false }
-        return !LoopbackName.isOutsidePublicNames(LoopbackName.host(ofAuthority: exchange.host))
-    }
-
     private static func shown(_ text: Span<UInt8>) -> String { text.extracting(first: min(text.count, 100)).string() }
-}
-
-extension HTTPExchange {
-    /// Whether the page that the request says it is from has the host that the request names.
-    fileprivate var isOfOwnPage: Bool {
-        guard let origin = header("origin") else { return false }
-        let page = LoopbackName.host(ofOrigin: origin).string().lowercased()
-        return !page.isEmpty && page == LoopbackName.host(ofAuthority: host).string().lowercased()
-    }
 }

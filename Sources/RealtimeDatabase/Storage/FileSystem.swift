@@ -87,26 +87,6 @@ enum FileSystem {
     }
 }
 
-/// While it lives, no other process has a lock on the folder. The system ends it with the process.
-final class DirectoryLock: Sendable {
-    private let descriptor: Int32
-
-    init(_ directory: String) throws(StoreError) {
-        try FileSystem.makeDirectory(directory)
-        let path = "\(directory)/lock"
-        descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreError(systemError: errno, "open \(path)") }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let failure = errno
-            close(descriptor)
-            guard failure != EWOULDBLOCK else { throw StoreError(.busy, "another process has the databases in \(directory) open") }
-            throw StoreError(systemError: failure, "lock \(path)")
-        }
-    }
-
-    deinit { close(descriptor) }
-}
-
 extension StoreError {
     init(systemError: Int32, _ operation: String) {
         let kind: Kind =

@@ -1,3 +1,4 @@
+import Files
 import SQLite
 import Synchronization
 
@@ -11,7 +12,7 @@ public final class SQLiteStorage: StorageEngine {
     private let writers = Mutex(Writers())
 
     private struct Writers {
-        var lock: DirectoryLock?
+        var lock: FileLock?
         var names: Set<String> = []
     }
 
@@ -75,7 +76,15 @@ public final class SQLiteStorage: StorageEngine {
 
     public func hold() throws(StoreError) {
         try writers.withLock { writers throws(StoreError) in
-            if writers.lock == nil { writers.lock = try DirectoryLock(directory) }
+            if writers.lock == nil { writers.lock = try Self.lock(directory) }
+        }
+    }
+
+    private static func lock(_ directory: String) throws(StoreError) -> FileLock {
+        try FileSystem.makeDirectory(directory)
+        do throws(FileFailure) { return try FileLock("\(directory)/lock") } catch {
+            guard !error.isBusy else { throw StoreError(.busy, "another process has the databases in \(directory) open") }
+            throw StoreError(systemError: error.code, "lock \(directory)/lock")
         }
     }
 
@@ -88,7 +97,7 @@ public final class SQLiteStorage: StorageEngine {
 
     private func claim(_ namespace: String) throws(StoreError) -> WriterClaim {
         let lock = try writers.withLock { writers throws(StoreError) in
-            let lock = if let lock = writers.lock { lock } else { try DirectoryLock(directory) }
+            let lock = if let lock = writers.lock { lock } else { try Self.lock(directory) }
             writers.lock = lock
             guard writers.names.insert(namespace).inserted else {
                 throw StoreError(.busy, "the namespace \(namespace) has a writer already")

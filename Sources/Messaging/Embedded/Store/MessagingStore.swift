@@ -1,4 +1,6 @@
 import EventLoop
+import Files
+import Glibc
 import HearthJSON
 import SQLite
 
@@ -6,7 +8,7 @@ import SQLite
 final class MessagingStore {
     let connection: Connection
     /// No other process writes meanwhile; nil in memory.
-    private let lock: StoreLock?
+    private let lock: FileLock?
     private let beginning: Statement
     private let committing: Statement
     /// How many devices there are, where that is known.
@@ -24,8 +26,13 @@ final class MessagingStore {
     init(path: String, figures: StoreFigures) throws(StoreOpenError) {
         self.figures = figures
         let isFile = path != ":memory:"
-        lock = isFile ? try StoreLock("\(path).lock") : nil
-        if isFile { StoreLock.makeFile(path) }
+        do throws(FileFailure) {
+            lock = isFile ? try FileLock("\(path).lock") : nil
+        } catch {
+            throw StoreOpenError(
+                error.isBusy ? "another process has the messages of this data directory open; stop it first" : "\(path).lock \(error)")
+        }
+        if isFile { Self.makeFile(path) }
         connection = try StoreSchema.open(path)
         do throws(SQLiteError) {
             beginning = try connection.prepare("BEGIN IMMEDIATE")
@@ -34,6 +41,13 @@ final class MessagingStore {
         } catch {
             throw StoreOpenError("\(path) cannot be used: \(error)")
         }
+    }
+
+    /// Makes an empty file for its owner only, and does nothing where there is one: SQLite would let everybody read it.
+    private static func makeFile(_ path: String) {
+        // One that is there is not opened: to close it would end SQLite's own locks.
+        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     // MARK: Transactions
