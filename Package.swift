@@ -32,6 +32,29 @@ let projectTemplates = [
 func sdk(_ module: String) -> Target.Dependency { .product(name: module, package: "hearth-sdk") }
 let bytes = sdk("HearthBytes")
 let json = sdk("HearthJSON")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+/// The layers of the house, each a folder of `Sources`. A module imports from its own layer and from those before it.
+enum Layer: String {
+    case base = "Base"
+    case database = "Database"
+    case identity = "Identity"
+    case messaging = "Messaging"
+    case functions = "Functions"
+    case host = "Host"
+    case command = "Command"
+}
+
+/// A module of the house, in the folder of its layer.
+func module(
+    _ name: String, in layer: Layer, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(layer.rawValue)/\(name)", exclude: ["README.md"] + exclude,
+        resources: resources, swiftSettings: house)
+}
 
 let package = Package(
     name: "hearth",
@@ -54,80 +77,63 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
     targets: [
-        // System libraries.
-        .systemLibrary(name: "CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CLLHTTP", cSettings: [.unsafeFlags(["-I/usr/share/include/llhttp", "-O2"])]),
-        .target(name: "CLinux"),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "CRE2", cxxSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libre2.a", "-lstdc++"])]),
-        .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
+        // Base: general mechanisms, and the C libraries below them.
+        .systemLibrary(name: "CLibuv", path: "Sources/Base/CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(name: "COpenSSL", path: "Sources/Base/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", path: "Sources/Base/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CSQLite", path: "Sources/Base/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CLLHTTP", path: "Sources/Base/CLLHTTP", cSettings: [.unsafeFlags(["-I/usr/share/include/llhttp", "-O2"])]),
+        .target(name: "CLinux", path: "Sources/Base/CLinux"),
+        .target(
+            name: "CRE2", path: "Sources/Base/CRE2", cxxSettings: [.unsafeFlags(["-O2"])],
+            linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libre2.a", "-lstdc++"])]),
+        .target(name: "CCurl", path: "Sources/Base/CCurl", linkerSettings: [.linkedLibrary("dl")]),
+        module("Files", in: .base),
+        module("Metrics", in: .base, [bytes]),
+        module("EventLoop", in: .base, [bytes, "CLibuv", "COpenSSL", "CLinux"]),
+        module("HTTP", in: .base, [bytes, "EventLoop", "CLLHTTP", "CZlib", "CCurl"], exclude: ["Server/README.md", "Client/README.md"]),
+        module("SQLite", in: .base, ["CSQLite"]),
 
-        // Rooms, each importing only what stands above it.
-        .target(name: "Files", exclude: ["README.md"], swiftSettings: house),
-        .target(name: "Metrics", dependencies: [bytes], exclude: ["README.md"], swiftSettings: house),
-        .target(
-            name: "EventLoop", dependencies: [bytes, "CLibuv", "COpenSSL", "CLinux"], exclude: ["README.md"], swiftSettings: house),
-        .target(
-            name: "HTTP", dependencies: [bytes, "EventLoop", "CLLHTTP", "CZlib", "CCurl"],
-            exclude: ["README.md", "Server/README.md", "Client/README.md"], swiftSettings: house),
-        .target(
-            name: "Tokens",
-            dependencies: [
-                bytes, "Files", json, .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            exclude: ["README.md"], swiftSettings: house),
-        .target(
-            name: "Configuration", dependencies: [bytes, "Files"], exclude: ["README.md"], resources: [.embedInCode("functions.schema.json")],
-            swiftSettings: house),
-        .target(
-            name: "Tree", dependencies: [bytes, json, .product(name: "Crypto", package: "swift-crypto")], exclude: ["README.md"],
-            swiftSettings: house),
-        .target(name: "Rules", dependencies: [bytes, json, "Tree", "CRE2"], exclude: ["README.md"], swiftSettings: house),
-        .target(name: "SQLite", dependencies: ["CSQLite"], exclude: ["README.md"], swiftSettings: house),
-        .target(
-            name: "RealtimeDatabase",
-            dependencies: [
-                bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            exclude: ["README.md"], swiftSettings: house),
-        .target(
-            name: "Messaging",
-            dependencies: [
-                bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "SQLite",
-                .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            exclude: ["README.md"], swiftSettings: house),
-        .target(name: "CommandClient", dependencies: [bytes, json, "COpenSSL", "CZlib"], exclude: ["README.md"], swiftSettings: house),
-        .target(name: "WorkerProtocol", dependencies: [bytes], exclude: ["README.md"], swiftSettings: house),
-        .target(
-            name: "FunctionWorker", dependencies: [bytes, "EventLoop", "WorkerProtocol", sdk("CHearth"), "CLinux"],
-            exclude: ["README.md"], swiftSettings: house),
-        .target(name: "PluginBuild", dependencies: ["Files", json, "CLinux"], exclude: ["README.md"], swiftSettings: house),
-        .target(
-            name: "FunctionHost",
-            dependencies: [
+        // Database: trees of values, their rules, and the Realtime Database over REST.
+        module("Tree", in: .database, [bytes, json, crypto]),
+        module("Rules", in: .database, [bytes, json, "Tree", "CRE2"]),
+        module(
+            "RealtimeDatabase", in: .database, [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", logging]),
+
+        // Identity: users and apps.
+        module("Tokens", in: .identity, [bytes, "Files", json, crypto, .product(name: "JWTKit", package: "jwt-kit")]),
+
+        // Messaging: devices and messages.
+        module(
+            "Messaging", in: .messaging,
+            [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "SQLite", crypto, cryptoExtras, logging]),
+
+        // Functions: running people's code.
+        module("Configuration", in: .functions, [bytes, "Files"], resources: [.embedInCode("functions.schema.json")]),
+        module("WorkerProtocol", in: .functions, [bytes]),
+        module("FunctionWorker", in: .functions, [bytes, "EventLoop", "WorkerProtocol", sdk("CHearth"), "CLinux"]),
+        module("PluginBuild", in: .functions, ["Files", json, "CLinux"]),
+
+        // Host: all of it in one process, and its administration.
+        module(
+            "FunctionHost", in: .host,
+            [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", json, "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree",
-                "Rules", "SQLite", "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux",
-                .product(name: "Crypto", package: "swift-crypto"), .product(name: "Logging", package: "swift-log"),
-            ],
-            exclude: ["README.md"], swiftSettings: house),
+                "Rules", "SQLite", "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux", crypto, logging,
+            ]),
+
+        // Command: the program that people type.
+        module("CommandClient", in: .command, [bytes, json, "COpenSSL", "CZlib"]),
         .executableTarget(
             name: "hearth",
             dependencies: [
                 "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "HTTP", "CommandClient", "WorkerProtocol",
-                bytes, "Files", json, "CLinux",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
+                bytes, "Files", json, "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
             ],
-            exclude: ["README.md"],
+            path: "Sources/Command/hearth", exclude: ["README.md"],
             resources: projectTemplates.map { .embedInCode("Init/Templates/\($0).template") }
                 + ["bash", "zsh", "fish"].map { .embedInCode("Arguments/completions.\($0)") },
-            swiftSettings: house,
-            linkerSettings: programLinking),
+            swiftSettings: house, linkerSettings: programLinking),
 
         // Plugins: the examples, and those that the tests need.
         .target(
@@ -158,7 +164,7 @@ let package = Package(
         .testTarget(
             name: "TokensTests",
             dependencies: [
-                "Tokens", json, .product(name: "Crypto", package: "swift-crypto"), .product(name: "CryptoExtras", package: "swift-crypto"),
+                "Tokens", json, crypto, cryptoExtras,
                 .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: house),
@@ -171,13 +177,13 @@ let package = Package(
             name: "RealtimeDatabaseTests",
             dependencies: [
                 "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "EventLoop", "HTTP", json, bytes,
-                .product(name: "Logging", package: "swift-log"),
+                logging,
             ],
             swiftSettings: house),
         .testTarget(
             name: "MessagingTests",
             dependencies: [
-                "FuzzSupport", "Messaging", "SQLite", "EventLoop", json, bytes, .product(name: "Logging", package: "swift-log"),
+                "FuzzSupport", "Messaging", "SQLite", "EventLoop", json, bytes, logging,
             ],
             swiftSettings: house),
         .testTarget(name: "CommandClientTests", dependencies: ["FuzzSupport", "CommandClient", json, bytes], swiftSettings: house),
@@ -188,7 +194,7 @@ let package = Package(
             name: "FunctionHostTests",
             dependencies: [
                 "FuzzSupport", "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", json, "Files", bytes,
-                .product(name: "Logging", package: "swift-log"),
+                logging,
             ],
             swiftSettings: house),
         .testTarget(name: "HearthFunctionsTests", dependencies: [sdk("HearthFunctions"), json], swiftSettings: house),

@@ -16,7 +16,7 @@ from referencing import Registry, Resource
 
 from hearth import ROOT
 
-ROOM = ROOT / 'Sources/Configuration'
+ROOM = ROOT / 'Sources/Functions/Configuration'
 FILE = ROOT / 'Tests/Conformance/cases/schema.json'
 CASES = json.loads(FILE.read_text())
 FUNCTIONS = json.loads((ROOM / 'functions.schema.json').read_text())

@@ -9,7 +9,7 @@ import pytest
 from hearth import ROOT, free_port, library
 from processes import until
 
-SCHEMA = json.loads((ROOT / 'Sources/Configuration/functions.schema.json').read_text())
+SCHEMA = json.loads((ROOT / 'Sources/Functions/Configuration/functions.schema.json').read_text())
 
 
 def refused(host, text):

@@ -15,11 +15,12 @@ FUNCTION_LINES_MAX = 70
 COLUMNS_MAX = 150
 CODE = ('.swift', '.c', '.h', '.py', '.sh')
 
-# Rooms that a worker or the request path runs in.
-NO_FOUNDATION = ('SDK', *(f'Sources/{room}' for room in (
-    'EventLoop', 'HTTP', 'Configuration', 'WorkerProtocol', 'FunctionWorker', 'Tree', 'Rules', 'SQLite', 'RealtimeDatabase', 'CommandClient')))
+# Modules that a worker or the request path runs in.
+NO_FOUNDATION = ('SDK', *(f'Sources/{module}' for module in (
+    'Base/EventLoop', 'Base/HTTP', 'Base/SQLite', 'Database', 'Functions/Configuration', 'Functions/WorkerProtocol', 'Functions/FunctionWorker',
+    'Command/CommandClient')))
 # Where the program speaks to a terminal.
-MAY_PRINT = ('Sources/hearth/',)
+MAY_PRINT = ('Sources/Command/hearth/',)
 # The C edge, where an optional pointer is unwrapped because the C side promises it.
 MAY_FORCE = ('SDK/Sources/HearthBytes/ByteBuffer.swift',)
 UNSAFE = re.compile(r'@unchecked Sendable|nonisolated\(unsafe\)|unsafeBitCast')
