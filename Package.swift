@@ -93,6 +93,7 @@ let package = Package(
         module("EventLoop", in: .base, [bytes, "CLibuv", "COpenSSL", "CLinux"]),
         module("HTTP", in: .base, [bytes, "EventLoop", "CLLHTTP", "CZlib", "CCurl"], exclude: ["Server/README.md", "Client/README.md"]),
         module("SQLite", in: .base, ["CSQLite"]),
+        module("Logs", in: .base, [bytes, "Files", "EventLoop", "HTTP", json, logging]),
 
         // Database: trees of values, their rules, and the Realtime Database over REST.
         module("Tree", in: .database, [bytes, json, crypto]),
@@ -114,12 +115,51 @@ let package = Package(
         module("FunctionWorker", in: .functions, [bytes, "EventLoop", "WorkerProtocol", sdk("CHearth"), "CLinux"]),
         module("PluginBuild", in: .functions, ["Files", json, "CLinux"]),
 
+        module("AdminProtocol", in: .functions, [bytes, "HTTP", json]),
+        module(
+            "FunctionDispatch", in: .functions,
+            [
+                bytes, "PluginBuild", "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "RealtimeDatabase", "Configuration", "WorkerProtocol",
+                "FunctionWorker", "AdminProtocol", "CLinux", logging,]),
+        module(
+            "CallFrontEnd", in: .functions,
+            [
+                bytes, "EventLoop", "HTTP", "Logs", json, "SQLite", "Tokens", "RealtimeDatabase", "Messaging", "Configuration", "WorkerProtocol",
+                "FunctionWorker", "AdminProtocol", "FunctionDispatch", crypto, logging,
+            ]),
+        module(
+            "EventDelivery", in: .functions,
+            [
+                bytes, "FunctionWorker", "EventLoop", "HTTP", "Logs", json, "Tree", "RealtimeDatabase", "Configuration", "WorkerProtocol",
+                "AdminProtocol", "FunctionDispatch", logging,]),
+        module(
+            "FunctionServices", in: .functions,
+            [
+                bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Messaging", "AdminProtocol", "FunctionDispatch",
+            ]),
+        module(
+            "Deployment", in: .functions,
+            [
+                bytes, "Files", "EventLoop", "Logs", json, "Configuration", "FunctionWorker", "PluginBuild", "AdminProtocol",
+                "FunctionDispatch", "EventDelivery", "CLinux", crypto, logging,
+            ]),
+
         // Host: all of it in one process, and its administration.
         module(
-            "FunctionHost", in: .host,
+            "HostCore", in: .host,
+            [bytes, "Files", "EventLoop", "Logs", json, "SQLite", "FunctionWorker", "AdminProtocol", "Deployment", "CLinux", crypto]),
+        module(
+            "Administration", in: .host,
             [
-                bytes, "Files", "Metrics", "EventLoop", "HTTP", json, "Tokens", "Configuration", "WorkerProtocol", "FunctionWorker", "Tree",
-                "Rules", "SQLite", "RealtimeDatabase", "Messaging", "PluginBuild", "CLinux", crypto, logging,
+                bytes, "EventLoop", "HTTP", "Logs", json, "Tree", "Rules", "RealtimeDatabase", "Configuration", "FunctionWorker",
+                "AdminProtocol", "FunctionDispatch", "EventDelivery", "Deployment", "HostCore",
+            ]),
+        module(
+            "Host", in: .host,
+            [
+                bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
+                "RealtimeDatabase", "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery",
+                "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", crypto, logging,
             ]),
 
         // Command: the program that people type.
@@ -127,8 +167,8 @@ let package = Package(
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "FunctionHost", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "HTTP", "CommandClient", "WorkerProtocol",
-                bytes, "Files", json, "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
+                "Host", "HostCore", "Deployment", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "HTTP", "CommandClient",
+                "WorkerProtocol", bytes, "Files", json, "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
             ],
             path: "Sources/Command/hearth", exclude: ["README.md"],
             resources: projectTemplates.map { .embedInCode("Init/Templates/\($0).template") }
@@ -190,13 +230,24 @@ let package = Package(
         .testTarget(name: "WorkerProtocolTests", dependencies: ["FuzzSupport", "WorkerProtocol", bytes], swiftSettings: house),
         .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol", "CLinux"], swiftSettings: house),
         .testTarget(name: "PluginBuildTests", dependencies: ["PluginBuild"], swiftSettings: house),
+        .testTarget(name: "LogsTests", dependencies: ["FuzzSupport", "Logs", json, bytes], swiftSettings: house),
         .testTarget(
-            name: "FunctionHostTests",
+            name: "FunctionDispatchTests",
+            dependencies: ["FunctionDispatch", "FunctionWorker", "WorkerProtocol", "EventLoop", "Logs", bytes], swiftSettings: house),
+        .testTarget(
+            name: "CallFrontEndTests",
+            dependencies: ["CallFrontEnd", "FunctionDispatch", "AdminProtocol", "EventLoop", json, bytes, logging], swiftSettings: house),
+        .testTarget(
+            name: "EventDeliveryTests",
             dependencies: [
-                "FuzzSupport", "FunctionHost", "RealtimeDatabase", "Tree", "Configuration", "WorkerProtocol", "EventLoop", json, "Files", bytes,
-                logging,
+                "EventDelivery", "FunctionDispatch", "Configuration", "RealtimeDatabase", "Tree", "EventLoop", "Logs", json, bytes, logging,
             ],
             swiftSettings: house),
+        .testTarget(
+            name: "FunctionServicesTests",
+            dependencies: ["FunctionServices", "FunctionDispatch", "RealtimeDatabase", "Tree", json], swiftSettings: house),
+        .testTarget(
+            name: "DeploymentTests", dependencies: ["Deployment", "FunctionDispatch", "Configuration", "Files", json], swiftSettings: house),
         .testTarget(name: "HearthFunctionsTests", dependencies: [sdk("HearthFunctions"), json], swiftSettings: house),
     ]
 )

@@ -1,5 +1,5 @@
 import Configuration
-import FunctionHost
+import Host
 
 /// What `hearth serve` prints once it serves.
 enum Banner {

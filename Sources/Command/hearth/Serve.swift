@@ -1,7 +1,7 @@
 import ArgumentParser
 import Configuration
 import EventLoop
-import FunctionHost
+import Host
 import Glibc
 import HTTP
 

@@ -1,4 +1,5 @@
-import FunctionHost
+import Deployment
+import Host
 
 /// What `hearth serve --watch` writes to whoever sits before it.
 enum WatchLines {

@@ -1,6 +1,7 @@
+import HostCore
 import ArgumentParser
 import CommandClient
-import FunctionHost
+import Host
 import HearthJSON
 
 /// `hearth restore`: puts a backup back.

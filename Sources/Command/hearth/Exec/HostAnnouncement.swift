@@ -1,4 +1,4 @@
-import FunctionHost
+import Host
 import Glibc
 import HearthJSON
 

@@ -1,0 +1,87 @@
+import EventLoop
+import HearthBytes
+import HearthJSON
+import Logging
+import Logs
+import Messaging
+import RealtimeDatabase
+import Tokens
+
+/// Verifies the ID tokens of requests to the database, as the gate does for functions, and the access tokens of service accounts.
+package final class DatabaseCredentials: CredentialChecker {
+    private let gate: TokenGate
+    private let project: String
+    private let messaging: MessagingFrontEnd
+    private let loop: EventLoop
+    private let log: Logger
+    /// When each kind of refusal may be logged again, in milliseconds of the loop's clock.
+    private var quietUntil: [TokenRefusal: UInt64] = [:]
+    /// Shortest time between two log lines about refusals of one kind: clients repeat their requests.
+    private static let quietMilliseconds: UInt64 = 1000
+    private var verdicts: [UInt: (token: VerifiedToken, verdict: CredentialVerdict)] = [:]
+    private static let verdictsMax = 1024
+
+    /// - Parameter messaging: knows the service accounts and issues their tokens.
+    package init(gate: TokenGate, project: String, messaging: MessagingFrontEnd, loop: EventLoop, log: Logger) {
+        self.gate = gate
+        self.project = project
+        self.messaging = messaging
+        self.loop = loop
+        self.log = log
+    }
+
+    package func known(_ token: Span<UInt8>) -> CredentialVerdict? {
+        let prefix = DatabaseAccess.prefix
+        if token.count > prefix.utf8CodeUnitCount, token.extracting(first: prefix.utf8CodeUnitCount).equals(prefix) {
+            switch messaging.databaseAccess(token, project: project) {
+            case .administrator(let ends): return .admin(expires: ends)
+            case .expired: return .refused(.expired)
+            case .refused: return .refused(.unauthorized)
+            case .unavailable: return .refused(.unavailable)
+            }
+        }
+        guard let verified = gate.cachedIDToken(token) else { return nil }
+        // What the rules see of a token is made once for as long as the gate remembers it: its claims stay where they are, and the
+        // entry keeps them there.
+        let place = verified.claims.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        if let entry = verdicts[place] { return entry.verdict }
+        if verdicts.count >= Self.verdictsMax { verdicts.removeAll() }
+        let verdict = Self.verdict(verified)
+        verdicts[place] = (verified, verdict)
+        return verdict
+    }
+
+    package func check(_ token: [UInt8], completion: @escaping (CredentialVerdict) -> Void) {
+        let bound = LoopBound((checker: self, answer: completion), loop: loop)
+        gate.verifyIDToken(token, on: loop) { result, reason in
+            if case .failure(let refusal) = result, let reason { bound.value.checker.tell(refusal, reason) }
+            bound.value.answer(Self.verdict(result))
+        }
+    }
+
+    /// Logs why a token was refused, which the answer does not say.
+    private func tell(_ refusal: TokenRefusal, _ reason: String) {
+        let now = loop.nowMilliseconds
+        guard now >= quietUntil[refusal] ?? 0 else { return }
+        quietUntil[refusal] = now + Self.quietMilliseconds
+        log.notice("a token for the database was refused", metadata: ["reason": "\(reason)"])
+    }
+
+    private static func verdict(_ result: Result<VerifiedToken, TokenRefusal>) -> CredentialVerdict {
+        switch result {
+        case .success(let token): verdict(token)
+        case .failure(.expired): .refused(.expired)
+        case .failure(.malformed), .failure(.tooLong): .refused(.unreadable)
+        case .failure: .refused(.unauthorized)
+        }
+    }
+
+    private static func verdict(_ token: VerifiedToken) -> CredentialVerdict {
+        guard let claims = try? JSONValue(parsing: token.claims.span) else { return .refused(.unreadable) }
+        // Tools for tests write unsigned tokens that ended in 1970, of which the times are not looked at.
+        let isTimeless = token.isUnsigned && token.validUntil * 1000 <= Int(WallClock.now().unixMilliseconds)
+        return .user(
+            auth: AuthVariable.make(uid: token.subject, claims: claims), expires: isTimeless ? nil : Int64(token.validUntil),
+            isUnsigned: token.isUnsigned)
+    }
+}

@@ -1,0 +1,109 @@
+import Configuration
+import EventLoop
+
+/// Acts on one function.
+extension Deployer {
+    package typealias FunctionAnswer = (Result<DeploymentResult, DeploymentFailure>) -> Void
+
+    /// Sends all calls of a function to another version of it.
+    ///
+    /// - Parameter version: nil for the one that had all calls before.
+    package func rollBack(_ name: String, to version: Int?, completion: @escaping FunctionAnswer) {
+        change(name, as: "rollback", completion) { (plan, function) throws(DeploymentFailure) in
+            guard let number = version ?? function.before else {
+                let others = function.versions.count > 1
+                throw DeploymentFailure(
+                    .refused,
+                    others
+                        ? "\(name) has had no other version before; choose one with --to; its versions: \(function.numbers)"
+                        : "\(name) has had no other version before; its versions: \(function.numbers)")
+            }
+            guard let known = function.version(number) else {
+                throw DeploymentFailure(.unknown, "\(name) has no version \(number); its versions: \(function.numbers)")
+            }
+            guard function.traffic != [number: 100] else {
+                throw DeploymentFailure(.refused, "version \(number) of \(name) gets all calls already")
+            }
+            plan.direct(name, [number: 100], reason: "rolled back to version \(number) of \(known.time)")
+        }
+    }
+
+    /// Splits the calls of a function between versions of it.
+    ///
+    /// - Parameter traffic: percents by version, one or two of them, with the sum of 100.
+    package func split(_ name: String, _ traffic: [Int: Int], completion: @escaping FunctionAnswer) {
+        change(name, as: "split", completion) { [self] (plan, function) throws(DeploymentFailure) in
+            guard (1...2).contains(traffic.count), traffic.values.allSatisfy({ (1...100).contains($0) }), traffic.values.reduce(0, +) == 100
+            else {
+                throw DeploymentFailure(.refused, "versions must name one or two versions, with whole percentages from 1 that add up to 100")
+            }
+            if let unknown = traffic.keys.sorted().first(where: { function.version($0) == nil }) {
+                throw DeploymentFailure(.unknown, "\(name) has no version \(unknown); its versions: \(function.numbers)")
+            }
+            try checkSplit(name, traffic.keys.sorted().compactMap(function.version))
+            guard function.traffic != traffic else { return }
+            let shares = traffic.sorted { $0.key < $1.key }.map { "\($0.value) % to version \($0.key)" }.joined(separator: ", ")
+            plan.direct(name, traffic, reason: "calls split: \(shares)")
+        }
+    }
+
+    /// Versions between which one trigger can choose.
+    private func checkSplit(_ name: String, _ versions: [FunctionVersion]) throws(DeploymentFailure) {
+        guard versions.count == 2 else { return }
+        guard versions.allSatisfy(\.isIsolated) else {
+            throw DeploymentFailure(.refused, "\(name) runs inside the host, where there is one version of a plugin only")
+        }
+        let declared = versions.map { version in
+            manifests.known(version.artifact)?.functions.first { $0.name == name }
+        }
+        guard let first = declared[0], let second = declared[1], first.trigger == second.trigger, first.generation == second.generation else {
+            let both = "versions \(versions[0].number) and \(versions[1].number)"
+            throw DeploymentFailure(.refused, "\(both) of \(name) have different triggers, so that calls cannot be split")
+        }
+    }
+
+    /// Deletes a function with all of its versions. What has begun ends.
+    package func delete(_ name: String, completion: @escaping FunctionAnswer) {
+        change(name, as: "delete", completion) { (plan, _) throws(DeploymentFailure) in plan.remove(name, reason: "deleted by name") }
+    }
+
+    private func change(
+        _ name: String, as origin: String, _ completion: @escaping FunctionAnswer,
+        _ make: @escaping (inout DeploymentPlan, DeployedFunction) throws(DeploymentFailure) -> Void
+    ) {
+        perform { [self] done in
+            let finish: FunctionAnswer = { answer in
+                completion(answer)
+                done()
+            }
+            guard !isStopped else { return finish(.failure(DeploymentFailure(.unavailable, "the host is stopping"))) }
+            guard let function = state.functions[name] else {
+                return finish(.failure(DeploymentFailure(.unknown, "there is no function \(name)")))
+            }
+            loadManifests(of: function) { [self] in
+                var plan = newPlan(.deploy)
+                do throws(DeploymentFailure) {
+                    try make(&plan, function)
+                } catch {
+                    return finish(.failure(error))
+                }
+                commit(plan, as: origin) { answer, _ in finish(answer) }
+            }
+        }
+    }
+
+    /// Brings what libraries say of themselves into memory; of one that is gone nothing is known.
+    private func loadManifests(of function: DeployedFunction, completion: @escaping () -> Void) {
+        let unknown = function.versions.filter { manifests.known($0.artifact) == nil }
+        let needed = Dictionary(unknown.map { ($0.artifact, $0) }) { first, _ in first }
+        let countdown = Countdown(needed.count, completion: completion)
+        for (hash, version) in needed {
+            manifests.read(leases.artifact(plugin: version.plugin, hash: hash, file: version.file)) { countdown.hit() }
+        }
+    }
+}
+
+extension DeployedFunction {
+    /// For a sentence.
+    fileprivate var numbers: String { versions.map { "\($0.number)" }.joined(separator: ", ") }
+}

@@ -1,0 +1,174 @@
+import Configuration
+import FunctionDispatch
+import FunctionWorker
+import HearthJSON
+
+/// A version worked out: what its workers are given and what calls of it are held to.
+struct ResolvedFunction: Sendable {
+    var version: FunctionVersion
+    var declaration: FunctionDeclaration
+    var options: FunctionOptions
+    var pool: PoolSettings
+    /// The values of the function's secrets, which the version does not keep.
+    var secrets: [String: String]
+
+    var name: String { declaration.name }
+    var key: FunctionVersion.Key { FunctionVersion.Key(function: declaration.name, number: version.number) }
+}
+
+/// Works out versions: the options of the code, of the deployer and of the host over each other, parameters and secrets. Reads
+/// environment files: for the thread pool.
+struct VersionResolver: Sendable {
+    let configuration: Configuration
+    /// Host and port at which plugins reach the host.
+    let address: String
+
+    /// A version of the function `name`, to be worked out.
+    struct Candidate: Sendable {
+        var name: String
+        var version: FunctionVersion
+        var manifest: PluginManifest
+    }
+
+    /// What came of it.
+    struct Outcome: Sendable {
+        var functions: [ResolvedFunction] = []
+        /// One sentence for each function that cannot be served.
+        var refusals: [String: PluginRefusal] = [:]
+        var warnings: [String] = []
+    }
+
+    /// Functions that may have workers in common.
+    private struct Group: Hashable {
+        var plugin: String
+        var artifact: String
+        var isIsolated: Bool
+        var environment: [String: String]
+        var region: String
+        var defaults: String
+        var hostDefaults: String
+        /// Two versions of one function are in different groups.
+        var round: Int
+    }
+
+    func resolve(_ candidates: [Candidate]) -> Outcome {
+        var outcome = Outcome()
+        var groups: [Group: [Candidate]] = [:]
+        var order: [Group] = []
+        for candidate in candidates {
+            let version = candidate.version
+            var group = Group(
+                plugin: version.plugin, artifact: version.artifact, isIsolated: version.isIsolated, environment: version.environment,
+                region: version.host.region, defaults: Self.text(version.defaults), hostDefaults: Self.text(version.host.defaults), round: 0)
+            while groups[group]?.contains(where: { $0.name == candidate.name }) ?? false { group.round += 1 }
+            if groups[group] == nil { order.append(group) }
+            groups[group, default: []].append(candidate)
+        }
+        for group in order { resolve(group: groups[group] ?? [], into: &outcome) }
+        return outcome
+    }
+
+    private static func text(_ object: JSONObject) -> String { String(decoding: JSONValue.object(object).serialized(), as: UTF8.self) }
+
+    private func resolve(group: [Candidate], into outcome: inout Outcome) {
+        do throws(ConfigurationErrors) {
+            let (functions, warnings) = try together(group)
+            outcome.functions += functions
+            outcome.warnings += warnings
+        } catch {
+            guard group.count > 1 else {
+                for candidate in group { outcome.refusals[candidate.name] = PluginRefusal(error.sentence) }
+                return
+            }
+            // One of them is to blame: the others are served.
+            var fine: [Candidate] = []
+            for candidate in group {
+                do throws(ConfigurationErrors) {
+                    _ = try together([candidate])
+                    fine.append(candidate)
+                } catch {
+                    outcome.refusals[candidate.name] = PluginRefusal(error.sentence)
+                }
+            }
+            if !fine.isEmpty, fine.count < group.count { resolve(group: fine, into: &outcome) }
+        }
+    }
+
+    private func together(_ group: [Candidate]) throws(ConfigurationErrors) -> ([ResolvedFunction], [String]) {
+        guard let first = group.first else { return ([], []) }
+        let configuration = try configuration(for: group)
+        let manifest = first.manifest.limited(to: group.map(\.name))
+        let environment = try PluginEnvironment.load(
+            plugin: settings(of: first.version), manifest: manifest, configuration: configuration, address: address,
+            variables: first.version.environment, isDeployed: first.version.origin == .deploy)
+        var options: [String: FunctionOptions] = [:]
+        for declaration in manifest.functions {
+            options[declaration.name] = try declaration.resolved(in: configuration, parameters: environment.parameters)
+        }
+        let functions = manifest.functions.compactMap { declaration -> ResolvedFunction? in
+            guard let own = options[declaration.name], let candidate = group.first(where: { $0.name == declaration.name }) else { return nil }
+            return ResolvedFunction(
+                version: candidate.version, declaration: declaration, options: own,
+                pool: poolSettings(own, options, environment, isIsolated: first.version.isIsolated),
+                secrets: environment.secrets(of: declaration.name))
+        }
+        return (functions, (manifest.warnings + environment.warnings).map(\.description))
+    }
+
+    private func configuration(for group: [Candidate]) throws(ConfigurationErrors) -> Configuration {
+        let file = OperatorOptions.File(configuration)
+        let isOwn = group.allSatisfy { $0.version.overrides.isEmpty && $0.version.defaults.isEmpty && $0.version.host == file[$0.name] }
+        guard !isOwn, let first = group.first else { return configuration }
+        var functions: [String: String] = [:]
+        for candidate in group {
+            functions[candidate.name] = Self.text(candidate.version.overrides.overlaid(with: candidate.version.host.function))
+        }
+        let defaults = Self.text(first.version.defaults.overlaid(with: first.version.host.defaults))
+        let overlay = OptionsOverlay(
+            source: "functions.json", region: first.version.host.region, defaults: defaults, functions: functions)
+        return try configuration.overlaid(with: overlay)
+    }
+
+    private func settings(of version: FunctionVersion) -> PluginSettings {
+        if let own = configuration.plugins.first(where: { $0.name == version.plugin }) { return own }
+        return PluginSettings(
+            name: version.plugin, source: .library(version.file), isolation: .process, environmentDirectory: configuration.directory)
+    }
+
+    // MARK: Pools
+
+    /// Functions that want the same of a worker share a pool; a plugin inside the host has one pool, since it is loaded once.
+    private func poolSettings(
+        _ own: FunctionOptions, _ all: [String: FunctionOptions], _ environment: PluginEnvironment, isIsolated: Bool
+    ) -> PoolSettings {
+        guard isIsolated else {
+            return PoolSettings(
+                concurrency: all.values.map(\.concurrency).max() ?? 1, instancesMin: 1, instancesMax: 1, memoryBytes: 0, isIsolated: false,
+                environment: environment.forAllFunctions.map { "\($0.key)=\($0.value)" }.sorted())
+        }
+        let companions = all.filter { Self.shareWorkers($0.value, own) }.map(\.key)
+        return PoolSettings(
+            concurrency: own.concurrency, instancesMin: own.minInstances, instancesMax: own.maxInstances,
+            memoryBytes: UInt64(own.memoryBytes), isIsolated: true,
+            environment: environment.environment(for: companions).map { "\($0.key)=\($0.value)" }.sorted())
+    }
+
+    private static func shareWorkers(_ left: FunctionOptions, _ right: FunctionOptions) -> Bool {
+        left.concurrency == right.concurrency && left.minInstances == right.minInstances && left.maxInstances == right.maxInstances
+            && left.memoryBytes == right.memoryBytes && left.secrets == right.secrets && left.environment == right.environment
+    }
+}
+
+extension JSONObject {
+    /// This one, with the members of another in the place of its own.
+    fileprivate func overlaid(with other: JSONObject) -> JSONObject {
+        var merged = self
+        for (key, value) in other { merged[key] = value }
+        return merged
+    }
+}
+
+extension ConfigurationErrors {
+    /// All of it in one line.
+    var sentence: String { problems.map(\.description).joined(separator: "; ") }
+}

@@ -1,0 +1,48 @@
+import Files
+import EventLoop
+import Logging
+import PluginBuild
+
+/// Hears of changes in many folders. Belongs to a loop.
+package final class FolderWatch {
+    private let loop: EventLoop
+    private let log: Logger
+    private let isPassing: (String) -> Bool
+    private let heard: () -> Void
+    private var watchers: [String: (stamp: FileStamp, watcher: FileWatcher)] = [:]
+    private var isExhausted = false
+
+    /// - Parameters:
+    ///   - isPassing: whether changes of what has a name mean nothing.
+    ///   - heard: called for each other change.
+    package init(loop: EventLoop, log: Logger, isPassing: @escaping (String) -> Bool = WatchScope.isPassing, heard: @escaping () -> Void) {
+        self.loop = loop
+        self.log = log
+        self.isPassing = isPassing
+        self.heard = heard
+    }
+
+    /// Watches these folders and no others; one that was replaced by another of its name is watched anew.
+    ///
+    /// - Returns: whether there is one that was not watched before.
+    package func watch(_ folders: [String: FileStamp]) -> Bool {
+        var isNew = false
+        for (path, known) in watchers where folders[path].map({ !$0.isSameFile(as: known.stamp) }) ?? true { watchers[path] = nil }
+        for (path, stamp) in folders where watchers[path] == nil {
+            do throws(LoopError) {
+                let watcher = try FileWatcher(loop: loop, path: path) { [unowned self] name in
+                    if name.map(isPassing) != true { heard() }
+                }
+                watchers[path] = (stamp, watcher)
+                isNew = true
+            } catch {
+                // A folder may be gone again; that the kernel has no watches left is said once.
+                if error.name != "ENOENT", !isExhausted {
+                    isExhausted = true
+                    log.error("a folder is not watched; raise fs.inotify.max_user_watches", metadata: ["reason": "\(error)"])
+                }
+            }
+        }
+        return isNew
+    }
+}

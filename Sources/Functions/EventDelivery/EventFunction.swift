@@ -1,0 +1,26 @@
+import Configuration
+import EventLoop
+import FunctionDispatch
+import RealtimeDatabase
+
+/// A registered function that runs because of events.
+final class EventFunction: EventTarget {
+    private let function: RegisteredFunction
+    private var dice = TrafficDice()
+
+    init(_ function: RegisteredFunction) { self.function = function }
+
+    var isRetried: Bool { function.options.retry }
+    var generation: Int { function.generation }
+    var attemptsMax: Int { max(1, function.options.concurrency * function.options.maxInstances) }
+
+    func attempt(_ event: OutboxEvent, completion: @escaping (AttemptResult) -> Void) {
+        let function = dice.choose(function)
+        let loop = function.pool.loop
+        let invocation = EventInvocation(function: function, event: event) { result in
+            // A pool that refuses does so at once.
+            loop.endOfTurn { completion(result) }
+        }
+        invocation.begin()
+    }
+}

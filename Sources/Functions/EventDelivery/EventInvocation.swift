@@ -1,0 +1,65 @@
+import AdminProtocol
+import EventLoop
+import FunctionDispatch
+import HearthBytes
+import HTTP
+import RealtimeDatabase
+import WorkerProtocol
+
+/// One attempt of a function at an event.
+package final class EventInvocation: Invocation {
+    private let event: OutboxEvent
+    private var completion: ((AttemptResult) -> Void)?
+
+    /// - Parameter completion: called once.
+    package init(function: RegisteredFunction, event: OutboxEvent, completion: @escaping (AttemptResult) -> Void) {
+        self.event = event
+        self.completion = completion
+        super.init(function: function)
+    }
+
+    /// The events that led to what the function writes now.
+    package override var chain: EventChain { event.chainOfEffects }
+
+    package func begin() {
+        trace = function.pool.dispatcher.traces.next(after: event.trace)
+        deadlineMilliseconds = function.pool.loop.nowMilliseconds + function.timeoutMilliseconds
+        let payload = event.payload
+        start(payload: payload.span)
+    }
+
+    package override func writeContext(into buffer: inout ByteBuffer) {
+        EventContext(event, generation: function.generation, region: function.region, trace: trace).write(to: &buffer)
+    }
+
+    package override func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
+        switch kind {
+        case .result: finish(.succeeded)
+        case .error:
+            let error = CallableError(functionError: body)
+            finish(.failed("\(error.code.name): \(error.message)"))
+        case .response, .end: finish(.failed("it answered an event as if it were an HTTP request"))
+        }
+    }
+
+    package override func didFail(_ failure: InvocationFailure) {
+        switch failure {
+        case .queueFull, .memoryIsFull, .waitedTooLong: finish(.refused(afterMilliseconds: 0))
+        case .cannotStart(let seconds): finish(.refused(afterMilliseconds: UInt64(seconds) * 1000))
+        case .cannotLoad: finish(.refused(afterMilliseconds: Self.unloadedMilliseconds))
+        case .deadlineExceeded, .hasBlockedInstance, .payloadTooLarge: finish(.failed(failure.message))
+        case .instanceWasBlocked: finish(.interrupted(failure.message))
+        case .workerEnded: finish(.interrupted("the worker ended before the function had answered"))
+        case .shuttingDown: finish(.stopped)
+        }
+    }
+
+    /// Events of a plugin that cannot be loaded wait for the host's next start, or for another version of it.
+    private static let unloadedMilliseconds: UInt64 = 10_000
+
+    private func finish(_ result: AttemptResult) {
+        let completion = completion
+        self.completion = nil
+        completion?(result)
+    }
+}

@@ -1,0 +1,47 @@
+import Configuration
+import FunctionWorker
+import RealtimeDatabase
+
+extension PluginManifest {
+    /// - Throws: one sentence, when the trigger of a function cannot be used.
+    package func checkTriggers() throws(PluginRefusal) {
+        let problems = functions.compactMap { function -> String? in
+            guard case .event(let trigger) = function.trigger else { return nil }
+            do throws(PathPatternError) {
+                _ = try trigger.declaration(of: function.name)
+                return nil
+            } catch {
+                return "endpoints.\(function.name).eventTrigger: \(error)"
+            }
+        }
+        if !problems.isEmpty { throw PluginRefusal("\(source): \(problems.joined(separator: "; "))") }
+    }
+}
+
+extension EventTrigger {
+    /// The trigger of the function `name`; nil for events of another service than the database.
+    ///
+    /// - Throws: why its patterns cannot be used.
+    func declaration(of name: String) throws(PathPatternError) -> TriggerDeclaration? {
+        guard let kind = TriggerKind(eventType: eventType) else { return nil }
+        if let resource = filters["resource"] {
+            let (instance, path) = try Self.parse(resource: resource)
+            return try TriggerDeclaration(
+                function: name, kind: kind, pattern: PathPattern(parsing: path), instance: InstancePattern(parsing: instance))
+        }
+        guard let ref = pathPatterns["ref"] ?? filters["ref"] else { throw PathPatternError("the trigger names no \"ref\"") }
+        let instance = filters["instance"] ?? pathPatterns["instance"]
+        return try TriggerDeclaration(
+            function: name, kind: kind, pattern: PathPattern(parsing: ref),
+            instance: instance.map { text throws(PathPatternError) in try InstancePattern(parsing: text) } ?? .any)
+    }
+
+    /// The first generation's `projects/_/instances/NAME/refs/PATH`.
+    private static func parse(resource: String) throws(PathPatternError) -> (instance: String, path: String) {
+        let parts = resource.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
+        guard parts.count >= 5, parts[0] == "projects", parts[2] == "instances", parts[4] == "refs" else {
+            throw PathPatternError("expected a resource \"projects/_/instances/NAME/refs/PATH\", found \"\(resource)\"")
+        }
+        return (String(parts[3]), parts.count > 5 ? String(parts[5]) : "")
+    }
+}

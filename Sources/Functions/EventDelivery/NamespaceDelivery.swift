@@ -1,0 +1,277 @@
+import EventLoop
+import FunctionDispatch
+import HTTP
+import Logging
+import Logs
+import RealtimeDatabase
+
+/// Delivers the events of one namespace: a queue for each function that has some. Belongs to the home loop.
+final class NamespaceDelivery {
+    let loop: EventLoop
+    let settings: DeliverySettings
+    let namespace: String
+    unowned let delivery: TriggerDelivery
+    private(set) lazy var settlements = Settlements(outbox, loop: loop, settings: settings, log: log) { [weak self] in self?.didDrop($0) }
+    private let outbox: any OutboxAccess
+    private var queues: [String: FunctionQueue] = [:]
+    /// The newest event that was announced.
+    private var last: UInt64 = 0
+    /// When dead letters were dropped last, in the loop's milliseconds.
+    private var lastDrop: UInt64?
+    private var random = SystemRandomNumberGenerator()
+    private var timers: [ObjectIdentifier: Timer] = [:]
+
+    init(_ outbox: any OutboxAccess, delivery: TriggerDelivery) {
+        self.outbox = outbox
+        self.delivery = delivery
+        loop = delivery.loop
+        settings = delivery.settings
+        namespace = outbox.name
+        settlements.didEmpty = { [weak self] in self?.leaveIfIdle() }
+    }
+
+    private var log: Logger { delivery.log }
+
+    // MARK: What comes in
+
+    func receive(_ announcement: EventAnnouncement) {
+        var carried: [String: [OutboxEvent]] = [:]
+        for event in announcement.events { carried[event.function, default: []].append(event) }
+        for (function, newest) in announcement.newest {
+            let queue = queues[function] ?? FunctionQueue(function: function, readThrough: last, owner: self)
+            queues[function] = queue
+            queue.announce(carried[function] ?? [], newest: newest)
+        }
+        last = max(last, announcement.last)
+    }
+
+    /// Other functions are there now.
+    func functionsDidChange() {
+        for queue in queues.values { queue.run() }
+    }
+
+    func queueDidEmpty(_ queue: FunctionQueue) {
+        guard queues[queue.function] === queue else { return }
+        queues[queue.function] = nil
+        // Not within the call that led here.
+        loop.endOfTurn { [self] in
+            queue.stop()
+            leaveIfIdle()
+        }
+    }
+
+    /// Whether there is nothing to remember: what is announced next can begin anew.
+    var isIdle: Bool { queues.isEmpty && settlements.isEmpty && lastDrop == nil }
+
+    private func leaveIfIdle() {
+        if isIdle { delivery.forget(self) }
+    }
+
+    /// How many attempts run.
+    var runningCount: Int { queues.values.reduce(0) { $0 + $1.running } }
+
+    func stop() {
+        for queue in queues.values { queue.stop() }
+        timers = [:]
+    }
+
+    // MARK: Reading
+
+    func readPage(of function: String, after sequence: UInt64, count: Int, bytes: Int, completion: @escaping (Outbox.Page) -> Void) {
+        let complain = { [self] (page: Outbox.Page) in
+            for sequence in page.damaged {
+                log.error(
+                    "an event cannot be read; it stays in the outbox",
+                    metadata: ["function": "\(function)", "namespace": "\(namespace)", "sequence": "\(sequence)"])
+            }
+            completion(page)
+        }
+        read(complain) { outbox throws(StoreError) in
+            try outbox.page(of: function, after: sequence, limit: max(1, count), bytesMax: bytes)
+        }
+    }
+
+    func readEvents(of function: String, _ sequences: [UInt64], completion: @escaping (Outbox.Fetched) -> Void) {
+        // What is known of them by now comes first.
+        settlements.flush()
+        let bytes = settings.loadedBytesMax / 4
+        read(completion) { outbox throws(StoreError) in try outbox.events(of: function, sequences, bytesMax: bytes) }
+    }
+
+    /// Reads, again and again while the store fails.
+    private func read<Answer: Sendable>(
+        _ completion: @escaping (Answer) -> Void, _ body: @escaping @Sendable (Outbox) throws(StoreError) -> Answer
+    ) {
+        guard !delivery.isStopped else { return }
+        let reference = LoopBound((self, completion), loop: loop)
+        outbox.withOutbox(on: loop, body) { result in
+            let (delivery, completion) = reference.value
+            switch result {
+            case .success(let answer): completion(answer)
+            case .failure(let error):
+                delivery.log.error(
+                    "events cannot be read; trying again", metadata: ["namespace": "\(delivery.namespace)", "reason": "\(error)"])
+                delivery.later { delivery.read(completion, body) }
+            }
+        }
+    }
+
+    private func later(_ work: @escaping () -> Void) {
+        guard !delivery.isStopped else { return }
+        var id: ObjectIdentifier?
+        let timer = Timer(loop: loop) { [unowned self] in
+            if let id { timers[id] = nil }
+            work()
+        }
+        id = ObjectIdentifier(timer)
+        timers[ObjectIdentifier(timer)] = timer
+        timer.start(afterMilliseconds: settings.storeRetryMilliseconds)
+    }
+
+    // MARK: Attempts
+
+    /// Starts what can be started of a queue.
+    func startReady(_ queue: FunctionQueue) {
+        switch delivery.target(queue.function) {
+        case .unknown: return
+        case .missing: giveUpAll(queue)
+        case .found(let target):
+            let most = min(target.attemptsMax, settings.loadedCountMax)
+            while queue.running < most, queue.restingUntil <= loop.nowMilliseconds, let lane = queue.ready.popFirst() {
+                start(lane, queue, target)
+            }
+        }
+    }
+
+    private func start(_ lane: EventLane, _ queue: FunctionQueue, _ target: any EventTarget) {
+        guard let event = lane.loaded.first else { return queue.goOn(lane) }
+        let now = WallClock.now().unixMilliseconds
+        let wait = event.progress.notBefore - now
+        // No wait is as long as that: the clock was set back.
+        guard wait <= 0 || wait > settings.retries.mostMilliseconds else {
+            // A clock that was set back makes nobody wait longer than a failure does.
+            return queue.wait(lane, milliseconds: UInt64(wait))
+        }
+        guard event.chain.depth <= settings.chainDepthMax else { return giveUp(lane, queue, .chainTooLong) }
+        lane.state = .running
+        queue.running += 1
+        target.attempt(event) { [self] result in
+            queue.running -= 1
+            finish(lane, queue, event, target, result)
+            queue.run()
+        }
+    }
+
+    private func finish(
+        _ lane: EventLane, _ queue: FunctionQueue, _ event: OutboxEvent, _ target: any EventTarget, _ result: AttemptResult
+    ) {
+        delivery.figures.add(result)
+        switch result {
+        case .succeeded:
+            settlements.add(.done(event.key))
+            queue.removeNext(lane)
+        case .stopped:
+            lane.state = .ready
+            queue.ready.prepend([lane])
+            queue.rest(milliseconds: settings.storeRetryMilliseconds)
+        case .refused(let milliseconds):
+            lane.state = .ready
+            queue.ready.prepend([lane])
+            queue.rest(milliseconds: max(milliseconds, settings.overloadMilliseconds))
+        case .failed(let error):
+            var progress = event.progress
+            progress.attempts += 1
+            progress.lastError = error
+            guard target.isRetried else { return giveUp(lane, queue, .failed, progress) }
+            tryLater(lane, queue, progress, settings.retries.delay(afterAttempt: progress.attempts, using: &random), target)
+        case .interrupted(let error):
+            var progress = event.progress
+            progress.interruptions += 1
+            progress.lastError = error
+            // A worker may end for another event's sake, so that the next one gets this one soon.
+            let delay = settings.retries.delay(afterAttempt: progress.interruptions, using: &random) / 10
+            if !target.isRetried, progress.interruptions >= settings.interruptionsMax {
+                return giveUp(lane, queue, .interrupted, progress)
+            }
+            tryLater(lane, queue, progress, delay, target)
+        }
+    }
+
+    private func tryLater(
+        _ lane: EventLane, _ queue: FunctionQueue, _ progress: DeliveryProgress, _ delay: Int64, _ target: any EventTarget
+    ) {
+        guard let event = lane.loaded.first else { return queue.goOn(lane) }
+        var progress = progress
+        progress.notBefore = WallClock.now().unixMilliseconds + delay
+        if target.isRetried, progress.notBefore - progress.since > settings.retries.ageMilliseconds(generation: target.generation) {
+            return giveUp(lane, queue, .expired, progress)
+        }
+        log.warning("the function failed; the event will be delivered again", metadata: metadata(event, progress, delay: delay))
+        delivery.figures.retries += 1
+        settlements.add(.postponed(event.key, progress))
+        queue.wait(lane, milliseconds: UInt64(max(1, delay)))
+    }
+
+    /// Nobody takes these events: what is loaded of them becomes dead letters.
+    private func giveUpAll(_ queue: FunctionQueue) {
+        var count = 0
+        while let lane = queue.ready.popFirst() {
+            if let event = lane.loaded.first {
+                bury(event, event.progress, .functionMissing)
+                count += 1
+            }
+            queue.removeNext(lane)
+        }
+        guard count > 0 else { return }
+        log.error(
+            "events of a function that does not exist were moved to the dead letters",
+            metadata: ["function": "\(queue.function)", "namespace": "\(namespace)", "count": "\(count)"])
+    }
+
+    private func bury(_ event: OutboxEvent, _ progress: DeliveryProgress, _ reason: DeadLetter.Reason) {
+        delivery.figures.add(reason)
+        settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds))
+    }
+
+    /// Old dead letters made room for new ones. There is one line for many: a function that fails for every write would fill the log too.
+    private func didDrop(_ count: Int) {
+        delivery.figures.droppedDeadLetters += count
+        let now = loop.nowMilliseconds
+        defer { lastDrop = now }
+        if let lastDrop, now - lastDrop < settings.dropReportMilliseconds { return }
+        log.warning(
+            "the dead letters are full; the oldest are dropped",
+            metadata: [
+                "namespace": "\(namespace)", "kept": "\(settings.deadLetters.countMax)", "keptBytes": "\(settings.deadLetters.bytesMax)",
+            ])
+    }
+
+    /// The lane's next event becomes a dead letter.
+    private func giveUp(_ lane: EventLane, _ queue: FunctionQueue, _ reason: DeadLetter.Reason, _ progress: DeliveryProgress? = nil) {
+        guard let event = lane.loaded.first else { return queue.goOn(lane) }
+        let progress = progress ?? event.progress
+        var metadata = metadata(event, progress, delay: nil)
+        metadata["reason"] = "\(reason.text)"
+        if reason == .chainTooLong {
+            metadata["chain"] = "\(event.chainOfEffects)"
+            log.error(
+                "the chain of events is longer than database.triggers.chainDepth; its last event was moved to the dead letters",
+                metadata: metadata)
+        } else {
+            log.error("the event was moved to the dead letters", metadata: metadata)
+        }
+        bury(event, progress, reason)
+        queue.removeNext(lane)
+    }
+
+    private func metadata(_ event: OutboxEvent, _ progress: DeliveryProgress, delay: Int64?) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "function": "\(event.function)", "event": "\(event.id)", "namespace": "\(namespace)", "path": "\(event.path)",
+            "attempts": "\(progress.attempts + progress.interruptions)",
+        ]
+        if let trace = event.trace { metadata["trace"] = "\(trace.id)" }
+        if let error = progress.lastError { metadata["error"] = "\(error)" }
+        if let delay { metadata["againInSeconds"] = "\(Double(delay) / 1000)" }
+        return metadata
+    }
+}

@@ -1,0 +1,23 @@
+/// Chance, for choosing between two versions: fast, and nobody's secret.
+package struct TrafficDice {
+    private var state = UInt64.random(in: .min ... .max)
+
+    /// Dice with a seed of their own.
+    package init() {}
+
+    /// Which version of a function whose calls are split gets the next one.
+    package mutating func choose(_ function: RegisteredFunction) -> RegisteredFunction {
+        guard let alternative = function.alternative, roll(below: function.alternativePercent) else { return function }
+        return alternative
+    }
+
+    /// True in so many of a hundred cases.
+    mutating func roll(below percent: Int) -> Bool {
+        // SplitMix64.
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        mixed ^= mixed >> 31
+        return Int(mixed.multipliedFullWidth(by: 100).high) < percent
+    }
+}

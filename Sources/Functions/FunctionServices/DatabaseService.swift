@@ -1,0 +1,214 @@
+import AdminProtocol
+import EventLoop
+import FunctionDispatch
+import HearthBytes
+import HearthJSON
+import Logs
+import RealtimeDatabase
+import Tree
+
+/// The database as functions use it: `docs/services.md` describes methods, payloads and answers. Belongs to the dispatcher's
+/// loop.
+///
+/// A function acts as an administrator unless its payload has `auth`; then the rules decide as for a client. What it writes
+/// carries the chain of the event that it runs because of, so that functions which run each other without end are found.
+package final class DatabaseService: Service {
+    package let name = "database"
+    private let database: RealtimeDatabase
+    private let loop: EventLoop
+    private let memory: MemoryBudget
+    private var gates: [String: ServiceGate] = [:]
+    private let readBytesMax: Int
+    private var pushID = PushID()
+
+    /// The largest payload.
+    static let payloadBytesMax = 16 << 20
+    /// The largest value that is read, unless the database allows less.
+    private static let readBytesMax = 32 << 20
+    /// A payload up to here is read at once. Every call of a function waits for the loop, which a longer one would hold up.
+    private static let shortPayloadBytes = 128 << 10
+
+    private typealias Request = Result<DatabaseServiceRequest, DatabaseServiceRefusal>
+
+    package init(database: RealtimeDatabase, memory: MemoryBudget, loop: EventLoop) {
+        self.database = database
+        self.memory = memory
+        self.loop = loop
+        readBytesMax = min(Self.readBytesMax, database.limits.readBytesMax)
+    }
+
+    package func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
+        guard call.payload.count <= Self.payloadBytesMax else { return completion(DatabaseServiceRefusal.payloadTooLarge.answer) }
+        let key = DatabaseServiceRequest.needsKey(call) ? pushID.next(now: WallClock.now().unixMilliseconds) : ""
+        guard call.payload.count > Self.shortPayloadBytes else {
+            return perform(DatabaseServiceRequest.result(of: call, key), of: call.artifact.name, completion)
+        }
+        let service = LoopBound(self, loop: loop)
+        let answer = LoopBound(completion, loop: loop)
+        let loop = loop
+        Task {
+            let request: Request
+            do {
+                request = try await loop.offload { DatabaseServiceRequest.result(of: call, key) }
+            } catch {
+                request = .failure(.unavailable("\(error)"))
+            }
+            loop.post { service.value.perform(request, of: call.artifact.name, answer.value) }
+        }
+    }
+
+    private func perform(_ request: Request, of plugin: String, _ completion: @escaping (ServiceAnswer) -> Void) {
+        switch request {
+        case .failure(let refusal): completion(refusal.answer)
+        case .success(let request):
+            switch request.action {
+            case .read(let read): enter(plugin, completion) { [self] in self.read(read, request, of: plugin, $0) }
+            // A transaction that comes too late answers with the value that is there.
+            case .write(let write, .outcome): enter(plugin, completion) { [self] in self.write(write, .outcome, request, $0) }
+            case .write(let write, let answer): self.write(write, answer, request, completion)
+            }
+        }
+    }
+
+    /// Begins something that answers with a value, when there is room for it.
+    private func enter(
+        _ plugin: String, _ completion: @escaping (ServiceAnswer) -> Void, _ begin: @escaping (@escaping (ServiceAnswer) -> Void) -> Void
+    ) {
+        let gate = gates[plugin] ?? ServiceGate(loop: loop, share: memory.share(ofPlugin: plugin))
+        gates[plugin] = gate
+        gate.enter { leave in
+            begin { answer in
+                completion(answer)
+                leave()
+            }
+        }
+    }
+
+    private func read(
+        _ read: ReadRequest, _ request: DatabaseServiceRequest, of plugin: String, _ completion: @escaping (ServiceAnswer) -> Void
+    ) {
+        var read = read
+        read.bytesMax = readBytesMax
+        do throws(DatabaseError) {
+            try database.read(read, from: request.instance ?? database.defaultNamespace, isKnown: false, on: loop) { [loop, memory] outcome in
+                switch outcome {
+                case .value(let json, let etag, _): completion(.value(json, etag: etag))
+                case .stream(let stream):
+                    let hold = MemoryHold(memory.services, memory.share(ofPlugin: plugin), bytes: stream.first.count)
+                    ValueCollector(stream, request.path, loop, hold, completion).next()
+                case .notModified(let etag): completion(.value([], etag: etag))
+                case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
+                }
+            }
+        } catch {
+            completion(DatabaseServiceRefusal(error, at: request.path).answer)
+        }
+    }
+
+    private func write(
+        _ write: WriteRequest, _ answer: DatabaseServiceRequest.Answer, _ request: DatabaseServiceRequest,
+        _ completion: @escaping (ServiceAnswer) -> Void
+    ) {
+        do throws(DatabaseError) {
+            try database.write(write, to: request.instance ?? database.defaultNamespace, isKnown: true, on: loop) { outcome in
+                switch outcome {
+                case .committed(let receipt): completion(.committed(receipt, answer))
+                case .conflict(let value, let etag): completion(.outcome(isCommitted: false, value: value, etag: etag))
+                case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
+                }
+            }
+        } catch {
+            completion(DatabaseServiceRefusal(error, at: request.path).answer)
+        }
+    }
+}
+
+/// Gathers a value that comes in pieces; how many bytes there may be is the read's own limit.
+private final class ValueCollector {
+    private let stream: ValueStream
+    private let path: Path
+    private let loop: EventLoop
+    private let hold: MemoryHold
+    private let completion: (ServiceAnswer) -> Void
+    private var json: [UInt8]
+    private var timer: Timer?
+
+    /// How often it looks whether there is room again for another piece.
+    private static let roomMilliseconds: UInt64 = 5
+    /// How often it looks before it gives up, and the snapshot with it: for a minute.
+    private static let looksMax = 12_000
+    private var looks = 0
+
+    init(_ stream: ValueStream, _ path: Path, _ loop: EventLoop, _ hold: MemoryHold, _ completion: @escaping (ServiceAnswer) -> Void) {
+        self.hold = hold
+        self.stream = stream
+        self.path = path
+        self.loop = loop
+        self.completion = completion
+        json = stream.first
+    }
+
+    func next() {
+        // A piece is as long as the first one, as a rule.
+        guard hold.grow(to: json.count + stream.first.count) == .granted else { return wait() }
+        looks = 0
+        stream.next(on: loop) { [self] piece in
+            switch piece {
+            case .some(let more):
+                json += more
+                next()
+            case .last(let rest):
+                json += rest
+                completion(.value(json, etag: stream.etag))
+            case .failed(let error): completion(DatabaseServiceRefusal(error, at: path).answer)
+            }
+        }
+    }
+
+    private func wait() {
+        looks += 1
+        guard looks < Self.looksMax else {
+            stream.cancel()
+            return completion(.failure(.resourceExhausted, "there was no memory for the value of \(path) for a minute"))
+        }
+        let timer = Timer(loop: loop) { [self] in
+            self.timer = nil
+            next()
+        }
+        timer.start(afterMilliseconds: Self.roomMilliseconds)
+        self.timer = timer
+    }
+}
+
+extension ServiceAnswer {
+    /// What a write answers once it is durable.
+    fileprivate static func committed(_ receipt: WriteReceipt, _ answer: DatabaseServiceRequest.Answer) -> ServiceAnswer {
+        switch answer {
+        case .nothing: ServiceAnswer(succeeded: true, body: Array("null".utf8))
+        case .key(let key): .success(["name": .string(key)])
+        case .outcome: .outcome(isCommitted: true, value: receipt.value?.serialized() ?? [])
+        }
+    }
+
+    /// `{"value": ..., "etag": ...}`
+    fileprivate static func value(_ json: [UInt8], etag: String?) -> ServiceAnswer { answer("{\"value\":", json, etag) }
+
+    /// `{"committed": ..., "value": ..., "etag": ...}`
+    fileprivate static func outcome(isCommitted: Bool, value: [UInt8], etag: String? = nil) -> ServiceAnswer {
+        answer(isCommitted ? "{\"committed\":true,\"value\":" : "{\"committed\":false,\"value\":", value, etag)
+    }
+
+    private static func answer(_ start: StaticString, _ json: [UInt8], _ etag: String?) -> ServiceAnswer {
+        var buffer = ByteBuffer()
+        buffer.append(start)
+        if json.isEmpty { buffer.append("null") } else { buffer.append(json.span) }
+        if let etag {
+            // An etag is base64 or a plain word: nothing in it needs an escape.
+            buffer.append(",\"etag\":\"")
+            buffer.append(etag)
+            buffer.append("\"")
+        }
+        buffer.append("}")
+        return ServiceAnswer(succeeded: true, body: buffer.array())
+    }
+}

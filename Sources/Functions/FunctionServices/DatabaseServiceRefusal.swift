@@ -1,0 +1,97 @@
+import AdminProtocol
+import FunctionDispatch
+import HearthJSON
+import RealtimeDatabase
+import Tree
+
+/// Why the database service does not do what a function asks.
+struct DatabaseServiceRefusal: Error {
+    /// The kind of refusal, as functions read it in the details of the error.
+    enum Reason: String {
+        case permissionDenied = "permission-denied"
+        case invalidArgument = "invalid-argument"
+        case indexNotDefined = "index-not-defined"
+        case tooLarge = "too-large"
+        case tooManyTriggers = "too-many-triggers"
+        case unknownInstance = "unknown-instance"
+        case unknownMethod = "unknown-method"
+        case storageUnavailable = "storage-unavailable"
+        case deadlineExceeded = "deadline-exceeded"
+        case unavailable
+        case `internal`
+    }
+
+    var reason: Reason
+    var message: String
+    /// The place that it is about.
+    var path: String
+
+    static func invalid(_ message: String, at path: Path = .root) -> DatabaseServiceRefusal {
+        DatabaseServiceRefusal(reason: .invalidArgument, message: message, path: path.description)
+    }
+
+    /// A text that is no path.
+    static func invalid(_ message: String, named text: String) -> DatabaseServiceRefusal {
+        DatabaseServiceRefusal(reason: .invalidArgument, message: message, path: text)
+    }
+
+    static func unknownMethod(_ name: String, _ known: [String]) -> DatabaseServiceRefusal {
+        let all = known.joined(separator: ", ")
+        return DatabaseServiceRefusal(reason: .unknownMethod, message: "database has no method \"\(name)\"; it has \(all)", path: "/")
+    }
+
+    static func unavailable(_ message: String) -> DatabaseServiceRefusal {
+        DatabaseServiceRefusal(reason: .unavailable, message: message, path: "/")
+    }
+
+    static let payloadTooLarge = DatabaseServiceRefusal(
+        reason: .tooLarge, message: "the payload has more than \(DatabaseService.payloadBytesMax >> 20) MiB", path: "/")
+
+    /// What the database says.
+    init(_ error: DatabaseError, at path: Path) {
+        self.path = path.description
+        message = error.message
+        reason =
+            switch error.kind {
+            case .permissionDenied: .permissionDenied
+            case .invalidData: .invalidArgument
+            case .indexNotDefined: .indexNotDefined
+            case .tooLarge: .tooLarge
+            case .tooManyTriggers: .tooManyTriggers
+            case .timedOut: .deadlineExceeded
+            case .unknownNamespace: .unknownInstance
+            case .storageUnavailable: .storageUnavailable
+            case .unavailable: .unavailable
+            case .internal: .internal
+            }
+    }
+
+    private init(reason: Reason, message: String, path: String) {
+        self.reason = reason
+        self.message = message
+        self.path = path
+    }
+
+    private var code: FunctionErrorCode {
+        switch reason {
+        case .permissionDenied: .permissionDenied
+        case .invalidArgument: .invalidArgument
+        case .indexNotDefined, .tooManyTriggers: .failedPrecondition
+        case .tooLarge, .storageUnavailable: .resourceExhausted
+        case .unknownInstance: .notFound
+        case .unknownMethod: .unimplemented
+        case .deadlineExceeded: .deadlineExceeded
+        case .unavailable: .unavailable
+        case .internal: .internal
+        }
+    }
+
+    /// `{"code", "message", "details": {"reason", "path"}}`
+    var answer: ServiceAnswer {
+        let error: JSONValue = [
+            "code": .string(code.name), "message": .string(message),
+            "details": ["reason": .string(reason.rawValue), "path": .string(path)],
+        ]
+        return ServiceAnswer(succeeded: false, body: error.serialized())
+    }
+}

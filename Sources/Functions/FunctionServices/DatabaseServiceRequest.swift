@@ -1,0 +1,85 @@
+import FunctionDispatch
+import RealtimeDatabase
+import Tree
+
+/// A call of the database service as a request to the engine. Made of values alone, so that a long payload can be read on
+/// another thread than the dispatcher's.
+struct DatabaseServiceRequest: Sendable {
+    /// What a function asks for.
+    private enum Method: String, CaseIterable {
+        case get, set, setPriority, update, push, remove, transaction
+    }
+
+    enum Action: Sendable {
+        case read(ReadRequest)
+        case write(WriteRequest, Answer)
+    }
+
+    /// What a write that was committed answers.
+    enum Answer: Sendable {
+        case nothing
+        /// The key that was made for the value.
+        case key(String)
+        /// The value that was written.
+        case outcome
+    }
+
+    /// The place that it is about.
+    private(set) var path: Path
+    /// The name of the database; nil for the default one.
+    let instance: String?
+    private(set) var action: Action
+
+    /// Whether the call needs a new key.
+    static func needsKey(_ call: ServiceCall) -> Bool { call.method == Method.push.rawValue }
+
+    /// - Parameter key: a new key, for a call that needs one.
+    init(_ call: ServiceCall, key: String) throws(DatabaseServiceRefusal) {
+        guard let method = Method(rawValue: call.method) else { throw .unknownMethod(call.method, Method.allCases.map(\.rawValue)) }
+        var payload = try DatabaseServicePayload(call.payload)
+        if case .push = method { try payload.descend(to: key) }
+        path = payload.path
+        instance = payload.instance
+        if case .get = method {
+            action = .read(try Self.read(payload))
+            return
+        }
+        let operation: WriteRequest.Operation =
+            switch method {
+            case .setPriority: .setPriority(path, try payload.priorityDraft())
+            case .update: .update(base: path, try payload.updateDraft())
+            case .remove: .set(path, Draft(.empty))
+            default: .set(path, try payload.draft())
+            }
+        var write = WriteRequest(operation, principal: payload.principal, origin: payload.origin, chain: call.chain)
+        write.trace = call.trace
+        write.bytes = payload.valueBytes
+        write.profiledAs =
+            switch method {
+            case .update: .realtimeUpdate
+            case .transaction: .realtimeTransaction
+            default: .realtimeWrite
+            }
+        switch method {
+        case .push: action = .write(write, .key(key))
+        case .transaction:
+            write.ifMatch = try payload.etag()
+            write.wantsValue = true
+            action = .write(write, .outcome)
+        default: action = .write(write, .nothing)
+        }
+    }
+
+    /// The request, or why there is none.
+    static func result(of call: ServiceCall, _ key: String) -> Result<DatabaseServiceRequest, DatabaseServiceRefusal> {
+        Result { () throws(DatabaseServiceRefusal) in try DatabaseServiceRequest(call, key: key) }
+    }
+
+    private static func read(_ payload: DatabaseServicePayload) throws(DatabaseServiceRefusal) -> ReadRequest {
+        var read = ReadRequest(payload.path, try payload.query().map { .query($0) } ?? .value, principal: payload.principal)
+        read.profiledAs = .realtimeRead
+        read.form = try payload.form()
+        read.wantsETag = try payload.wantsETag()
+        return read
+    }
+}

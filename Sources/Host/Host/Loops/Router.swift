@@ -1,0 +1,167 @@
+import Administration
+import CallFrontEnd
+import Configuration
+import EventLoop
+import FunctionDispatch
+import HearthBytes
+import HearthJSON
+import HTTP
+import Logging
+import Messaging
+import RealtimeDatabase
+import Tokens
+
+/// Leads each request of one loop to what answers it: a function, or a page of the host's own.
+final class Router: HTTPHandler {
+    /// The functions' part of the paths.
+    let functions: FunctionFrontEnd
+    /// The database's part of the paths.
+    let database: DatabaseFrontEnd
+    /// Push messages' part of the paths.
+    let messaging: MessagingFrontEnd
+    /// What administrators ask of the host itself.
+    let admin: AdminAPI
+    private let metrics: MetricsPage
+    let log: Logger
+    private let bodyBytesMax: Int
+    /// Whether functions can be reached; `/_/ready` tells it.
+    var isReady = false
+    /// Whether the log has named a client that needs the database's live connection.
+    var hasWarnedOfLiveConnection = false
+    /// Whether the host is on its way out.
+    var isStopping = false
+    /// What `head` found for the exchange that it saw last: most requests arrive whole, and are asked for at once.
+    private var lastExchange: ObjectIdentifier?
+    private var lastOutcome = FunctionPath.Outcome.notFound
+
+    init(
+        functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, admin: AdminAPI, metrics: MetricsPage,
+        bodyBytesMax: Int, log: Logger
+    ) {
+        self.functions = functions
+        self.database = database
+        self.messaging = messaging
+        self.admin = admin
+        self.metrics = metrics
+        self.bodyBytesMax = bodyBytesMax
+        self.log = log
+    }
+
+    // MARK: HTTPHandler
+
+    func head(_ exchange: HTTPExchange) -> BodyPlan {
+        let outcome = resolve(exchange)
+        lastExchange = ObjectIdentifier(exchange)
+        lastOutcome = outcome
+        switch outcome {
+        case .function(let function, _):
+            // A cold function's worker starts while the body is on its way.
+            if functions.isHome, exchange.hasBody { function.pool.warmUp() }
+            return .collect(limit: bodyBytesMax)
+        case .database: return database.head(exchange)
+        case .messaging: return messaging.head(exchange)
+        case .unknownFunction, .notFound: return admin.claims(exchange) ? admin.head(exchange) : .collect(limit: 64 * 1024)
+        }
+    }
+
+    func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
+        var outcome = FunctionPath.Outcome.notFound
+        swap(&outcome, &lastOutcome)
+        if lastExchange != ObjectIdentifier(exchange) { outcome = resolve(exchange) }
+        lastExchange = nil
+        switch outcome {
+        case .function(let function, let ownPathStart): functions.call(function, exchange, ownPathStart, body)
+        case .database: database.request(exchange, body: body)
+        case .messaging: messaging.request(exchange, body: body)
+        case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
+        case .notFound: if admin.claims(exchange) { admin.request(exchange, body: body) } else { answerOwnPage(exchange) }
+        }
+    }
+
+    /// A function's path may end in `.json` too; a request that names a database by `ns` means the database.
+    private func resolve(_ exchange: HTTPExchange) -> FunctionPath.Outcome {
+        let outcome = FunctionPath.resolve(exchange.path, host: exchange.host, in: functions.registry)
+        if case .function = outcome, exchange.query.isEmpty { return outcome }
+        guard database.claims(exchange) else {
+            if case .function = outcome { return outcome }
+            return messaging.claims(exchange) ? .messaging : outcome
+        }
+        if case .function = outcome, !database.isNamed(in: exchange) { return outcome }
+        return .database
+    }
+
+    // MARK: The host's own pages
+
+    private func answerUnknown(_ exchange: HTTPExchange, region: String, name: String) {
+        guard isReady else { return answerStarting(exchange) }
+        // A page that calls a misspelt function should read 404, and not fail in its preflight.
+        if CORSHeaders.answerPreflight(exchange, .reflect, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return }
+        let names = functions.functions(openTo: exchange).map { "\($0.region)-\($0.name)" }.sorted().joined(separator: ", ")
+        answer(exchange, .notFound, "Function \(region)-\(name) does not exist, valid functions are: \(names)", reflectsOrigin: true)
+    }
+
+    private func answerOwnPage(_ exchange: HTTPExchange) {
+        let path = exchange.path
+        if path.equals("/_/health") { return answer(exchange, .ok, json: "{\"status\":\"ok\"}") }
+        if path.equals("/_/ready") {
+            let isServing = isReady && !isStopping
+            return answer(
+                exchange, isServing ? .ok : .serviceUnavailable, json: isServing ? "{\"status\":\"ready\"}" : "{\"status\":\"not ready\"}")
+        }
+        if path.equals("/_/metrics") { return metrics.answer(exchange, isAdministrator: admin.isAdministrator(exchange)) }
+        guard isReady else { return answerStarting(exchange) }
+        if explainsMissing(exchange) || database.refusesUnclaimed(exchange) { return }
+        if path.equals("/backends"), exchange.method == .get { return answerBackends(exchange) }
+        answerNotFound(exchange)
+    }
+
+    /// Until the plugins are loaded nobody knows which functions there are.
+    private func answerStarting(_ exchange: HTTPExchange) {
+        exchange.respond(.serviceUnavailable, body: Array("the host is starting; try again".utf8).span) { fields in
+            fields.field("Content-Type", "text/plain; charset=utf-8")
+            fields.field("Retry-After", 1)
+            CORSHeaders.write(.reflect, for: exchange, to: fields)
+        }
+    }
+
+    /// What the Firebase emulator tells web clients that ping it (spec functions 10.3).
+    private func answerBackends(_ exchange: HTTPExchange) {
+        let backends = functions.functions(openTo: exchange).map { function in
+            JSONValue.object([
+                "functionTriggers": .array([
+                    .object([
+                        "name": .string(function.name), "entryPoint": .string(function.name), "region": .string(function.region),
+                        "platform": .string(function.generation == 1 ? "gcfv1" : "gcfv2"),
+                    ])
+                ])
+            ])
+        }
+        let body = JSONValue.object(["backends": .array(backends)]).serialized()
+        exchange.respond(.ok, body: body.span) { fields in
+            fields.field("Content-Type", "application/json; charset=utf-8")
+            fields.field("Access-Control-Allow-Origin", "*")
+        }
+    }
+
+    private func answer(_ exchange: HTTPExchange, _ status: HTTPStatus, _ text: String, reflectsOrigin: Bool = false) {
+        exchange.respond(status, body: Array(text.utf8).span) { fields in
+            fields.field("Content-Type", "text/plain; charset=utf-8")
+            if reflectsOrigin { CORSHeaders.write(.reflect, for: exchange, to: fields) }
+        }
+    }
+
+    private func answer(_ exchange: HTTPExchange, _ status: HTTPStatus, json: StaticString) {
+        let bytes = Span(_unsafeElements: UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
+        exchange.respond(status, body: bytes) { $0.field("Content-Type", "application/json; charset=utf-8") }
+    }
+
+    /// A refusal of the server's own: on a callable's path clients get one that they can read.
+    func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange?) -> HTTPErrorBody? {
+        guard let exchange else { return nil }
+        let outcome = resolve(exchange)
+        if case .database = outcome { return database.errorBody(status: status, message: message) }
+        if case .messaging = outcome { return messaging.errorBody(status: status, message: message, exchange: exchange) }
+        guard case .function(let function, _) = outcome, function.isCallable else { return nil }
+        return FunctionFrontEnd.errorBody(status: status, message: message, exchange: exchange)
+    }
+}

@@ -1,0 +1,184 @@
+import EventDelivery
+import EventLoop
+import FunctionDispatch
+import HTTP
+import Logs
+import Metrics
+import RealtimeDatabase
+
+/// Writes everything that was gathered. `docs/metrics.md` lists the same families, which a test checks.
+struct MetricsReport {
+    private let figures: MetricsGatherer
+    /// Databases that are open and those that were, together.
+    private let databases: TotalFigures
+
+    init(_ figures: MetricsGatherer) {
+        self.figures = figures
+        var databases = figures.closedDatabases
+        for figures in figures.writers.values { databases.writer.merge(figures) }
+        for figures in figures.readers.values { databases.reader.merge(figures) }
+        self.databases = databases
+    }
+
+    func text() -> [UInt8] {
+        var text = MetricsText()
+        writeFunctions(to: &text)
+        writeInstances(to: &text)
+        writeRequests(to: &text)
+        writeMemory(to: &text)
+        writeLogs(to: &text)
+        writeDatabase(to: &text)
+        writeOutbox(to: &text)
+        writeMessaging(figures.messaging, to: &text)
+        writeProcess(to: &text)
+        return text.finish()
+    }
+
+    // MARK: Functions
+
+    private func writeFunctions(to text: inout MetricsText) {
+        let functions = figures.dispatcher.figures.all
+        func labels(_ function: FunctionFigures) -> [MetricsText.Label] {
+            [("function", function.function), ("version", "\(function.version)")]
+        }
+        text.begin(
+            "hearth_function_invocations_total", .counter,
+            "Invocations that are over, by the code of their answer: of the callable protocol, or the class of an HTTP status.")
+        for function in functions {
+            for outcome in InvocationOutcome.all where outcome.isAlwaysTold || function.count(outcome) > 0 {
+                text.sample(labels(function) + [("code", outcome.name)], function.count(outcome))
+            }
+        }
+        text.begin("hearth_function_invocations_in_flight", .gauge, "Invocations that are not over, those included that wait for an instance.")
+        for function in functions { text.sample(labels(function), function.inFlight) }
+        text.begin("hearth_function_duration_seconds", .histogram, "From an invocation's admission until it is over, its wait included.")
+        for function in functions { text.sample(labels(function), function.durations) }
+        text.begin("hearth_function_queue_wait_seconds", .histogram, "How long invocations waited for an instance; most do not wait at all.")
+        for function in functions { text.sample(labels(function), function.allWaits) }
+        text.begin(
+            "hearth_function_cold_start_seconds", .histogram, "How long those invocations waited for which no instance was ready when they came.")
+        for function in functions { text.sample(labels(function), function.coldStarts) }
+    }
+
+    private func writeInstances(to text: inout MetricsText) {
+        let pools = figures.dispatcher.poolFigures
+        text.begin("hearth_instances", .gauge, "Instances of an artifact by what they do. Functions of one plugin may share instances.")
+        for pool in pools {
+            for (state, count) in [("starting", pool.starting), ("idle", pool.idle), ("busy", pool.busy), ("draining", pool.draining)] {
+                text.sample([("plugin", pool.plugin), ("artifact", pool.artifact), ("state", state)], count)
+            }
+        }
+        text.begin("hearth_queue_length", .gauge, "Invocations that wait for an instance of an artifact.")
+        for pool in pools { text.sample([("plugin", pool.plugin), ("artifact", pool.artifact)], pool.waiting) }
+        let plugins = figures.dispatcher.pluginFigures
+        text.begin("hearth_instance_start_seconds", .histogram, "From the moment that an instance is wanted until its plugin is loaded.")
+        for plugin in plugins { text.sample([("plugin", plugin.plugin)], plugin.starts) }
+        text.begin(
+            "hearth_instance_ends_total", .counter, "Instances that have ended: told to, or by a crash, a kill, or a plugin that does not load.")
+        for plugin in plugins {
+            text.sample([("plugin", plugin.plugin), ("reason", "told")], plugin.ends)
+            text.sample([("plugin", plugin.plugin), ("reason", "crashed")], plugin.crashes)
+        }
+    }
+
+    // MARK: Requests and lines
+
+    private func writeRequests(to text: inout MetricsText) {
+        let loops = figures.loops
+        text.begin("hearth_http_requests_total", .counter, "Requests of every kind that were answered, by the class of the status.")
+        for digit in 1...5 {
+            text.sample([("code", "\(digit)xx")], loops.reduce(0) { $0 + $1.server.answers(ofClass: digit) })
+        }
+        text.number(
+            "hearth_http_connections_total", .counter, loops.reduce(0) { $0 + $1.server.connectionsAccepted },
+            "Connections that came, those included that were turned away.")
+        text.number("hearth_http_connections_open", .gauge, loops.reduce(0) { $0 + $1.connectionsOpen }, "Connections that are open.")
+        text.begin("hearth_loop_lag_seconds", .gauge, "How long a message waited for an event loop just now.")
+        for (index, loop) in loops.enumerated() { text.sample([("loop", "\(index)")], Double(loop.lagNanoseconds) / 1_000_000_000) }
+        text.number(
+            "hearth_scrape_missing_parts", .gauge, figures.missingCount,
+            "Parts of these figures that did not come in time and are older than the others.")
+    }
+
+    private func writeMemory(to text: inout MetricsText) {
+        let parts = figures.memory.parts
+        text.begin("hearth_memory_held_bytes", .gauge, "What the host holds for clients and plugins, by what it is for (server.memoryBytes).")
+        for part in parts { text.sample([("for", part.name)], part.bytes) }
+        text.begin("hearth_memory_limit_bytes", .gauge, "What it may hold.")
+        for part in parts { text.sample([("for", part.name)], part.bytesMax) }
+        text.begin("hearth_memory_refusals_total", .counter, "How often something found no room: it was refused, or had to wait.")
+        for part in parts { text.sample([("for", part.name)], part.refusals) }
+    }
+
+    private func writeLogs(to text: inout MetricsText) {
+        let logs = figures.output.figures
+        let store = figures.output.store?.figures ?? LogStore.Figures()
+        text.number("hearth_log_lines_total", .counter, logs.lines, "Lines that the host and its functions have logged.")
+        text.begin("hearth_log_lines_dropped_total", .counter, "Lines that were not written, by where: nobody read them, or the disk took none.")
+        text.sample([("where", "output")], logs.droppedByOutput)
+        text.sample([("where", "store")], store.dropped)
+        text.number(
+            "hearth_log_limited_bytes_total", .counter, logs.limitedBytes,
+            "Bytes that functions logged beyond workers.logBytesPerSecond, and that were dropped.")
+        text.number("hearth_log_stored_bytes", .gauge, store.bytes, "What the kept lines take on the disk.")
+        text.number("hearth_log_followers", .gauge, store.followers, "How many follow the log.")
+    }
+
+    // MARK: The database
+
+    private func writeDatabase(to text: inout MetricsText) {
+        let (writer, reader) = (databases.writer, databases.reader)
+        text.begin("hearth_database_writes_total", .counter, "Writes by what was asked for and what came of it.")
+        for operation in WriterFigures.Operation.allCases {
+            for outcome in WriterFigures.Outcome.allCases {
+                text.sample([("operation", "\(operation)"), ("outcome", "\(outcome)")], writer.count(operation, outcome))
+            }
+        }
+        text.begin("hearth_database_reads_total", .counter, "Reads by what was asked for and what came of it.")
+        for kind in ReaderFigures.Kind.allCases {
+            for outcome in ReaderFigures.Outcome.allCases {
+                text.sample([("operation", "\(kind)"), ("outcome", "\(outcome)")], reader.count(kind, outcome))
+            }
+        }
+        text.number("hearth_database_read_bytes_total", .counter, reader.bytes, "JSON that reads came to.")
+        text.begin("hearth_database_commit_seconds", .histogram, "How long transactions took to become durable.")
+        text.sample([], writer.commits)
+        text.begin("hearth_database_commit_writes", .histogram, "How many writes shared a transaction; those of the host's own have none.")
+        text.sample([], writer.batches)
+        text.number("hearth_database_namespaces_open", .gauge, figures.writers.count, "Databases that are open.")
+        text.number("hearth_database_listeners", .gauge, writer.listeners, "Clients that are told of changes.")
+        text.number("hearth_database_stored_bytes", .gauge, writer.storedBytes, "What the open databases take on the disk.")
+    }
+
+    private func writeOutbox(to text: inout MetricsText) {
+        let delivery = figures.delivery.figures
+        text.number(
+            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents, "Events that no function has dealt with yet.")
+        text.number(
+            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters,
+            "Events that were given up, and are kept.")
+        text.begin("hearth_outbox_deliveries_total", .counter, "Attempts of functions at events, by what came of them.")
+        for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }
+        text.number("hearth_outbox_retries_total", .counter, delivery.retries, "Attempts that failed and are made again.")
+        text.begin("hearth_outbox_dead_letters_total", .counter, "Events that were given up, by the reason.")
+        for reason in DeadLetter.Reason.allCases { text.sample([("reason", "\(reason)")], delivery.count(reason)) }
+        text.number(
+            "hearth_outbox_dead_letters_dropped_total", .counter, delivery.droppedDeadLetters,
+            "Events that were given up and made room for newer ones.")
+    }
+
+    // MARK: The process
+
+    private func writeProcess(to text: inout MetricsText) {
+        let process = figures.process
+        text.number(
+            "process_cpu_seconds_total", .counter, process.cpuSeconds,
+            "Time of the processor that the host has taken, without its instances.")
+        text.number("process_resident_memory_bytes", .gauge, process.residentBytes, "Memory that the host has.")
+        text.number("process_virtual_memory_bytes", .gauge, process.virtualBytes, "Addresses that the host has.")
+        text.number("process_open_fds", .gauge, process.openFiles, "Files and sockets that the host has open.")
+        text.number("process_max_fds", .gauge, process.openFilesMax, "Files and sockets that the host may have open.")
+        text.number("process_threads", .gauge, process.threads, "Threads of the host.")
+        text.number("process_start_time_seconds", .gauge, process.startSeconds, "When the host was started, in seconds since 1970.")
+    }
+}

@@ -1,0 +1,58 @@
+import CallFrontEnd
+import Configuration
+import EventLoop
+import HTTP
+import Logging
+import Logs
+import Tokens
+
+extension TokenGate {
+    /// The gate that a configuration describes. Unsigned tokens are accepted in development only.
+    ///
+    /// - Parameter consumed: the file of App Check tokens that count no more.
+    convenience init(_ configuration: Configuration, consumed: String, loop: EventLoop, log: Logger) {
+        let fetcher = KeyFetcher(client: HTTPClient(loop: loop))
+        let acceptsUnsigned = configuration.mode == .development
+        let auth = configuration.auth
+        let appCheck = configuration.appCheck
+        let idRules = TokenRules.idToken(
+            project: configuration.project, issuer: auth.issuer, clockSkewSeconds: Int(auth.clockSkewSeconds),
+            acceptsUnsigned: acceptsUnsigned)
+        let appCheckRules = TokenRules.appCheck(
+            project: configuration.project, projectNumber: appCheck.projectNumber, issuerPrefix: appCheck.issuer,
+            clockSkewSeconds: Int(appCheck.clockSkewSeconds), acceptsUnsigned: acceptsUnsigned)
+        let idKeys = Self.keys(auth, fetcher, "auth", log)
+        let appCheckKeys = Self.keys(appCheck, fetcher, "appCheck", log)
+        self.init(
+            idTokens: TokenVerifier(rules: idRules, keys: idKeys), appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys),
+            consumed: ConsumedTokens(path: consumed, loop: loop, log: log) { Int(WallClock.unixSeconds) },
+            keyFiles: [(auth, idKeys), (appCheck, appCheckKeys)].filter { $0.0.keys.isFile }.map(\.1))
+    }
+
+    private static func keys(_ settings: TokenSettings, _ fetcher: KeyFetcher, _ name: String, _ log: Logger) -> KeySet {
+        let source: KeySource
+        switch settings.keys {
+        case .jwksURL(let url), .certificatesURL(let url): source = .url(url)
+        case .jwksFile(let file), .certificatesFile(let file): source = .file(file)
+        }
+        return KeySet(source: source, fetcher: fetcher) { report in
+            switch report {
+            case .refreshed(let count, let problems):
+                log.info("token keys were read", metadata: ["of": "\(name)", "keys": "\(count)"])
+                for problem in problems { log.warning("a token key is not used", metadata: ["of": "\(name)", "reason": "\(problem)"]) }
+            case .failed(let error, let count):
+                log.error("token keys could not be read", metadata: ["of": "\(name)", "reason": "\(error)", "oldKeys": "\(count)"])
+            }
+        }
+    }
+}
+
+extension TokenSettings.Keys {
+    /// Whether the keys are on this machine, so that a mistake shows at start.
+    fileprivate var isFile: Bool {
+        switch self {
+        case .jwksFile, .certificatesFile: true
+        case .jwksURL, .certificatesURL: false
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Files
+import Glibc
+
+/// The right to use a data directory. One process has it, and shares it with the one that takes over.
+package final class DataDirectoryLock: Sendable {
+    /// The variable that names the descriptor that the new host of an upgrade inherits.
+    private static let variable = "HEARTH_DATA_LOCK"
+    /// A host that ends keeps the lock until its databases are closed.
+    private static let patienceMilliseconds = 2000
+
+    private let lock: FileLock
+
+    /// - Parameter advice: ends the error's sentence: what to do where another process has the directory.
+    /// - Throws: `HostStartError` where another process has it, or where the file cannot be opened.
+    init(_ directory: String, advice: String) throws(HostStartError) {
+        let path = "\(directory)/lock"
+        if let inherited = Self.inherited(of: path) {
+            lock = FileLock(inherited: inherited)
+            return
+        }
+        do throws(FileFailure) {
+            lock = try Self.wait(for: path)
+        } catch {
+            guard error.isBusy else { throw HostStartError("\(path) \(error)") }
+            let owner = Self.owner(path).map { ", process \($0)" } ?? ""
+            throw HostStartError("the data directory \(directory) is used by another host\(owner); \(advice)")
+        }
+        claim()
+    }
+
+    /// The open file, for a process that is to share the lock.
+    package var descriptor: Int32 { lock.descriptor }
+
+    /// The environment entry by which a process that inherits ``descriptor`` as `number` knows it.
+    package static func entry(number: Int32) -> String { "\(variable)=\(number)" }
+
+    /// Writes down that this process is the one that has it.
+    package func claim() {
+        let text = Array("\(getpid())\n".utf8)
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+    }
+
+    private static func wait(for path: String) throws(FileFailure) -> FileLock {
+        for _ in 0..<patienceMilliseconds / 50 {
+            do throws(FileFailure) { return try FileLock(path) } catch { if !error.isBusy { throw error } }
+            usleep(50_000)
+        }
+        return try FileLock(path)
+    }
+
+    private static func owner(_ path: String) -> Int32? {
+        guard let bytes = try? WholeFile.read(path, sizeBytesMax: 64) else { return nil }
+        return Int32(String(decoding: bytes.dropLast(), as: UTF8.self))
+    }
+
+    private static func inherited(of path: String) -> Int32? {
+        guard let text = getenv(variable), let number = Int32(String(cString: text)) else { return nil }
+        unsetenv(variable)
+        var (here, there) = (stat(), stat())
+        guard number > 2, fstat(number, &here) == 0, stat(path, &there) == 0, here.st_dev == there.st_dev, here.st_ino == there.st_ino else {
+            return nil
+        }
+        return number
+    }
+}
