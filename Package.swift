@@ -199,7 +199,7 @@ let package = Package(
         .testTarget(name: "FilesTests", dependencies: ["Files"], swiftSettings: house),
         .testTarget(name: "MetricsTests", dependencies: ["Metrics", bytes], swiftSettings: house),
         .testTarget(name: "HearthJSONTests", dependencies: ["FuzzSupport", json, bytes], swiftSettings: house),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", bytes], swiftSettings: house),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "CLinux", bytes], swiftSettings: house),
         .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", bytes, "CZlib"], swiftSettings: house),
         .testTarget(
             name: "TokensTests",

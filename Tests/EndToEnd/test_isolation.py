@@ -67,3 +67,10 @@ def test_both_kinds_beside_each_other(launch):
     assert host.result('echo', 1) == 1
     assert host.callable('abort').status == 500
     assert host.result('echo', 2) == 2
+
+
+def test_a_library_that_refuses_the_host_may_still_call_it(launch):
+    host = launch({'refuses': {'library': library('refuses_the_host'), 'isolation': 'none'}, 'probe': {'library': library('probe')}})
+    assert host.callable('refusesTheHost').status == 503
+    host.until_logged('still here, 20')
+    assert host.result('echo', 1) == 1

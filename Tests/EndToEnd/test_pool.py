@@ -120,6 +120,19 @@ class TestQueue:
         assert statuses(answers)[-1] == 429
         assert errors(answers) == {'RESOURCE_EXHAUSTED'}
 
+    def test_pipelined_calls_that_wait_too_long(self, launch):
+        """Each refusal brings the connection's next request, which waits in the same queue."""
+        host = launch(['probe'], config={**options(concurrency=1, maxInstances=1), 'workers': {'queueWaitMilliseconds': 100}})
+        host.result('pid')
+        with host.wire() as busy, host.wire() as piped:
+            busy.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":1500}}')
+            for _ in range(6):
+                piped.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":1}}')
+            answers = [piped.response().status for _ in range(6)]
+            assert busy.response().status == 200
+        assert 429 in answers
+        assert set(answers) <= {200, 429}
+
     def test_waiting_past_the_deadline(self, launch):
         host = launch(['probe'], config={**options(concurrency=1, maxInstances=1, timeoutSeconds=1)})
         host.result('pid')

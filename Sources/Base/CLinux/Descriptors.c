@@ -53,7 +53,11 @@ ssize_t linux_receive_descriptors(int socket, void *bytes, size_t count, int *de
         memcpy(descriptors + *descriptor_count, CMSG_DATA(header), held * sizeof(int));
         *descriptor_count += held;
     }
-    return message.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EMSGSIZE : received;
+    if (!(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) return received;
+    /* Nobody will ever use those that did arrive. */
+    for (size_t index = 0; index < *descriptor_count; index++) close(descriptors[index]);
+    *descriptor_count = 0;
+    return -EMSGSIZE;
 }
 
 int linux_shared_memory(size_t size) {

@@ -103,10 +103,7 @@ public final class ChildProcess {
         (pid, descriptor) = (spawned.pid, spawned.watch)
         try check(pid, "spawn", spawn.command.program)
         do throws(LoopError) {
-            while let end = own.first {
-                sockets.append(try Stream.adopting(descriptor: end, loop: loop))
-                own.removeFirst()
-            }
+            while !own.isEmpty { sockets.append(try Stream.adopting(descriptor: own.removeFirst(), loop: loop)) }
             // Held until the exit is reported.
             if descriptor < 0 {
                 let timer = Timer(loop: loop) { [self] in reap() }

@@ -73,6 +73,7 @@ public final class Stream {
         uv_pipe_init(loop.handle, pipe, 0)
         let code = uv_pipe_open(pipe, descriptor)
         if code < 0 {
+            Glibc.close(descriptor)
             closeAndFree(pipe)
             throw LoopError(code: code, operation: "open", subject: "descriptor \(descriptor)")
         }

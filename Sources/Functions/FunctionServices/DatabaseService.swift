@@ -43,18 +43,8 @@ package final class DatabaseService: Service {
         guard call.payload.count > Self.shortPayloadBytes else {
             return perform(DatabaseServiceRequest.result(of: call, key), of: call.artifact.name, completion)
         }
-        let service = LoopBound(self, loop: loop)
-        let answer = LoopBound(completion, loop: loop)
-        let loop = loop
-        Task {
-            let request: Request
-            do {
-                request = try await loop.offload { DatabaseServiceRequest.result(of: call, key) }
-            } catch {
-                request = .failure(.unavailable("\(error)"))
-            }
-            loop.post { service.value.perform(request, of: call.artifact.name, answer.value) }
-        }
+        let plugin = call.artifact.name
+        loop.offload { DatabaseServiceRequest.result(of: call, key) } then: { [self] in perform($0, of: plugin, completion) }
     }
 
     private func perform(_ request: Request, of plugin: String, _ completion: @escaping (ServiceAnswer) -> Void) {

@@ -60,11 +60,10 @@ public final class Plugin: @unchecked Sendable {
     public let loop: EventLoop
     /// The file that was loaded.
     public let path: String
-    /// Whom it belongs to; must outlive the plugin's last word.
-    public unowned let owner: any PluginOwner
+    /// Whom it belongs to. Kept for good, as the plugin is: threads of a library may call the host at any time, also after a refusal.
+    public let owner: any PluginOwner
 
     private var table: UnsafePointer<hearth_plugin>?
-    private var hostTable: PluginHostTable?
 
     /// Loads the library at `path` and asks it what it offers.
     ///
@@ -83,7 +82,6 @@ public final class Plugin: @unchecked Sendable {
             throw PluginRefusal("\(name): has no function hearth_plugin_entry, so it is not a Hearth plugin")
         }
         let hostTable = PluginHostTable(plugin: self)
-        self.hostTable = hostTable
         typealias Entry = @convention(c) (UnsafePointer<hearth_host>) -> UnsafePointer<hearth_plugin>?
         // The symbol's type is fixed by hearth.h.
         let entry = unsafeBitCast(symbol, to: Entry.self)

@@ -3,8 +3,9 @@ import CHearth
 import EventLoop
 import WorkerProtocol
 
-/// The table of C functions that a plugin gets; lives as long as the process, since the plugin keeps the pointer.
-final class PluginHostTable {
+/// The table of C functions that a plugin gets. It and its plugin live as long as the process, since the library keeps the pointer and cannot
+/// be unloaded, even where it was refused.
+struct PluginHostTable {
     /// The C table with its plugin right behind it, where the functions find it.
     private struct Layout {
         var table: hearth_host
@@ -39,7 +40,7 @@ final class PluginHostTable {
             }
         }
         storage = .allocate(capacity: 1)
-        storage.initialize(to: Layout(table: table, plugin: .passUnretained(plugin)))
+        storage.initialize(to: Layout(table: table, plugin: .passRetained(plugin)))
     }
 
     private static func plugin(_ host: UnsafePointer<hearth_host>?) -> Plugin {

@@ -25,16 +25,15 @@ final class BackupAnswer: HTTPExchangeObserver {
     static func begin(_ exchange: HTTPExchange, data: String, project: String, on loop: EventLoop) {
         let answer = BackupAnswer(exchange, loop)
         exchange.observer = answer
-        let reference = LoopBound(answer, loop: loop)
         let time = WallClock.unixSeconds
-        Task {
-            let result: Result<Held, BackupFailure>
-            do {
-                result = .success(try await loop.offload { Held(try BackupArchive(data: data, project: project, time: time)) })
+        loop.offload { () -> Result<Held, BackupFailure> in
+            do throws(BackupFailure) {
+                return .success(Held(try BackupArchive(data: data, project: project, time: time)))
             } catch {
-                result = .failure(error as? BackupFailure ?? BackupFailure("\(error)"))
+                return .failure(error)
             }
-            loop.post { reference.value.didBegin(result) }
+        } then: {
+            answer.didBegin($0)
         }
     }
 
@@ -55,16 +54,10 @@ final class BackupAnswer: HTTPExchangeObserver {
     private func work() {
         guard let archive, !isWorking else { return }
         isWorking = true
-        let reference = LoopBound(self, loop: loop)
-        let loop = loop
-        Task {
-            let result: Result<[UInt8]?, BackupFailure>
-            do {
-                result = .success(try await loop.offload { try archive.archive.next() })
-            } catch {
-                result = .failure(error as? BackupFailure ?? BackupFailure("\(error)"))
-            }
-            loop.post { reference.value.didWork(result) }
+        loop.offload { () -> Result<[UInt8]?, BackupFailure> in
+            do throws(BackupFailure) { return .success(try archive.archive.next()) } catch { return .failure(error) }
+        } then: { [self] in
+            didWork($0)
         }
     }
 

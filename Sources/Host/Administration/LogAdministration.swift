@@ -55,15 +55,12 @@ final class LogAdministration {
         _ query: LogQuery, after: Int64?, through end: Int64 = .max, _ store: LogStore, on loop: EventLoop,
         completion: @escaping (LogPage) -> Void
     ) {
-        let answer = LoopBound(completion, loop: loop)
-        Task {
-            // What is offloaded throws nothing.
-            let page = try? await loop.offload { () -> LogPage in
-                let segments = store.segments()
-                guard let after else { return LogPage.newest(in: segments, query.filter, limit: query.limit, through: end) }
-                return LogPage.following(after, in: segments, query.filter, limit: LogQuery.limitMax)
-            }
-            loop.post { answer.value(page ?? LogPage()) }
+        loop.offload {
+            let segments = store.segments()
+            guard let after else { return LogPage.newest(in: segments, query.filter, limit: query.limit, through: end) }
+            return LogPage.following(after, in: segments, query.filter, limit: LogQuery.limitMax)
+        } then: {
+            completion($0)
         }
     }
 

@@ -18,7 +18,8 @@ package final class DatabaseCredentials: CredentialChecker {
     private var quietUntil: [TokenRefusal: UInt64] = [:]
     /// Shortest time between two log lines about refusals of one kind: clients repeat their requests.
     private static let quietMilliseconds: UInt64 = 1000
-    private var verdicts: [UInt: (token: VerifiedToken, verdict: CredentialVerdict)] = [:]
+    /// The verdicts on tokens that the gate remembers, by the number of their verification: the value that rules see is made once.
+    private var verdicts: [UInt64: CredentialVerdict] = [:]
     private static let verdictsMax = 1024
 
     /// - Parameter messaging: knows the service accounts and issues their tokens.
@@ -41,13 +42,10 @@ package final class DatabaseCredentials: CredentialChecker {
             }
         }
         guard let verified = gate.cachedIDToken(token) else { return nil }
-        // What the rules see of a token is made once for as long as the gate remembers it: its claims stay where they are, and the
-        // entry keeps them there.
-        let place = verified.claims.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
-        if let entry = verdicts[place] { return entry.verdict }
+        if let verdict = verdicts[verified.serial] { return verdict }
         if verdicts.count >= Self.verdictsMax { verdicts.removeAll() }
         let verdict = Self.verdict(verified)
-        verdicts[place] = (verified, verdict)
+        verdicts[verified.serial] = verdict
         return verdict
     }
 

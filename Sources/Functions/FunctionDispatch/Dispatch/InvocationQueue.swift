@@ -55,12 +55,12 @@ struct InvocationQueue {
         return nil
     }
 
-    /// Fails what has waited too long or is past its deadline.
+    /// Takes out what has waited too long or is past its deadline. The caller fails it once the queue may be changed again: an answer can
+    /// bring the connection's next request, and with it another call of this pool.
     ///
     /// - Parameter blockingFunction: asked for where something has waited too long: the function that is to blame, if one is.
-    /// - Returns: when to look again.
-    mutating func expire(now: UInt64, _ limits: PoolLimits, blockingFunction: () -> String?) -> UInt64 {
-        guard count > 0 else { return .max }
+    mutating func takeExpired(now: UInt64, _ limits: PoolLimits, blockingFunction: () -> String?) -> [(Invocation, InvocationFailure)] {
+        guard count > 0 else { return [] }
         let budget = budget(now: now, limits)
         var kept: [Invocation] = []
         var due: [(Invocation, InvocationFailure)] = []
@@ -78,8 +78,7 @@ struct InvocationQueue {
         head = 0
         forgotten = 0
         if kept.isEmpty { reset() }
-        for (invocation, failure) in due { invocation.fail(failure) }
-        return nextCheckMilliseconds(limits)
+        return due
     }
 
     /// When the oldest will have waited for a tenth of the budget again.

@@ -134,7 +134,9 @@ package final class WorkerPool {
     ///
     /// - Returns: when to look again.
     func expire(now: UInt64) -> UInt64 {
-        var next = queue.expire(now: now, limits) { blockingFunction }
+        let blockingFunction = queue.count > 0 ? self.blockingFunction : nil
+        for (invocation, failure) in queue.takeExpired(now: now, limits, blockingFunction: { blockingFunction }) { invocation.fail(failure) }
+        var next = queue.nextCheckMilliseconds(limits)
         for worker in workers {
             next = min(next, worker.expire(now: now))
             if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) > 0 { retire(worker, now: now) }

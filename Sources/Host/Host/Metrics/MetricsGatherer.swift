@@ -107,28 +107,21 @@ final class MetricsGatherer {
     /// From another thread than theirs, so that each of them is as late as it is.
     private func askLoops(_ round: Int) {
         let reference = LoopBound(self, loop: loop)
-        let (loop, shards) = (loop, shards)
-        Task {
-            // What is offloaded throws nothing.
-            let process = try? await loop.offload { () -> ProcessFigures in
-                for (index, shard) in shards.enumerated() {
-                    shard.tellFigures { figures in
-                        loop.post { reference.value.didReceive(figures, of: index, round) }
-                    }
+        loop.offload { [loop, shards] in
+            for (index, shard) in shards.enumerated() {
+                shard.tellFigures { figures in
+                    loop.post { reference.value.didReceive(figures, of: index, round) }
                 }
-                return ProcessFigures.read()
             }
-            loop.post { reference.value.didRead(process, round) }
+            return ProcessFigures.read()
+        } then: { [self] in
+            process = $0
+            didReceive(round)
         }
     }
 
     private func didReceive(_ figures: LoopFigures, of index: Int, _ round: Int) {
         loops[index] = figures
-        didReceive(round)
-    }
-
-    private func didRead(_ figures: ProcessFigures?, _ round: Int) {
-        if let figures { process = figures }
         didReceive(round)
     }
 

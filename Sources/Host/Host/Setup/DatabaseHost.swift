@@ -129,13 +129,7 @@ final class DatabaseHost {
     private func reloadRules(_ path: String) {
         guard !isReading else { return timer?.start(afterMilliseconds: 100) ?? () }
         isReading = true
-        let reference = LoopBound(self, loop: loop)
-        let (loop, settings, log) = (loop, settings, log)
-        Task {
-            // What is offloaded throws nothing.
-            let file = (try? await loop.offload { DatabaseHost.read(path, settings, log) }) ?? nil
-            loop.post { reference.value.didRead(file, path) }
-        }
+        loop.offload { [settings, log] in DatabaseHost.read(path, settings, log) } then: { [self] in didRead($0, path) }
     }
 
     private func didRead(_ file: RulesFile?, _ path: String) {

@@ -77,21 +77,12 @@ package final class RestoreUploads {
         completion: @escaping (Result<Value, AdminError>) -> Void
     ) {
         held.isWorking = true
-        let answer = LoopBound(completion, loop: loop)
-        let owner = LoopBound(self, loop: loop)
-        let loop = loop
-        Task {
-            let result: Result<Value, AdminError>
-            do {
-                result = .success(try await loop.offload { try body(held.stage) })
-            } catch {
-                result = .failure(AdminError(.invalidArgument, "\(error)"))
-            }
-            loop.post {
-                held.isWorking = false
-                if case .failure = result, owner.value.current === held { owner.value.current = nil }
-                answer.value(result)
-            }
+        loop.offload { () -> Result<Value, AdminError> in
+            do throws(BackupFailure) { return .success(try body(held.stage)) } catch { return .failure(AdminError(.invalidArgument, "\(error)")) }
+        } then: { [self] result in
+            held.isWorking = false
+            if case .failure = result, current === held { current = nil }
+            completion(result)
         }
     }
 }

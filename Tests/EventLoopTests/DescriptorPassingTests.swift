@@ -1,0 +1,43 @@
+import CLinux
+import EventLoop
+import Glibc
+import Testing
+
+/// Descriptors that arrive where they cannot be used are closed: whoever sends them chooses how many.
+@Suite("Passing of descriptors")
+struct DescriptorPassingTests {
+    /// Whether somebody still has the writing end of a pipe, of which `reading` is the other.
+    private func hasWriter(_ reading: Int32) -> Bool {
+        var watched = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+        poll(&watched, 1, 0)
+        return watched.revents & Int16(POLLHUP) == 0
+    }
+
+    @Test("a message that was cut leaves none open")
+    func cutMessage() throws {
+        let (one, other) = try MessageChannel.pair()
+        defer { for end in [one, other] { close(end) } }
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        let bytes = [UInt8](repeating: 1, count: 100)
+        #expect(linux_send_descriptors(one, bytes, bytes.count, [ends[1]], 1) == 100)
+        close(ends[1])
+        #expect(hasWriter(ends[0]))
+        var room = [UInt8](repeating: 0, count: 10)
+        var descriptors = [Int32](repeating: -1, count: Int(LINUX_DESCRIPTORS_MAX))
+        var count = 0
+        #expect(linux_receive_descriptors(other, &room, room.count, &descriptors, &count) == -Int(EMSGSIZE))
+        #expect(count == 0)
+        #expect(!hasWriter(ends[0]))
+    }
+
+    @Test("a descriptor that cannot become a stream is closed")
+    func refusedStream() throws {
+        let loop = try EventLoop()
+        let file = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+        #expect(file >= 0)
+        #expect(throws: LoopError.self) { try Stream.adopting(descriptor: file, loop: loop) }
+        #expect(fcntl(file, F_GETFD) == -1)
+    }
+}
