@@ -44,15 +44,18 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
 /// What a server needs to speak TLS: a certificate chain and its private key, read from PEM files.
 ///
 /// Versions 1.2 and 1.3 with forward-secret AEAD ciphers only, ALPN `http/1.1`, session tickets, no renegotiation and
-/// no compression. The names that clients ask for (SNI) are ignored: there is one certificate. Confined to one loop.
-public final class TLSContext {
+/// no compression. The names that clients ask for (SNI) are ignored: there is one certificate. One context may serve all loops.
+public final class TLSContext: @unchecked Sendable {
+    // Unchecked: OpenSSL's context is not changed once it is made, and counts its users by itself.
+
+
     /// Where the certificate chain, the server's own first, is read from.
     public let certificateFile: String
     /// Where the private key is read from.
     public let keyFile: String
-    private(set) var handle: OpaquePointer
+    let handle: OpaquePointer
 
-    /// Reads both files.
+    /// Reads both files. Blocks.
     ///
     /// - Throws: `TLSError` naming the file that is unreadable, is not PEM, is encrypted, or does not match.
     public init(certificateFile: String, keyFile: String) throws(TLSError) {
@@ -62,15 +65,6 @@ public final class TLSContext {
     }
 
     deinit { SSL_CTX_free(handle) }
-
-    /// Reads both files again; connections that are already open keep what they negotiated.
-    ///
-    /// - Throws: `TLSError`, and the certificate and key of before stay in use.
-    public func reload() throws(TLSError) {
-        let fresh = try Self.load(certificateFile: certificateFile, keyFile: keyFile)
-        SSL_CTX_free(handle)
-        handle = fresh
-    }
 
     private static func load(certificateFile: String, keyFile: String) throws(TLSError) -> OpaquePointer {
         try requireReadable(certificateFile, as: "certificate")

@@ -14,7 +14,9 @@ final class TestServer: @unchecked Sendable {
     private var server: HTTPServer?
     private var listener: Listener?
     private var routes: TestRoutes?
-    private var tls: TLSContext?
+    /// What connections are accepted with; touched on the loop's thread.
+    private let tls: Box<TLSContext?>
+    private let certificate: (certificate: String, key: String)?
 
     init(limits: HTTPLimits = HTTPLimits(), certificate: (certificate: String, key: String)? = nil) throws {
         // As the program does: a write to a client that has gone is an error like others.
@@ -22,23 +24,25 @@ final class TestServer: @unchecked Sendable {
         thread = try LoopThread()
         let log = self.log
         let (started, port) = (EventLog(), Box(0))
-        let made = Box<(HTTPServer, Listener, TestRoutes, TLSContext?)?>(nil)
+        let made = Box<(HTTPServer, Listener, TestRoutes)?>(nil)
+        let tls = Box(certificate.flatMap { try? TLSContext(certificateFile: $0.certificate, keyFile: $0.key) })
+        self.tls = tls
+        self.certificate = certificate
         let loop = thread.loop
         loop.post {
             let routes = TestRoutes(loop: loop, log: log)
             let server = HTTPServer(loop: loop, limits: limits, handler: routes)
-            let tls = certificate.flatMap { try? TLSContext(certificateFile: $0.certificate, keyFile: $0.key) }
             if let listener = try? Listener.tcp(
-                loop: loop, host: "127.0.0.1", port: 0, accept: { server.accept($0, tls: tls) })
+                loop: loop, host: "127.0.0.1", port: 0, accept: { server.accept($0, tls: tls.value) })
             {
                 port.value = listener.port
-                made.value = (server, listener, routes, tls)
+                made.value = (server, listener, routes)
             }
             started.add("started")
         }
         _ = started.wait(for: "started")
         self.port = port.value
-        (server, listener, routes, tls) = made.value ?? (nil, nil, nil, nil)
+        (server, listener, routes) = made.value ?? (nil, nil, nil)
     }
 
     /// Runs `work` on the loop and waits for it.
@@ -60,17 +64,16 @@ final class TestServer: @unchecked Sendable {
         return log.wait(for: "drained")
     }
 
-    /// Reads certificate and key again.
+    /// Reads certificate and key again, for connections from now on.
     ///
     /// - Returns: what was wrong with them.
     func reloadTLS() -> TLSError.Kind? {
-        let context = Box(tls)
-        return onLoop { _, _ -> TLSError.Kind? in
-            do throws(TLSError) {
-                try context.value?.reload()
-                return nil
-            } catch { return error.kind }
-        } ?? nil
+        guard let certificate else { return nil }
+        do throws(TLSError) {
+            let context = try TLSContext(certificateFile: certificate.certificate, keyFile: certificate.key)
+            _ = onLoop { [tls] _, _ in tls.value = context }
+            return nil
+        } catch { return error.kind }
     }
 
     func connect() -> RawClient { RawClient(port: port) }
@@ -84,14 +87,13 @@ final class TestServer: @unchecked Sendable {
 
     deinit {
         let done = EventLog()
-        let (listener, server, routes, tls) = (Box(listener), Box(server), Box(routes), Box(tls))
-        (self.listener, self.server, self.routes, self.tls) = (nil, nil, nil, nil)
+        let (listener, server, routes) = (Box(listener), Box(server), Box(routes))
+        (self.listener, self.server, self.routes) = (nil, nil, nil)
         thread.loop.post {
             listener.value?.close()
             listener.value = nil
             routes.value?.forget()
             routes.value = nil
-            tls.value = nil
             server.value?.drain(withinMilliseconds: 0) { done.add("done") }
             server.value = nil
         }

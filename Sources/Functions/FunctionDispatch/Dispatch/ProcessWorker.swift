@@ -187,7 +187,7 @@ final class ProcessWorker: Worker {
 
     /// What became of the process, in words for a log.
     private func describe(_ ending: ChildProcess.Ending) -> String? {
-        if child.group?.hasKilled == true { return "it took more memory than it may" }
+        if child.tookTooMuchMemory { return "it took more memory than it may" }
         if let killReason { return killReason }
         if isStopSent, ending.signal == 0, ending.status == 0 { return nil }
         return CrashWords.describe(ending, child.page.crash, message: fatalMessage)
@@ -300,7 +300,7 @@ extension ProcessWorker: WorkerChildOwner {
         watch = nil
         let reason = describe(ending)
         let isCrash = killReason == nil && ending.signal != 0
-        let isTold = isCrash && child.group?.hasKilled != true && child.page.crash.map { Int($0.signal) } == ending.signal
+        let isTold = isCrash && !child.tookTooMuchMemory && child.page.crash.map { Int($0.signal) } == ending.signal
         if isCrash { tellCrash() }
         let dropped = budget.takeDropped()
         if dropped > 0 {

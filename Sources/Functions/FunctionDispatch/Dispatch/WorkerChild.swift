@@ -31,6 +31,8 @@ final class WorkerChild {
     private(set) var isDeaf = false
     /// How it ended, once it is reaped and read to the end.
     private(set) var ending: ChildProcess.Ending?
+    /// Whether the kernel has ended something in its control group for want of memory. Known once it has ended.
+    private(set) var tookTooMuchMemory = false
     /// Its control group, where there are any; it joins by itself.
     let group: ControlGroup?
     /// The page of memory shared with it.
@@ -181,7 +183,15 @@ final class WorkerChild {
     private func endIfComplete() {
         guard let exit, openSockets == 0, ending == nil else { return }
         ending = exit
-        owner?.child(self, ended: exit)
+        guard let group else { return end(exit) }
+        loop.offload { group.hasKilled } then: { [self] in
+            tookTooMuchMemory = $0
+            end(exit)
+        }
+    }
+
+    private func end(_ ending: ChildProcess.Ending) {
+        owner?.child(self, ended: ending)
         owner = nil
         leaveGroup(attemptsLeft: 100)
     }

@@ -156,7 +156,8 @@ public final class HearthHost {
         guard let tls = settings.tls else { return }
         certificates = CertificateWatcher(tls, shards: shards, loop: home, log: log)
         do throws(TLSError) {
-            for shard in shards { shard.tls = try TLSContext(certificateFile: tls.certificate, keyFile: tls.key) }
+            let context = try TLSContext(certificateFile: tls.certificate, keyFile: tls.key)
+            for shard in shards { shard.tls = context }
         } catch {
             throw HostStartError("TLS cannot be served: \(error)")
         }

@@ -40,6 +40,9 @@ final class HostUpgrade {
     private var gapBegin: UInt64 = 0
     /// Where the data of before a restore is.
     private var kept = ""
+    /// Whether a restore moves files beside the loop. A failure waits for the end of that.
+    private var isMovingFiles = false
+    private var failureMeanwhile: String?
 
     /// How long requests that have begun may go on before the databases change hands.
     private static let holdMilliseconds: UInt64 = 300
@@ -64,11 +67,18 @@ final class HostUpgrade {
         host.options.serviceManager?.notify(
             "RELOADING=1", "MONOTONIC_USEC=\(EventLoop.monotonicNanoseconds() / 1000)", "STATUS=Upgrading: the new host is starting")
         host.log.notice("upgrading: the new host is starting", metadata: ["program": "\(host.executable)"])
-        do throws(BackupFailure) {
-            try request.restore?.addArtifacts()
-        } catch {
-            return fail(error.description)
+        guard let stage = request.restore?.folder else { return launch() }
+        let data = host.data.path
+        host.home.offload { () -> BackupFailure? in
+            do throws(BackupFailure) { try RestoreSwitch.addArtifacts(stage: stage, data: data) } catch { return error }
+            return nil
+        } then: { [self] failure in
+            guard phase == .preparing else { return }
+            if let failure { fail(failure.description) } else { launch() }
         }
+    }
+
+    private func launch() {
         do throws(LoopError) {
             try startProcess()
         } catch {
@@ -196,8 +206,7 @@ final class HostUpgrade {
         host.delivery.finish { [self] in
             closeStores { [self] in
                 guard phase == .switching else { return }
-                guard swapData() else { return }
-                channel?.send(UpgradeMessage.take.bytes)
+                swapData { [self] in channel?.send(UpgradeMessage.take.bytes) }
             }
         }
     }
@@ -211,15 +220,20 @@ final class HostUpgrade {
         }
     }
 
-    /// Nobody has the data open: what is restored takes its place.
-    private func swapData() -> Bool {
-        guard let stage = request.restore else { return true }
-        do throws(BackupFailure) {
-            kept = try stage.apply()
-            return true
-        } catch {
-            fail(error.description)
-            return false
+    /// Puts the data of a restore in place, beside the loop: no process has the databases open.
+    private func swapData(then next: @escaping () -> Void) {
+        guard let stage = request.restore?.folder else { return next() }
+        let data = host.data.path
+        isMovingFiles = true
+        host.home.offload { () -> Result<String, BackupFailure> in
+            do throws(BackupFailure) { return .success(try RestoreSwitch.perform(stage: stage, data: data)) } catch { return .failure(error) }
+        } then: { [self] result in
+            isMovingFiles = false
+            switch result {
+            case .success(let place): kept = place
+            case .failure(let failure): failureMeanwhile = failureMeanwhile ?? failure.description
+            }
+            if let failureMeanwhile { fail(failureMeanwhile) } else if phase == .switching { next() }
         }
     }
 
@@ -253,6 +267,11 @@ final class HostUpgrade {
     ///
     /// - Parameter completion: called once this host is as it was, or at once where the new process serves.
     func cancel(_ reason: String, completion: @escaping () -> Void) {
+        // What a failure puts back is complete before the host goes on.
+        if phase == .over, isMovingFiles {
+            cancelled = completion
+            return
+        }
         guard phase == .switching, let process else {
             fail(reason)
             return completion()
@@ -267,12 +286,23 @@ final class HostUpgrade {
     /// The new process has ended, or was never given the databases.
     private func fail(_ reason: String) {
         guard phase != .over, phase != .serving else { return }
+        guard !isMovingFiles else { return failureMeanwhile = failureMeanwhile ?? reason }
         let reached = phase == .ending ? .switching : phase
         phase = .over
         timer = nil
         channel?.close()
         process?.kill(SIGKILL)
-        if !kept.isEmpty { RestoreSwitch.undo(kept: kept, data: host.data.path) }
+        guard !kept.isEmpty else { return goOn(after: reached, reason) }
+        isMovingFiles = true
+        let (kept, data) = (kept, host.data.path)
+        host.home.offload { RestoreSwitch.undo(kept: kept, data: data) } then: { [self] in
+            isMovingFiles = false
+            goOn(after: reached, reason)
+        }
+    }
+
+    /// Serves as before: the upgrade has come as far as `reached`.
+    private func goOn(after reached: Phase, _ reason: String) {
         if reached == .switching {
             host.database.database.resume()
             host.messaging.resume()

@@ -80,22 +80,21 @@ final class CertificateWatcher {
     }
 
     private func reload() {
-        let left = Mutex((shards: shards.count, errors: [TLSError]()))
-        // All loops read the same files: one line tells of them all.
-        let end: @Sendable (TLSError?) -> Void = { [log] error in
-            let errors = left.withLock { left -> [TLSError]? in
-                left.shards -= 1
-                if let error { left.errors.append(error) }
-                return left.shards == 0 ? left.errors : nil
+        loop.offload { [settings] () -> Result<TLSContext, TLSError> in
+            do throws(TLSError) {
+                return .success(try TLSContext(certificateFile: settings.certificate, keyFile: settings.key))
+            } catch {
+                return .failure(error)
             }
-            guard let errors else { return }
-            if let error = errors.first {
-                log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
-            } else {
+        } then: { [shards, log] in
+            switch $0 {
+            case .success(let context):
+                for shard in shards { shard.use(context) }
                 log.notice("the certificate was reloaded")
+            case .failure(let error):
+                log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
             }
         }
-        for shard in shards { shard.reloadCertificate(completion: end) }
     }
 
     // MARK: Looking, on the thread pool

@@ -141,16 +141,9 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         }
     }
 
-    /// Reads the certificate again.
-    func reloadCertificate(completion: @escaping @Sendable (TLSError?) -> Void) {
-        loop.post { [self] in
-            do throws(TLSError) {
-                try tls?.reload()
-                completion(nil)
-            } catch {
-                completion(error)
-            }
-        }
+    /// Speaks TLS with this certificate from the next connection on.
+    func use(_ tls: TLSContext) {
+        loop.post { [self] in self.tls = tls }
     }
 
     /// Accepts nothing more and waits until what has begun is answered.

@@ -167,9 +167,6 @@ public final class RestoreStage {
 
     // MARK: Taking their places
 
-    /// Puts the libraries beside those that are there; they are in nobody's way.
-    package func addArtifacts() throws(BackupFailure) { try RestoreSwitch.addArtifacts(stage: folder, data: data) }
-
     /// Puts the members into the places of what is there, which is kept aside. Nobody may have the data open.
     ///
     /// - Returns: where what was there is now.

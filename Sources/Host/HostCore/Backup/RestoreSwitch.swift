@@ -20,7 +20,7 @@ package enum RestoreSwitch {
     }
 
     /// - Returns: where what was there is now.
-    static func perform(stage: String, data: String) throws(BackupFailure) -> String {
+    package static func perform(stage: String, data: String) throws(BackupFailure) -> String {
         let time = WallClock.now().rfc3339.prefix(19).filter { $0.isNumber }
         var kept = "before-restore-\(time)"
         var number = 1
@@ -84,8 +84,8 @@ package enum RestoreSwitch {
         rmdir(kept)
     }
 
-    /// Libraries are named by what is in them, so that none takes another's place.
-    static func addArtifacts(stage: String, data: String) throws(BackupFailure) {
+    /// Puts the libraries beside those that are there. They are named by what is in them, so that none takes another's place.
+    package static func addArtifacts(stage: String, data: String) throws(BackupFailure) {
         for room in BackupContents.rooms where room.kind == .artifact {
             mkdir("\(data)/\(room.folder)", 0o700)
             for name in Folder.names(in: "\(stage)/\(room.folder)") {
