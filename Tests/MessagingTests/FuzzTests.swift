@@ -61,13 +61,13 @@ import Testing
 
     private static func conditionComplaint(_ text: [UInt8]) -> String? {
         let text = String(decoding: text, as: UTF8.self)
-        guard let condition = Condition(text) else { return nil }
-        if condition.topics.isEmpty || condition.topics.count > Condition.membersMax { return "a condition over \(condition.topics.count) topics" }
-        guard let again = Condition("(\(text))") ?? (text.utf8.count > Condition.bytesMax - 2 || text.contains("((((") ? condition : nil) else {
+        guard let condition = TopicCondition(text) else { return nil }
+        if condition.topics.isEmpty || condition.topics.count > TopicCondition.membersMax { return "a condition over \(condition.topics.count) topics" }
+        guard let again = TopicCondition("(\(text))") ?? (text.utf8.count > TopicCondition.bytesMax - 2 || text.contains("((((") ? condition : nil) else {
             return "refused in parentheses"
         }
         if again.table != condition.table { return "another condition in parentheses" }
-        guard let negated = Condition("!(\(text))") else { return nil }
+        guard let negated = TopicCondition("!(\(text))") else { return nil }
         return negated.table == ~condition.table ? nil : "not what its negation is not"
     }
 }

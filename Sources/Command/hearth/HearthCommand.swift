@@ -6,7 +6,7 @@ struct HearthCommand: ParsableCommand {
         commandName: "hearth",
         abstract: "A self-hosted function host: Firebase clients call compiled plugins on your own machine.",
         version: "0.1.0",
-        subcommands: [Init.self, Serve.self, Exec.self, Worker.self, Manifest.self] + clientCommands + [Completions.self])
+        subcommands: [Init.self, Serve.self, Exec.self, WorkerCommand.self, Manifest.self] + clientCommands + [Completions.self])
 
     /// The commands that are for people, with a sentence each.
     static var shown: [(name: String, abstract: String)] {
@@ -20,7 +20,7 @@ struct HearthCommand: ParsableCommand {
 }
 
 /// `hearth worker`, which is handled before arguments are parsed; this explains it to whoever asks.
-struct Worker: ParsableCommand {
+struct WorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker", abstract: "Internal: the process that loads one plugin. The host starts it.", shouldDisplay: false)
 

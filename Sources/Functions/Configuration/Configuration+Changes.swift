@@ -29,7 +29,7 @@ extension Configuration {
     /// The files that the environment of plugins is read from; they need not exist.
     public var environmentFiles: Set<String> {
         let names = [".env", ".env.\(project)", ".env.local", ".secret.local"]
-        return Set(plugins.flatMap { plugin in names.map { FileSystem.join(plugin.environmentDirectory, $0) } })
+        return Set(plugins.flatMap { plugin in names.map { FileProbe.join(plugin.environmentDirectory, $0) } })
     }
 
     private static func names(_ left: [LocatedMember], _ right: [LocatedMember]) -> [String] {

@@ -18,8 +18,8 @@ extension ConfigurationReader {
         overrides.enforceAppCheck = field["enforceAppCheck"].boolIfPresent
         overrides.consumeAppCheckToken = field["consumeAppCheckToken"].boolIfPresent
         overrides.cors = cors(field["cors"])
-        overrides.heartbeat = field["heartbeatSeconds"].value.map { Heartbeat(seconds: $0.double) }
-        overrides.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatStyle.self)
+        overrides.heartbeat = field["heartbeatSeconds"].value.map { HeartbeatSetting(seconds: $0.double) }
+        overrides.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatFormat.self)
         overrides.secrets = field["secrets"].stringsIfPresent ?? []
         overrides.labels = labels(field["labels"])
         overrides.omit = field["omit"].boolIfPresent
@@ -86,9 +86,9 @@ extension ConfigurationReader {
         return labels
     }
 
-    private mutating func invoker(_ field: Field) -> Invoker? {
+    private mutating func invoker(_ field: Field) -> InvokerSetting? {
         guard let names = field.stringsIfPresent else { return nil }
-        if let refusal = Invoker.refusal(of: names) { fail(field, refusal) }
-        return Invoker(names: names)
+        if let refusal = InvokerSetting.refusal(of: names) { fail(field, refusal) }
+        return InvokerSetting(names: names)
     }
 }

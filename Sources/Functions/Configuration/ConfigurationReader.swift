@@ -103,7 +103,7 @@ struct ConfigurationReader {
             openFiles: field["openFiles"].int,
             tasks: field["tasks"].int,
             folderBytes: field["folderBytes"].int,
-            readable: (field["readable"].stringsIfPresent ?? []).map { FileSystem.join(directory, $0) },
+            readable: (field["readable"].stringsIfPresent ?? []).map { FileProbe.join(directory, $0) },
             sandbox: field["sandbox"].bool)
     }
 
@@ -144,22 +144,22 @@ struct ConfigurationReader {
     /// The path of a file that has to be there; nil when the document names none.
     mutating func file(_ field: Field) -> String? {
         guard let name = field.stringIfPresent else { return nil }
-        let path = FileSystem.join(directory, name)
-        guard let mode = FileSystem.mode(path) else {
+        let path = FileProbe.join(directory, name)
+        guard let mode = FileProbe.mode(path) else {
             fail(field, "expected a file, found nothing at \(path.quotedPath)")
             return path
         }
         if mode & 0o170000 == 0o040000 {
             fail(field, "expected a file, found a folder at \(path.quotedPath)")
-        } else if !FileSystem.isReadable(path) {
+        } else if !FileProbe.isReadable(path) {
             fail(field, "expected a file that can be read; this process may not read \(path.quotedPath)")
         }
         return path
     }
 
     private mutating func folder(_ field: Field) -> String {
-        let path = FileSystem.join(directory, field.string)
-        if field.isPresent, !FileSystem.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quotedPath)") }
+        let path = FileProbe.join(directory, field.string)
+        if field.isPresent, !FileProbe.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quotedPath)") }
         return path
     }
 

@@ -17,8 +17,8 @@ struct EnvironmentReader {
     }
 
     private var isDevelopment: Bool { configuration.mode == .development }
-    private var projectFile: String { FileSystem.join(directory, ".env.\(configuration.project)") }
-    private var secretFile: String { FileSystem.join(directory, ".secret.local") }
+    private var projectFile: String { FileProbe.join(directory, ".env.\(configuration.project)") }
+    private var secretFile: String { FileProbe.join(directory, ".secret.local") }
 
     /// Takes variables from elsewhere, under the rules of the files.
     mutating func take(_ variables: [String: String], for plugin: String) {
@@ -30,8 +30,8 @@ struct EnvironmentReader {
     }
 
     mutating func readVariables() {
-        var files = [FileSystem.join(directory, ".env"), projectFile]
-        if isDevelopment { files.append(FileSystem.join(directory, ".env.local")) }
+        var files = [FileProbe.join(directory, ".env"), projectFile]
+        if isDevelopment { files.append(FileProbe.join(directory, ".env.local")) }
         for file in files {
             for entry in read(file, kind: .variables) {
                 variables[entry.key] = entry.value
@@ -42,7 +42,7 @@ struct EnvironmentReader {
 
     mutating func readSecrets() {
         for entry in read(secretFile, kind: .secrets) { secrets[entry.key] = entry.value }
-        if let mode = FileSystem.mode(secretFile), mode & 0o044 != 0 {
+        if let mode = FileProbe.mode(secretFile), mode & 0o044 != 0 {
             warnings.append(Problem(file: secretFile, message: "other users of this machine can read the secrets; chmod 600 it"))
         }
     }

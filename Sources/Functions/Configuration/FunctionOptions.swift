@@ -21,9 +21,9 @@ public struct FunctionOptions: Sendable, Equatable {
     /// Which web origins may read the answers.
     public var cors: CORSPolicy
     /// How long a streaming answer may be silent.
-    public var heartbeat: Heartbeat
+    public var heartbeat: HeartbeatSetting
     /// What breaks the silence.
-    public var heartbeatStyle: HeartbeatStyle
+    public var heartbeatStyle: HeartbeatFormat
     /// Names of the secrets that the function sees in its environment, each once.
     public var secrets: [String]
     /// What lists and metrics show beside the function's name.
@@ -35,7 +35,7 @@ public struct FunctionOptions: Sendable, Equatable {
     /// Where calls may come from.
     public var ingress: Ingress
     /// Who may call it; everybody for callable functions, whatever is asked for.
-    public var invoker: Invoker
+    public var invoker: InvokerSetting
     /// Whether an event function is run again when it fails.
     public var retry: Bool
 

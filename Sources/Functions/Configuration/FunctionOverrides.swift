@@ -21,9 +21,9 @@ public struct FunctionOverrides: Sendable, Equatable {
     /// Which web origins may read the answers.
     public var cors: CORSPolicy?
     /// How long a streaming answer may be silent.
-    public var heartbeat: Heartbeat?
+    public var heartbeat: HeartbeatSetting?
     /// What breaks the silence.
-    public var heartbeatStyle: HeartbeatStyle?
+    public var heartbeatStyle: HeartbeatFormat?
     /// Added to the secrets that the code names.
     public var secrets: [String] = []
     /// Added to the labels that the code gives.
@@ -33,7 +33,7 @@ public struct FunctionOverrides: Sendable, Equatable {
     /// Where calls may come from.
     public var ingress: Ingress?
     /// Who may call an HTTP function; of no effect on callable ones.
-    public var invoker: Invoker?
+    public var invoker: InvokerSetting?
     /// Whether an event function is run again when it fails.
     public var retry: Bool?
 
@@ -53,7 +53,7 @@ public enum ProcessorShare: Sendable, Equatable {
 }
 
 /// When a streaming answer sends a sign of life.
-public enum Heartbeat: Sendable, Equatable {
+public enum HeartbeatSetting: Sendable, Equatable {
     case never
     /// After this time without a chunk; at most 3,600.
     case every(seconds: Double)
@@ -65,7 +65,7 @@ public enum Heartbeat: Sendable, Equatable {
 }
 
 /// What the sign of life is made of (spec functions 6.1).
-public enum HeartbeatStyle: String, Sendable {
+public enum HeartbeatFormat: String, Sendable {
     /// The next frame, begun early with blanks: every client SDK reads over them.
     case padding
     /// `: ping` as the reference server has it, on which the Apple and Android SDKs fail.
@@ -84,7 +84,7 @@ public enum Ingress: String, Sendable {
 }
 
 /// Who may call an HTTP function.
-public enum Invoker: Sendable, Equatable {
+public enum InvokerSetting: Sendable, Equatable {
     case everybody
     /// Only the host's administrator.
     case nobody

@@ -39,9 +39,9 @@ struct FunctionResolution {
             consumeAppCheckToken: overrides.consumeAppCheckToken ?? code.consumeAppCheckToken ?? common.consumeAppCheckToken
                 ?? host["consumeAppCheckToken"].bool,
             cors: overrides.cors ?? code.cors ?? common.cors ?? CORSPolicy(isOn: isCallable),
-            heartbeat: overrides.heartbeat ?? code.heartbeat ?? common.heartbeat ?? Heartbeat(seconds: host["heartbeatSeconds"].double),
+            heartbeat: overrides.heartbeat ?? code.heartbeat ?? common.heartbeat ?? HeartbeatSetting(seconds: host["heartbeatSeconds"].double),
             heartbeatStyle: overrides.heartbeatStyle ?? code.heartbeatStyle ?? common.heartbeatStyle
-                ?? host["heartbeatStyle"].choice(HeartbeatStyle.self),
+                ?? host["heartbeatStyle"].choice(HeartbeatFormat.self),
             secrets: (code.secrets + common.secrets + overrides.secrets).withoutRepetition,
             labels: common.labels.merging(code.labels) { $1 }.merging(overrides.labels) { $1 },
             environment: code.environment,

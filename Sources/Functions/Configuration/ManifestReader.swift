@@ -71,8 +71,8 @@ struct ManifestReader {
         options.enforceAppCheck = field["enforceAppCheck"].boolIfPresent
         options.consumeAppCheckToken = field["consumeAppCheckToken"].boolIfPresent
         options.cors = cors(field["cors"])
-        options.heartbeat = field["heartbeatSeconds"].value.map { Heartbeat(seconds: $0.double) }
-        options.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatStyle.self)
+        options.heartbeat = field["heartbeatSeconds"].value.map { HeartbeatSetting(seconds: $0.double) }
+        options.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatFormat.self)
         return options
     }
 
@@ -106,10 +106,10 @@ struct ManifestReader {
         }
     }
 
-    private mutating func invoker(_ field: Field) -> Invoker? {
+    private mutating func invoker(_ field: Field) -> InvokerSetting? {
         guard let names = field.stringsIfPresent else { return nil }
-        if let refusal = Invoker.refusal(of: names) { fail(field, refusal) }
-        return Invoker(names: names)
+        if let refusal = InvokerSetting.refusal(of: names) { fail(field, refusal) }
+        return InvokerSetting(names: names)
     }
 
     private mutating func labels(_ field: Field) -> [String: String] {

@@ -143,7 +143,7 @@ public struct DeclaredOptions: Sendable, Equatable {
     /// Where calls may come from.
     public var ingress: Ingress?
     /// Who may call an HTTP function.
-    public var invoker: Invoker?
+    public var invoker: InvokerSetting?
     /// Whether the function is neither served nor listed.
     public var omit: Declared<Bool>?
     /// Whether calls without a valid App Check token are refused.
@@ -153,9 +153,9 @@ public struct DeclaredOptions: Sendable, Equatable {
     /// Which web origins may read the answers.
     public var cors: CORSPolicy?
     /// How long a streaming answer may be silent.
-    public var heartbeat: Heartbeat?
+    public var heartbeat: HeartbeatSetting?
     /// What breaks the silence.
-    public var heartbeatStyle: HeartbeatStyle?
+    public var heartbeatStyle: HeartbeatFormat?
 
     /// Nothing is said.
     public init() {}

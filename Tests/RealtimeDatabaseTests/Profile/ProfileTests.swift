@@ -80,7 +80,7 @@ import Testing
 
     /// What a reader takes its time for is no wait for the host.
     @Test func aPauseIsNeitherWaitNorWork() throws {
-        var stopwatch = Stopwatch()
+        var stopwatch = OperationTimer()
         stopwatch.begin()
         let waited = try #require(stopwatch.waited)
         stopwatch.pause()

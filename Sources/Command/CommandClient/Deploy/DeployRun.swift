@@ -12,9 +12,9 @@ public struct DeployRun {
     /// How it ended.
     public enum Ending: Sendable {
         /// The functions are as they should be already.
-        case nothingToDo(DeploymentPlan)
-        case stopped(DeploymentPlan)
-        case deployed(DeploymentPlan)
+        case nothingToDo(DeploymentSummary)
+        case stopped(DeploymentSummary)
+        case deployed(DeploymentSummary)
     }
 
     /// What the caller does at each step.
@@ -24,9 +24,9 @@ public struct DeployRun {
         /// Called with the names of all functions that the plugins have, whether or not they are meant.
         public var learn: (_ functions: [String]) -> Void
         /// Shows a plan; `isAgain` when an earlier one was overtaken.
-        public var show: (_ plan: DeploymentPlan, _ isAgain: Bool) -> Void
+        public var show: (_ plan: DeploymentSummary, _ isAgain: Bool) -> Void
         /// Decides; is asked again only when other functions would be deleted.
-        public var decide: (DeploymentPlan) throws(ClientFailure) -> Decision
+        public var decide: (DeploymentSummary) throws(ClientFailure) -> Decision
         /// Called right before the host is asked to switch. From then on it may have done so.
         public var willSwitch: () -> Void
         /// Called where the host has certainly not switched.
@@ -35,8 +35,8 @@ public struct DeployRun {
         /// Uploading, showing and deciding are needed; the others may be left out.
         public init(
             upload: @escaping () throws(ClientFailure) -> Void, learn: @escaping ([String]) -> Void = { _ in },
-            show: @escaping (DeploymentPlan, Bool) -> Void,
-            decide: @escaping (DeploymentPlan) throws(ClientFailure) -> Decision, willSwitch: @escaping () -> Void = {},
+            show: @escaping (DeploymentSummary, Bool) -> Void,
+            decide: @escaping (DeploymentSummary) throws(ClientFailure) -> Decision, willSwitch: @escaping () -> Void = {},
             didNotSwitch: @escaping () -> Void = {}
         ) {
             self.upload = upload
@@ -55,7 +55,7 @@ public struct DeployRun {
     /// What was decided, and for which deletions.
     private var decision: (Decision, deletions: [String])?
     /// What the host was asked to do when the connection broke off.
-    private var uncertain: DeploymentPlan?
+    private var uncertain: DeploymentSummary?
 
     /// The refusal of the last attempt, where the host had lost a library.
     private var loss: ClientFailure?
@@ -87,9 +87,9 @@ public struct DeployRun {
     }
 
     /// - Returns: nil where the host has lost a library.
-    private mutating func plan() throws(ClientFailure) -> DeploymentPlan? {
+    private mutating func plan() throws(ClientFailure) -> DeploymentSummary? {
         do throws(ClientFailure) {
-            let request = DeploymentRequest(plugins: plugins, validatesOnly: true, removes: true)
+            let request = DeploymentSubmission(plugins: plugins, validatesOnly: true, removes: true)
             let whole = try Patience.trying { () throws(ClientFailure) in try functions.deploy(request) }
             steps.learn(whole.changes(.create, .update, .unchanged).map(\.function))
             return try filter.applied(to: whole)
@@ -101,19 +101,19 @@ public struct DeployRun {
     }
 
     /// - Returns: nil where it has to be planned again.
-    private mutating func carryOut(_ plan: DeploymentPlan, isAgain: Bool) throws(ClientFailure) -> Ending? {
+    private mutating func carryOut(_ plan: DeploymentSummary, isAgain: Bool) throws(ClientFailure) -> Ending? {
         guard plan.changesAnything else { return uncertain.map { .deployed($0) } ?? .nothingToDo(plan) }
         steps.show(plan, isAgain)
         guard case .deploy(let removes) = try decided(plan) else { return .stopped(plan) }
         let plan = removes ? plan : plan.withoutDeletions
         guard plan.changesAnything else { return .nothingToDo(plan) }
         let names = filter.isEverything ? nil : plan.changes.map(\.function)
-        let request = DeploymentRequest(
+        let request = DeploymentSubmission(
             plugins: plugins, names: names, validatesOnly: false, removes: removes, expectedRevision: plan.revision)
         return try deploy(request, plan)
     }
 
-    private mutating func decided(_ plan: DeploymentPlan) throws(ClientFailure) -> Decision {
+    private mutating func decided(_ plan: DeploymentSummary) throws(ClientFailure) -> Decision {
         let deletions = plan.changes(.delete).map(\.function)
         if let decision, decision.deletions == deletions { return decision.0 }
         let fresh = try steps.decide(plan)
@@ -121,7 +121,7 @@ public struct DeployRun {
         return fresh
     }
 
-    private mutating func deploy(_ request: DeploymentRequest, _ plan: DeploymentPlan) throws(ClientFailure) -> Ending? {
+    private mutating func deploy(_ request: DeploymentSubmission, _ plan: DeploymentSummary) throws(ClientFailure) -> Ending? {
         var patience = Patience()
         steps.willSwitch()
         while true {
@@ -186,7 +186,7 @@ public struct FunctionSelection: Sendable {
     /// The part of a plan that is meant.
     ///
     /// - Throws: `ClientFailure` where a word means nothing at all.
-    func applied(to plan: DeploymentPlan) throws(ClientFailure) -> DeploymentPlan {
+    func applied(to plan: DeploymentSummary) throws(ClientFailure) -> DeploymentSummary {
         for item in (only?.items ?? []) + (except?.items ?? [])
         where item.name != nil && !plan.changes.contains(where: { item.matches(plugin: $0.plugin, function: $0.function) }) {
             let names = plan.changes.map(\.function).sorted()

@@ -47,8 +47,8 @@ public struct FunctionsClient {
     // MARK: Deployments
 
     /// What a deployment would do, or does.
-    public func deploy(_ request: DeploymentRequest) throws(ClientFailure) -> DeploymentPlan {
-        guard let plan = DeploymentPlan(try ask("POST", "deployments", request.json)) else { throw notHearth }
+    public func deploy(_ request: DeploymentSubmission) throws(ClientFailure) -> DeploymentSummary {
+        guard let plan = DeploymentSummary(try ask("POST", "deployments", request.json)) else { throw notHearth }
         return plan
     }
 

@@ -81,7 +81,7 @@ struct FunctionsCall: HostCommand {
         }
     }
 
-    private static func text(_ value: JSONValue, _ isPretty: Bool) -> String { isPretty ? PrettyJSON.text(value) : value.description }
+    private static func text(_ value: JSONValue, _ isPretty: Bool) -> String { isPretty ? IndentedJSON.text(value) : value.description }
 }
 
 /// Who calls a function.

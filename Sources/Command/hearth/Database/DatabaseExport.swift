@@ -29,7 +29,7 @@ struct DatabaseExport: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let target = try database.target(path)
-        var query = DatabaseQuery()
+        var query = QueryParameters()
         query.isExport = true
         query.isPretty = pretty
         let file = try OutputFile(output)

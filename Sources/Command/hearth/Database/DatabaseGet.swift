@@ -115,8 +115,8 @@ struct QueryOptions: ParsableArguments {
         return given.first { $0.1 }?.0
     }
 
-    var query: DatabaseQuery {
-        var query = DatabaseQuery()
+    var query: QueryParameters {
+        var query = QueryParameters()
         query.order = orderBy.map { .child($0) } ?? (orderByKey ? .key : orderByValue ? .value : nil)
         query.limitToFirst = limitToFirst
         query.limitToLast = limitToLast

@@ -40,7 +40,7 @@ final class DeployReport {
         say("Uploaded \(part)\(file.name) (\(ByteCount.text(file.sizeBytes))) in \(Stopwatch.text(seconds))")
     }
 
-    func show(_ plan: DeploymentPlan, client: HostClient, isAgain: Bool) {
+    func show(_ plan: DeploymentSummary, client: HostClient, isAgain: Bool) {
         if isAgain { say("Somebody else deployed in the meantime; planned again.") }
         say((["", "Plan for \(client.url):"] + PlanTable.lines(plan) + [""]).joined(separator: "\n"))
     }
@@ -51,7 +51,7 @@ final class DeployReport {
 
     // MARK: At the end
 
-    func nothingToDo(_ plan: DeploymentPlan, _ seconds: Seconds) -> Outcome {
+    func nothingToDo(_ plan: DeploymentSummary, _ seconds: Seconds) -> Outcome {
         let kept = plan.changes(.keep).map(\.function)
         let count = plan.changes(.unchanged).count
         let text =
@@ -61,11 +61,11 @@ final class DeployReport {
         return Outcome(text: text, json: json(plan, [], seconds, isDryRun: false))
     }
 
-    func dryRun(_ plan: DeploymentPlan, _ seconds: Seconds) -> Outcome {
+    func dryRun(_ plan: DeploymentSummary, _ seconds: Seconds) -> Outcome {
         Outcome(text: "A dry run: nothing was changed.", json: json(plan, [], seconds, isDryRun: true))
     }
 
-    func deployed(_ plan: DeploymentPlan, _ functions: [HostFunction], _ seconds: Seconds) -> Outcome {
+    func deployed(_ plan: DeploymentSummary, _ functions: [HostFunction], _ seconds: Seconds) -> Outcome {
         let changed = plan.changes(.create, .update)
         let rows = changed.map { change in
             let function = functions.first { $0.name == change.function }
@@ -78,7 +78,7 @@ final class DeployReport {
         return Outcome(text: lines.joined(separator: "\n"), json: json(plan, functions, seconds, isDryRun: false))
     }
 
-    private func json(_ plan: DeploymentPlan, _ functions: [HostFunction], _ seconds: Seconds, isDryRun: Bool) -> JSONValue {
+    private func json(_ plan: DeploymentSummary, _ functions: [HostFunction], _ seconds: Seconds, isDryRun: Bool) -> JSONValue {
         var object = JSONObject([("dryRun", .bool(isDryRun)), ("revision", .int(Int64(plan.revision)))])
         if let number = plan.deployment { object["deployment"] = .int(Int64(number)) }
         object["changes"] = .array(

@@ -147,12 +147,12 @@ final class Deployment {
         for warning in configuration.warnings(forLoaded: functions) { Terminal.writeError("warning: \(warning)") }
     }
 
-    private func show(_ plan: DeploymentPlan, _ isAgain: Bool) {
+    private func show(_ plan: DeploymentSummary, _ isAgain: Bool) {
         isTooNarrow = selection.isNarrowed && !plan.changes(.delete).isEmpty
         if !isTooNarrow { report.show(plan, client: client, isAgain: isAgain) }
     }
 
-    private func decide(_ plan: DeploymentPlan) throws(ClientFailure) -> DeployRun.Decision {
+    private func decide(_ plan: DeploymentSummary) throws(ClientFailure) -> DeployRun.Decision {
         if isTooNarrow || command.dryRun { return .stop }
         let deletions = plan.changes(.delete)
         if deletions.isEmpty || command.force { return .deploy(removes: !deletions.isEmpty) }

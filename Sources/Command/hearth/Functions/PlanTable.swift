@@ -3,7 +3,7 @@ import CommandClient
 /// A plan for people.
 enum PlanTable {
     /// A heading, and a line for each function.
-    static func lines(_ plan: DeploymentPlan) -> [String] {
+    static func lines(_ plan: DeploymentSummary) -> [String] {
         let rows = plan.changes.map { change in
             [change.function, change.plugin, change.action.rawValue, versions(change), change.reason]
         }
@@ -13,7 +13,7 @@ enum PlanTable {
     }
 
     /// How many of each: `1 created, 2 updated, 17 unchanged`.
-    static func summary(_ plan: DeploymentPlan) -> String {
+    static func summary(_ plan: DeploymentSummary) -> String {
         let words: [(DeploymentChange.Action, String)] = [
             (.create, "created"), (.update, "updated"), (.delete, "deleted"), (.keep, "kept"), (.unchanged, "unchanged"),
         ]

@@ -108,7 +108,7 @@ final class ShellSession {
         if isJSON {
             Terminal.write(JSONValue.object(["status": status < 400 ? "success" : "error", "code": JSONValue(status), "body": body]).description)
         } else {
-            Terminal.write("RESPONSE RECEIVED FROM FUNCTION: \(status), \(PrettyJSON.text(body))")
+            Terminal.write("RESPONSE RECEIVED FROM FUNCTION: \(status), \(IndentedJSON.text(body))")
         }
         return status < 400
     }

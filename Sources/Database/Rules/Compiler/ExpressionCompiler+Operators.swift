@@ -1,5 +1,5 @@
 extension ExpressionCompiler {
-    mutating func logic(_ mark: Token.Mark, _ operands: [Int], _ index: Int) throws(ExpressionError) -> Operand {
+    mutating func logic(_ mark: RuleToken.Mark, _ operands: [Int], _ index: Int) throws(ExpressionError) -> Operand {
         var ops: [Int32] = []
         for (number, syntax) in operands.enumerated() {
             let operand = try operand(syntax)
@@ -28,7 +28,7 @@ extension ExpressionCompiler {
         return emit(Op(code: .conditional, a: test.op, b: left.op, c: right.op), type, index)
     }
 
-    mutating func arithmetic(_ mark: Token.Mark, _ left: Int, _ right: Int, _ index: Int) throws(ExpressionError) -> Operand {
+    mutating func arithmetic(_ mark: RuleToken.Mark, _ left: Int, _ right: Int, _ index: Int) throws(ExpressionError) -> Operand {
         let operands = (try operand(left), try operand(right))
         let isSum = mark == .plus
         let kinds = isSum ? "a number or string" : "a number"
@@ -57,7 +57,7 @@ extension ExpressionCompiler {
         return emit(Op(code: code, a: operands.0.op, b: operands.1.op), type, index)
     }
 
-    mutating func comparison(_ mark: Token.Mark, _ left: Int, _ right: Int, _ index: Int) throws(ExpressionError) -> Operand {
+    mutating func comparison(_ mark: RuleToken.Mark, _ left: Int, _ right: Int, _ index: Int) throws(ExpressionError) -> Operand {
         let operands = (try operand(left), try operand(right))
         guard mark == .equal || mark == .notEqual else { return try ordering(mark, operands.0, operands.1, index) }
         let prefix = "Invalid \(mark.rawValue) expression:"
@@ -97,7 +97,7 @@ extension ExpressionCompiler {
     }
 
     private mutating func ordering(
-        _ mark: Token.Mark, _ left: Operand, _ right: Operand, _ index: Int
+        _ mark: RuleToken.Mark, _ left: Operand, _ right: Operand, _ index: Int
     ) throws(ExpressionError) -> Operand {
         for (side, operand) in [("left", left), ("right", right)] where !(operand.type.mayBeNumber || operand.type.mayBeString) {
             throw failure("Invalid \(mark.rawValue) expression: \(side) operand must be a number or string.", at: operand.syntax)

@@ -42,7 +42,7 @@ final class RuleNode: Sendable {
     /// The node for the child `key`: the literal one, else the wildcard; nil without either.
     @inline(__always)
     func child(_ key: String) -> RuleNode? {
-        for index in literals.indices where ExactText.equal(literals[index], key) { return literalNodes[index] }
+        for index in literals.indices where TextOrder.equal(literals[index], key) { return literalNodes[index] }
         return wildcard
     }
 }

@@ -149,10 +149,10 @@ struct Evaluator: ~Copyable {
         case (.string(let left), .string(let right)):
             try take(min(left.utf8.count, right.utf8.count) / RuleBudget.textBytesPerStep, at: index)
             switch op.code {
-            case .less: return ExactText.precedes(left, right)
-            case .lessOrEqual: return !ExactText.precedes(right, left)
-            case .greater: return ExactText.precedes(right, left)
-            default: return !ExactText.precedes(left, right)
+            case .less: return TextOrder.precedes(left, right)
+            case .lessOrEqual: return !TextOrder.precedes(right, left)
+            case .greater: return TextOrder.precedes(right, left)
+            default: return !TextOrder.precedes(left, right)
             }
         case (.integer(let left), .integer(let right)): return Self.compare(op.code, left, right)
         default:

@@ -11,17 +11,17 @@ extension RuleText {
     }
 
     static func begins(_ text: String, with start: String) -> Bool {
-        ExactText.withBytes(text, start) { $0.count >= $1.count && isSame($0.baseAddress, $1.baseAddress, $1.count) }
+        TextOrder.withBytes(text, start) { $0.count >= $1.count && isSame($0.baseAddress, $1.baseAddress, $1.count) }
     }
 
     static func ends(_ text: String, with end: String) -> Bool {
-        ExactText.withBytes(text, end) { text, end in
+        TextOrder.withBytes(text, end) { text, end in
             text.count >= end.count && isSame(text.baseAddress.map { $0 + text.count - end.count }, end.baseAddress, end.count)
         }
     }
 
     static func contains(_ text: String, _ part: String) -> Bool {
-        ExactText.withBytes(text, part) { text, part in part.isEmpty || position(of: part, in: text, from: 0) != nil }
+        TextOrder.withBytes(text, part) { text, part in part.isEmpty || position(of: part, in: text, from: 0) != nil }
     }
 
     /// Where `part`, which is not empty, begins in `text` at or after `start`.
@@ -36,7 +36,7 @@ extension RuleText {
     static func replacing(_ part: String, in text: String, by replacement: String, bytesMax: Int) -> String? {
         guard !part.isEmpty else { return text }
         var result: [UInt8] = []
-        let fits = ExactText.withBytes(text, part) { text, part in
+        let fits = TextOrder.withBytes(text, part) { text, part in
             var start = 0
             while let found = position(of: part, in: text, from: start) {
                 guard result.count + found - start + replacement.utf8.count <= bytesMax else { return false }

@@ -84,7 +84,7 @@ enum RuleValue {
     /// `==` of the language: values of different types differ, and so does every object from everything.
     static func areEqual(_ left: RuleValue, _ right: RuleValue) -> Bool {
         switch (left, right) {
-        case (.string(let left), .string(let right)): ExactText.equal(left, right)
+        case (.string(let left), .string(let right)): TextOrder.equal(left, right)
         case (.null, .null): true
         case (.boolean(let left), .boolean(let right)): left == right
         case (.number(let left), .number(let right)): left == right

@@ -53,7 +53,7 @@ struct ExpressionParser {
         }
     }
 
-    private static func precedence(_ mark: Token.Mark) -> Int? {
+    private static func precedence(_ mark: RuleToken.Mark) -> Int? {
         switch mark {
         case .or: 1
         case .and: 2
@@ -79,7 +79,7 @@ struct ExpressionParser {
         }
     }
 
-    private mutating func join(_ left: Int, _ mark: Token.Mark, _ right: Int) throws(ExpressionError) -> Int {
+    private mutating func join(_ left: Int, _ mark: RuleToken.Mark, _ right: Int) throws(ExpressionError) -> Int {
         let range = span(left, right)
         switch mark {
         case .and, .or:
@@ -107,7 +107,7 @@ struct ExpressionParser {
         return try add(mark == .not ? .not(operand) : .negated(operand), range, over: [operand])
     }
 
-    private mutating func primary(_ token: Token) throws(ExpressionError) -> Int {
+    private mutating func primary(_ token: RuleToken) throws(ExpressionError) -> Int {
         switch token.kind {
         case .number(let value):
             lexer.take(token)
@@ -138,7 +138,7 @@ struct ExpressionParser {
         "return", "switch", "this", "throw", "try", "typeof", "var", "void", "while", "with", "yield",
     ]
 
-    private mutating func named(_ name: String, _ token: Token) throws(ExpressionError) -> Int {
+    private mutating func named(_ name: String, _ token: RuleToken) throws(ExpressionError) -> Int {
         guard !Self.reserved.contains(name) else { throw lexer.unexpected() }
         lexer.take(token)
         switch name {
@@ -187,7 +187,7 @@ struct ExpressionParser {
     }
 
     /// What stands between the brackets of a call or a list, the closing one included.
-    private mutating func arguments(upTo end: Token.Mark, _ complaint: String) throws(ExpressionError) -> [Int] {
+    private mutating func arguments(upTo end: RuleToken.Mark, _ complaint: String) throws(ExpressionError) -> [Int] {
         var values: [Int] = []
         if case .mark(end) = try lexer.operand().kind {
             lexer.take(try lexer.operand())
@@ -204,7 +204,7 @@ struct ExpressionParser {
         }
     }
 
-    private mutating func expect(_ mark: Token.Mark, _ complaint: String) throws(ExpressionError) {
+    private mutating func expect(_ mark: RuleToken.Mark, _ complaint: String) throws(ExpressionError) {
         let token = try lexer.operator()
         guard case .mark(mark) = token.kind else { throw ExpressionError(complaint, at: lexer.position) }
         lexer.take(token)

@@ -6,7 +6,7 @@ struct Syntax {
         case boolean(Bool)
         case number(Double)
         case string(String)
-        case pattern(Token.Pattern)
+        case pattern(RuleToken.Pattern)
         case name(String)
         /// `receiver.name`, and `receiver['name']`, which means the same.
         case member(receiver: Int, name: String, nameStart: Int)
@@ -15,10 +15,10 @@ struct Syntax {
         case list([Int])
         case not(Int)
         case negated(Int)
-        case arithmetic(Token.Mark, Int, Int)
-        case comparison(Token.Mark, Int, Int)
+        case arithmetic(RuleToken.Mark, Int, Int)
+        case comparison(RuleToken.Mark, Int, Int)
         /// Two or more operands of `&&` or `||` in a row.
-        case logic(Token.Mark, [Int])
+        case logic(RuleToken.Mark, [Int])
         case conditional(Int, Int, Int)
     }
 

@@ -3,7 +3,7 @@ public struct Draft: Sendable {
     /// The value; where a server value goes, a number holds the place.
     public var node: Node
     /// Where server values go, paths counted from the body's top. No path is there twice.
-    public var serverValues: [(path: Path, value: ServerValue)]
+    public var serverValues: [(path: Path, value: PendingServerValue)]
     /// Nodes whose priority is the time.
     public var timestampPriorities: [Path]
     /// The bytes of all leaves, as `Leaf.sizeBytes` counts them.

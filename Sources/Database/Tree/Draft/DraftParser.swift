@@ -9,7 +9,7 @@ struct DraftParser {
     struct Found {
         var keys: [String]
         /// Nil for the time as a priority.
-        var value: ServerValue?
+        var value: PendingServerValue?
         /// Which member of the innermost object read so far it belongs to.
         var owner: Int
     }
@@ -160,7 +160,7 @@ struct DraftParser {
                 throw NodeError.badKey(at: start, in: text.span)
             }
         } while try goesOn(until: UInt8(ascii: "}"))
-        let sorted = ChildOrder.sorted(children)
+        let sorted = ChildList.sorted(children)
         if sorted.count < children.count { forgetReplaced(among: children, foundBefore: before) }
         guard let virtual else { return hasEmpty ? Node(sorted: sorted) : Node(full: sorted, priority: nil) }
         return try virtual.node(children: sorted, hasChildren: !children.isEmpty, parser: &self)
@@ -170,7 +170,7 @@ struct DraftParser {
     private mutating func forgetReplaced(among children: [Node.Child], foundBefore: Int) {
         hasDuplicates = true
         guard found.count > foundBefore else { return }
-        let staying = Set(ChildOrder.positions(children))
+        let staying = Set(ChildList.positions(children))
         // What was found in the object's own value belongs to no member.
         let own = found[foundBefore...].filter { $0.keys.isEmpty || staying.contains($0.owner) }
         found.replaceSubrange(foundBefore..., with: own)

@@ -7,7 +7,7 @@ struct VirtualMembers {
     fileprivate var value: Node?
     private var priority: Priority?
     private var isTimestampPriority = false
-    fileprivate var serverValue: ServerValue?
+    fileprivate var serverValue: PendingServerValue?
     private var hasPriority = false
 
     mutating func set(priority draft: Draft) throws(NodeError) {
@@ -62,7 +62,7 @@ extension DraftParser {
             try members.set(priority: draft)
         case .serverValue:
             let draft = try aside(depth: depth)
-            guard draft.isResolved, draft.node.priority == nil, let value = ServerValue(draft.node) else {
+            guard draft.isResolved, draft.node.priority == nil, let value = PendingServerValue(draft.node) else {
                 throw NodeError(kind: .badServerValue)
             }
             members.serverValue = value

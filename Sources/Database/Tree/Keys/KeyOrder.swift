@@ -5,11 +5,11 @@ public enum KeyOrder {
     public static func precedes(_ left: String, _ right: String) -> Bool { compare(left, right) < 0 }
 
     /// Whether the two are one key: the same code points. `String`'s own equality takes composed and decomposed letters as one.
-    public static func areEqual(_ left: String, _ right: String) -> Bool { ExactText.equal(left, right) }
+    public static func areEqual(_ left: String, _ right: String) -> Bool { TextOrder.equal(left, right) }
 
     /// Negative, zero or positive as `left` stands to `right`.
     public static func compare(_ left: String, _ right: String) -> Int {
-        ExactText.withBytes(left, right) { compare($0, $1) }
+        TextOrder.withBytes(left, right) { compare($0, $1) }
     }
 
     @inline(__always)
@@ -17,6 +17,6 @@ public enum KeyOrder {
         let one = IntegerKey(left)
         let other = IntegerKey(right)
         if let one { return other.map { one.compared(to: $0) } ?? -1 }
-        return other == nil ? ExactText.compareUTF16(left, right) : 1
+        return other == nil ? TextOrder.compareUTF16(left, right) : 1
     }
 }

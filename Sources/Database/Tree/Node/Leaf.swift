@@ -51,7 +51,7 @@ extension Leaf: Hashable {
         case (.integer(let left), .integer(let right)): left == right
         case (.double(let left), .double(let right)): left == right
         case (.integer(let whole), .double(let value)), (.double(let value), .integer(let whole)): Int64(exactly: value) == whole
-        case (.string(let left), .string(let right)): ExactText.equal(left, right)
+        case (.string(let left), .string(let right)): TextOrder.equal(left, right)
         default: false
         }
     }
@@ -62,7 +62,7 @@ extension Leaf: Hashable {
         case .integer(let value): hasher.combine(value)
         case .double(let value):
             if let whole = Int64(exactly: value) { hasher.combine(whole) } else { hasher.combine(value) }
-        case .string(let text): ExactText.hash(text, into: &hasher)
+        case .string(let text): TextOrder.hash(text, into: &hasher)
         }
     }
 }

@@ -2,7 +2,7 @@ extension Node {
     /// The child under `key`; empty when there is none.
     public func child(_ key: String) -> Node {
         guard case .children(let children) = content else { return .empty }
-        let place = ChildOrder.find(key, in: children)
+        let place = ChildList.find(key, in: children)
         return place.isFound ? children[place.position].node : .empty
     }
 

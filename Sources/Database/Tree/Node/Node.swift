@@ -59,7 +59,7 @@ public struct Node: Sendable {
 
     /// A node of children in any order; of equal names the last counts, and empty ones are left out.
     public init(unsorted children: [Child], priority: Priority? = nil) {
-        self.init(sorted: ChildOrder.sorted(children), priority: priority)
+        self.init(sorted: ChildList.sorted(children), priority: priority)
     }
 
     /// Whether there is nothing: JSON's null.
@@ -110,7 +110,7 @@ extension Node {
     private mutating func set(_ node: Node, at path: ArraySlice<String>) {
         guard let key = path.first else { return self = node }
         var children = children
-        let place = ChildOrder.find(key, in: children)
+        let place = ChildList.find(key, in: children)
         guard place.isFound else {
             let child = Node.empty.setting(node, at: Path(Array(path.dropFirst())))
             guard !child.isEmpty else { return }
@@ -133,7 +133,7 @@ extension Node {
         guard let key = path.first else { return body(&self) }
         guard case .children(var children) = content else { return }
         content = .empty
-        let place = ChildOrder.find(key, in: children)
+        let place = ChildList.find(key, in: children)
         if place.isFound { children[place.position].node.update(at: path.dropFirst(), body) }
         content = .children(children)
     }
@@ -143,11 +143,11 @@ extension Node: Hashable {}
 
 extension Node.Child: Hashable {
     public static func == (left: Node.Child, right: Node.Child) -> Bool {
-        ExactText.equal(left.key, right.key) && left.node == right.node
+        TextOrder.equal(left.key, right.key) && left.node == right.node
     }
 
     public func hash(into hasher: inout Hasher) {
-        ExactText.hash(key, into: &hasher)
+        TextOrder.hash(key, into: &hasher)
         hasher.combine(node)
     }
 }

@@ -6,16 +6,16 @@ extension Path {
         self = try text.withUnsafeBufferPointer { (text) throws(PathError) -> Path in
             if percentEncoded, text.contains(UInt8(ascii: "%")) {
                 guard let decoded = PercentEncoding.decoded(text) else { throw PathError(kind: .invalidToken) }
-                return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathText(text).path() }
+                return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathParser(text).path() }
             }
-            return try PathText(text).path()
+            return try PathParser(text).path()
         }
     }
 
     /// Reads a path: keys between slashes, of which runs count as one and those at the edges as none.
     public init(parsing text: String) throws(PathError) {
         var text = text
-        let result = text.withUTF8 { text in Result { () throws(PathError) in try PathText(text).path() } }
+        let result = text.withUTF8 { text in Result { () throws(PathError) in try PathParser(text).path() } }
         self = try result.get()
     }
 
@@ -42,15 +42,15 @@ public struct Location: Sendable, Hashable {
     /// Reads a path as `Path` does, with `.priority` allowed as the last key.
     public init(parsing text: Span<UInt8>, percentEncoded: Bool = false) throws(PathError) {
         self = try text.withUnsafeBufferPointer { (text) throws(PathError) -> Location in
-            guard percentEncoded, text.contains(UInt8(ascii: "%")) else { return try PathText(text).location() }
+            guard percentEncoded, text.contains(UInt8(ascii: "%")) else { return try PathParser(text).location() }
             guard let decoded = PercentEncoding.decoded(text) else { throw PathError(kind: .invalidToken) }
-            return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathText(text).location() }
+            return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathParser(text).location() }
         }
     }
 }
 
 /// The text of a path, taken apart.
-struct PathText {
+struct PathParser {
     private let text: UnsafeBufferPointer<UInt8>
 
     init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }

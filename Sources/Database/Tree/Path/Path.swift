@@ -38,7 +38,7 @@ public struct Path: Sendable, CustomStringConvertible {
     /// Whether `other` is this place or below it.
     public func contains(_ other: Path) -> Bool {
         guard other.count >= count else { return false }
-        for index in segments.indices where !ExactText.equal(segments[index], other.segments[index]) { return false }
+        for index in segments.indices where !TextOrder.equal(segments[index], other.segments[index]) { return false }
         return true
     }
 
@@ -59,7 +59,7 @@ extension Path: Hashable {
     public static func == (left: Path, right: Path) -> Bool { left.count == right.count && left.contains(right) }
 
     public func hash(into hasher: inout Hasher) {
-        for segment in segments { ExactText.hash(segment, into: &hasher) }
+        for segment in segments { TextOrder.hash(segment, into: &hasher) }
     }
 }
 

@@ -106,7 +106,7 @@ extension IndexValue: Comparable {
     public static func == (left: IndexValue, right: IndexValue) -> Bool {
         switch (left, right) {
         case (.number(let left), .number(let right)): left == right
-        case (.string(let left), .string(let right)): ExactText.equal(left, right)
+        case (.string(let left), .string(let right)): TextOrder.equal(left, right)
         default: left.rank == right.rank
         }
     }
@@ -117,7 +117,7 @@ extension IndexValue: Comparable {
     func compared(to other: IndexValue) -> Int {
         switch (self, other) {
         case (.number(let left), .number(let right)): left < right ? -1 : left == right ? 0 : 1
-        case (.string(let left), .string(let right)): ExactText.withBytes(left, right) { ExactText.compareUTF16($0, $1) }
+        case (.string(let left), .string(let right)): TextOrder.withBytes(left, right) { TextOrder.compareUTF16($0, $1) }
         default: rank - other.rank
         }
     }
@@ -128,7 +128,7 @@ extension IndexValue: Hashable {
         hasher.combine(rank)
         switch self {
         case .number(let value): hasher.combine(value)
-        case .string(let text): ExactText.hash(text, into: &hasher)
+        case .string(let text): TextOrder.hash(text, into: &hasher)
         default: break
         }
     }

@@ -21,7 +21,7 @@ public struct Query: Sendable, Hashable {
         public static func == (left: KeyBound, right: KeyBound) -> Bool {
             switch (left, right) {
             case (.min, .min), (.max, .max): true
-            case (.key(let left), .key(let right)): ExactText.equal(left, right)
+            case (.key(let left), .key(let right)): TextOrder.equal(left, right)
             default: false
             }
         }
@@ -30,7 +30,7 @@ public struct Query: Sendable, Hashable {
             switch self {
             case .min: hasher.combine(0)
             case .max: hasher.combine(1)
-            case .key(let key): ExactText.hash(key, into: &hasher)
+            case .key(let key): TextOrder.hash(key, into: &hasher)
             }
         }
     }

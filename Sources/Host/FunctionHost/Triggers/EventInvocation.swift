@@ -5,7 +5,7 @@ import RealtimeDatabase
 import WorkerProtocol
 
 /// One attempt of a function at an event.
-final class EventInvocation: Invocation {
+final class EventInvocation: HostInvocation {
     private let event: OutboxEvent
     private var completion: ((AttemptResult) -> Void)?
 

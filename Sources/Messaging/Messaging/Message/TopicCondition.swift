@@ -2,7 +2,7 @@
 ///
 /// `&&` and `||` bind equally and from the left: `a || b && c` is `(a || b) && c`. At most five topics are named, so that what a
 /// condition says fits a table of 32 bits: one for each set of topics that a device may have of those that are named.
-public struct Condition: Sendable, Hashable {
+public struct TopicCondition: Sendable, Hashable {
     /// As it was written.
     public let text: String
     /// The topics that are named, each once.
@@ -51,7 +51,7 @@ struct ConditionParser {
     }
 
     private mutating func condition(depth: Int) -> UInt32? {
-        guard depth <= Condition.depthMax, var table = term(depth) else { return nil }
+        guard depth <= TopicCondition.depthMax, var table = term(depth) else { return nil }
         while true {
             skipBlanks()
             if take("&&") {
@@ -94,7 +94,7 @@ struct ConditionParser {
             takeWord("topics")
         else { return nil }
         memberCount += 1
-        guard memberCount <= Condition.membersMax else { return nil }
+        guard memberCount <= TopicCondition.membersMax else { return nil }
         let index = topics.firstIndex(of: name) ?? topics.count
         if index == topics.count { topics.append(name) }
         return Self.columns[index]

@@ -1,5 +1,5 @@
 /// Text compared by its bytes. `String` takes canonically equivalent texts as equal, which are two keys here.
-public enum ExactText {
+public enum TextOrder {
     /// Whether both are the same bytes.
     @inline(__always)
     public static func equal(_ left: String, _ right: String) -> Bool {

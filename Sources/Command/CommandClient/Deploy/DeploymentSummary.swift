@@ -43,7 +43,7 @@ public struct DeploymentChange: Sendable, Hashable {
 }
 
 /// What a deployment would do, or has done.
-public struct DeploymentPlan: Sendable, Hashable {
+public struct DeploymentSummary: Sendable, Hashable {
     /// The number of the deployment; nil where nothing was done.
     public let deployment: Int?
     /// The deployed state that it was made for, or that it made.
@@ -89,13 +89,13 @@ public struct DeploymentPlan: Sendable, Hashable {
     public func changes(_ actions: DeploymentChange.Action...) -> [DeploymentChange] { changes.filter { actions.contains($0.action) } }
 
     /// The same without the functions that are not meant.
-    public func keeping(_ isMeant: (DeploymentChange) -> Bool) -> DeploymentPlan {
-        DeploymentPlan(deployment: deployment, revision: revision, changes: changes.filter(isMeant))
+    public func keeping(_ isMeant: (DeploymentChange) -> Bool) -> DeploymentSummary {
+        DeploymentSummary(deployment: deployment, revision: revision, changes: changes.filter(isMeant))
     }
 
     /// The same where functions that vanished stay.
-    public var withoutDeletions: DeploymentPlan {
-        DeploymentPlan(
+    public var withoutDeletions: DeploymentSummary {
+        DeploymentSummary(
             deployment: deployment, revision: revision,
             changes: changes.map { change in
                 guard change.action == .delete else { return change }

@@ -1,5 +1,5 @@
 /// A word of an expression.
-struct Token {
+struct RuleToken {
     enum Kind {
         case number(Double)
         case string(String)

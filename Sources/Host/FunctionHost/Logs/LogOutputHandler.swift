@@ -3,7 +3,7 @@ import HearthJSON
 import Logging
 
 /// Sends the host's own swift-log lines to a ``LogOutput``.
-struct HostLogHandler: LogHandler {
+struct LogOutputHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
     let label: String
@@ -55,6 +55,6 @@ extension LogOutput {
     ///
     /// - Parameter isForTerminals: false for lines that a person reads in other words elsewhere.
     func logger(level: Logger.Level, isForTerminals: Bool = true) -> Logger {
-        Logger(label: "hearth") { HostLogHandler(label: $0, output: self, level: level, isForTerminals: isForTerminals) }
+        Logger(label: "hearth") { LogOutputHandler(label: $0, output: self, level: level, isForTerminals: isForTerminals) }
     }
 }

@@ -1,5 +1,5 @@
 /// Children by their keys.
-enum ChildOrder {
+enum ChildList {
     private static let linearMax = 8
 
     /// `children` in key order; of equal keys the last one stays.
@@ -17,7 +17,7 @@ enum ChildOrder {
         var result: [Int] = []
         result.reserveCapacity(indices.count)
         for index in indices {
-            if let last = result.last, ExactText.equal(children[last].key, children[index].key) { result.removeLast() }
+            if let last = result.last, TextOrder.equal(children[last].key, children[index].key) { result.removeLast() }
             result.append(index)
         }
         return result
@@ -34,7 +34,7 @@ enum ChildOrder {
 
     /// Where the child `key` stands, or would have to be put in.
     static func find(_ key: String, in children: [Node.Child]) -> (position: Int, isFound: Bool) {
-        if children.count <= linearMax, let position = children.firstIndex(where: { ExactText.equal($0.key, key) }) {
+        if children.count <= linearMax, let position = children.firstIndex(where: { TextOrder.equal($0.key, key) }) {
             return (position, true)
         }
         var low = 0

@@ -39,7 +39,7 @@ public struct DeployedPlugin {
 }
 
 /// What is asked of the host.
-public struct DeploymentRequest {
+public struct DeploymentSubmission {
     /// The plugins whose functions are meant; the host refuses one whose library it lacks.
     public var plugins: [DeployedPlugin]
     /// The names of the functions that are meant; nil for all of the plugins.

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The few things that reading a configuration asks of the file system.
-enum FileSystem {
+enum FileProbe {
     /// Nil when nothing is there.
     static func mode(_ path: String) -> mode_t? {
         var status = stat()

@@ -1,5 +1,5 @@
 /// A value that only the server can know (spec database 2.7).
-public enum ServerValue: Sendable, Hashable {
+public enum PendingServerValue: Sendable, Hashable {
     /// The milliseconds since 1970 at which the request is carried out.
     case timestamp
     /// What is there plus a number.

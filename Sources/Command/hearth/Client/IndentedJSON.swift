@@ -1,7 +1,7 @@
 import HearthJSON
 
 /// JSON with a line for each member, as people read it.
-enum PrettyJSON {
+enum IndentedJSON {
     static func text(_ value: JSONValue) -> String {
         var text = ""
         append(value, indentation: "", to: &text)

@@ -6,13 +6,13 @@ import Synchronization
 ///
 /// libuv's pool is not used: it ends the process where it can start no thread, and tells its loop of each piece of work by `uv_async_send`,
 /// for which see ``WakeUp``. Nor is libdispatch, which ends the process where it can open no descriptor.
-final class ThreadPool: @unchecked Sendable {
+final class SharedThreads: @unchecked Sendable {
     // Unchecked: a semaphore is made to be used from any thread, and the rest is behind the mutex or never changes.
 
     /// For work that blocks: files, password hashes, processes that are started.
-    static let blocking = ThreadPool(threadsMax: 4)
+    static let blocking = SharedThreads(threadsMax: 4)
     /// For Swift's tasks, which compute and do not block.
-    static let tasks = ThreadPool(threadsMax: min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 2), 16))
+    static let tasks = SharedThreads(threadsMax: min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 2), 16))
 
     private struct State: ~Copyable {
         var threads = 0
@@ -90,7 +90,7 @@ final class ThreadPool: @unchecked Sendable {
         try start()
         linux_take_swift_tasks { job in
             let job = SwiftJob(address: UInt(bitPattern: job))
-            ThreadPool.tasks.run { job.run() }
+            SharedThreads.tasks.run { job.run() }
         }
     }
 

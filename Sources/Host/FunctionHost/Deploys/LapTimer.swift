@@ -1,7 +1,7 @@
 import EventLoop
 
 /// Measures the parts of something.
-struct Stopwatch {
+struct LapTimer {
     private var last = EventLoop.monotonicNanoseconds()
 
     /// Milliseconds since the last lap.

@@ -1,7 +1,7 @@
 import EventLoop
 
 /// How long an operation waits, and how long it takes. Nanoseconds of `CLOCK_MONOTONIC`.
-struct Stopwatch: Sendable {
+struct OperationTimer: Sendable {
     private let asked = EventLoop.monotonicNanoseconds()
     private var begun: UInt64?
     private var paused: UInt64?

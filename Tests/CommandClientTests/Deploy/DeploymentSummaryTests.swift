@@ -5,14 +5,14 @@ import Testing
 
 @testable import CommandClient
 
-@Suite struct DeploymentPlanTests {
+@Suite struct DeploymentSummaryTests {
     @Test func answersAreRead() throws {
         let text = #"""
             {"deployment": 4, "revision": 12, "new": 1, "changes": [
                 {"function": "a", "plugin": "P", "action": "update", "reason": "library", "fromVersion": 2, "toVersion": 3, "more": {}},
                 {"function": "b", "plugin": "P", "action": "keep"}]}
             """#
-        let plan = try #require(DeploymentPlan(try JSONValue(parsing: text)))
+        let plan = try #require(DeploymentSummary(try JSONValue(parsing: text)))
         #expect((plan.deployment, plan.revision) == (4, 12))
         #expect(plan.changes[0] == DeploymentChange(function: "a", plugin: "P", action: .update, reason: "library", fromVersion: 2, toVersion: 3))
         #expect(plan.changes[0].json == ["function": "a", "plugin": "P", "action": "update", "reason": "library", "fromVersion": 2, "toVersion": 3])
@@ -25,14 +25,14 @@ import Testing
         #"{"revision": 1, "changes": [{"function": "a", "action": "explode"}]}"#,
     ])
     func whatIsNoPlan(text: String) throws {
-        #expect(DeploymentPlan(try JSONValue(parsing: text)) == nil)
+        #expect(DeploymentSummary(try JSONValue(parsing: text)) == nil)
     }
 
     @Test func requestsSayWhatIsMeant() throws {
         let file = try ArtifactFile(try Self.file("library"))
         let plugin = DeployedPlugin(
             name: "P", file: file, environment: ["B": "2", "A": "1"], functions: ["a": ["concurrency": 1]])
-        let request = DeploymentRequest(plugins: [plugin], names: ["a", "b-c"], validatesOnly: false, removes: true, expectedRevision: 7)
+        let request = DeploymentSubmission(plugins: [plugin], names: ["a", "b-c"], validatesOnly: false, removes: true, expectedRevision: 7)
         #expect(
             request.json == [
                 "plugins": ["P": [

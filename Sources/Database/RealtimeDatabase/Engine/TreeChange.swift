@@ -2,7 +2,7 @@ public import Rules
 public import Tree
 
 /// What one committed write did, for whoever listens.
-public struct Change: Sendable {
+public struct TreeChange: Sendable {
     /// Where: the set node's path, or the base of an update.
     public var path: Path
     /// What.
@@ -22,7 +22,7 @@ public struct Change: Sendable {
 /// What a listener hears.
 public enum ListenerNews: Sendable {
     /// A write at, above or below the path was committed.
-    case changed(Change)
+    case changed(TreeChange)
     /// Other rules are in force.
     case rulesChanged(RuleSet)
 }
