@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func queriesAreJSON() {
-        var query = QueryParameters()
+        var query = QueryOptions()
         query.order = .child("a/b")
         query.startAt = "12"
         query.endAt = "text"

@@ -1,4 +1,5 @@
 import HearthBytes
+import Glibc
 
 /// A document with the name of the file that it came from.
 struct SourceText: Sendable {
@@ -49,5 +50,32 @@ struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
         guard inner.starts(with: outer) else { return false }
         let next = inner.dropFirst(outer.count).first
         return next == nil || next == UInt8(ascii: ".") || next == UInt8(ascii: "[")
+    }
+}
+
+/// The few things that reading a configuration asks of the file system.
+enum FileProbe {
+    /// Nil when nothing is there.
+    static func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode : nil
+    }
+
+    static func isRegularFile(_ path: String) -> Bool {
+        mode(path).map { $0 & S_IFMT == S_IFREG } ?? false
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
+        mode(path).map { $0 & S_IFMT == S_IFDIR } ?? false
+    }
+
+    static func isReadable(_ path: String) -> Bool {
+        access(path, R_OK) == 0
+    }
+
+    static func join(_ directory: String, _ path: String) -> String {
+        if path.hasPrefix("/") || directory == "." && path != "." { return path }
+        if path == "." { return directory }
+        return directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why a token was refused. What a client is told is always the same; this is for the log, and holds nothing of the token.
 public enum TokenRefusal: Error, Sendable, Equatable, CaseIterable {
     /// Longer than ``TokenVerifier/tokenBytesMax``.
@@ -52,5 +54,37 @@ extension TokenRefusal: CustomStringConvertible {
         case .notYetValid: "The token is not valid yet."
         case .time: "One of the token's times is missing or not a whole number."
         }
+    }
+}
+
+/// A token that was found good.
+public struct VerifiedToken: Sendable, Equatable {
+    /// `sub`: the user's id in an ID token, the app's id in an App Check token. 1 to 128 UTF-16 units.
+    public let subject: String
+    /// The payload as the issuer wrote it: a JSON object in UTF-8.
+    public let claims: [UInt8]
+    /// `exp`, in seconds since 1970.
+    public let expires: Int
+    /// When it is refused from on: `exp` and the allowed difference between clocks, in seconds since 1970.
+    public let validUntil: Int
+    /// Whether nobody signed it. True in development only, and then the token proves nothing.
+    public let isUnsigned: Bool
+}
+
+/// Where this room reads the time: whole seconds since 1970, as tokens carry them. Tests bring their own.
+public struct TokenClock: Sendable {
+    private let read: @Sendable () -> Int
+
+    /// A clock that `read` stands for; called from any thread.
+    public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
+
+    /// Whole seconds since 1970.
+    public func now() -> Int { read() }
+
+    /// The machine's clock.
+    public static let system = TokenClock {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return time.tv_sec
     }
 }

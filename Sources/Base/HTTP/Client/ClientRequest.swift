@@ -54,3 +54,72 @@ public struct ClientRequest: Sendable {
         }
     }
 }
+
+/// What a server answered.
+public struct ClientResponse: Sendable {
+    /// The status code, for example 200.
+    public let status: Int
+    /// Names in lower case, in the order they came; of the last answer where redirects were followed.
+    public let headers: [(name: String, value: String)]
+    /// As it came, at most ``ClientRequest/responseBytesMax`` bytes.
+    public let body: [UInt8]
+
+    /// The value of the first header of this name, which is given in lower case.
+    public func header(_ lowercaseName: String) -> String? {
+        headers.first { $0.name == lowercaseName }?.value
+    }
+
+    /// For how many seconds from now the answer may be kept: `max-age` of `Cache-Control` less `Age` (RFC 9111 section 4.2).
+    /// Nil where the answer does not say, and 0 for `no-store` and `no-cache`.
+    public var maxAgeSeconds: Int? {
+        var found: Int?
+        for (name, value) in headers where name == "cache-control" {
+            for directive in value.split(separator: ",") {
+                let text = directive.lowercased().filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+                if text == "no-store" || text == "no-cache" { return 0 }
+                if text.hasPrefix("max-age=") { found = Int(text.dropFirst("max-age=".count)).map { max(0, $0) } ?? found }
+            }
+        }
+        let age = header("age").flatMap { Int($0) } ?? 0
+        return found.map { max(0, $0 - max(0, age)) }
+    }
+}
+
+/// Why ``HTTPClient`` has no answer.
+public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What a caller can act on.
+    public enum Kind: Sendable, Equatable {
+        /// The request is not one that can be sent.
+        case invalidRequest
+        /// libcurl is not on this machine, or is of no use.
+        case unavailable
+        /// No connection: the name is unknown, the server refuses, the network is down.
+        case connect
+        /// Every address that the name leads to is one that the client does not connect to.
+        case forbiddenAddress
+        /// The server's certificate is not trusted, or the handshake failed.
+        case tls
+        /// ``ClientRequest/timeoutMilliseconds`` went by.
+        case timeout
+        /// The answer is longer than ``ClientRequest/responseBytesMax``.
+        case responseTooLarge
+        /// More redirects than ``ClientRequest/redirectsMax``, or one to another protocol.
+        case redirect
+        /// The connection broke, or what came is not HTTP.
+        case transfer
+        /// The task that sent it was cancelled, or the client was closed.
+        case cancelled
+    }
+
+    /// What a caller can act on.
+    public let kind: Kind
+    /// One sentence for a log. It holds neither headers nor the address.
+    public let message: String
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    public var description: String { message }
+}

@@ -15,7 +15,7 @@ final class HTTPConnection: StreamHandler {
         case body
         /// The request is complete, its answer is not.
         case answering
-        /// The connection is a WebSocket's.
+        /// The connection has changed to another protocol.
         case upgraded
         /// The last answer has been queued; what still comes in is thrown away.
         case closing
@@ -28,7 +28,8 @@ final class HTTPConnection: StreamHandler {
     var index = 0
     var phase = Phase.idle
     var exchange: HTTPExchange?
-    private var webSocket: WebSocket?
+    /// The protocol that took the connection over; nil for HTTP.
+    private var upgraded: (any UpgradedProtocol)?
     var backlog = ByteBuffer()
     var scan = HeadScan()
     var hasSkippedBlankLine = false
@@ -75,7 +76,7 @@ final class HTTPConnection: StreamHandler {
                 updateReading()
             }
         }
-        if webSocket != nil { countWaiting() }
+        if upgraded != nil { countWaiting() }
     }
 
     func memory(for stream: Stream) -> MemoryCharge { MemoryCharge(server.memory.answers, memoryShare) }
@@ -92,7 +93,7 @@ final class HTTPConnection: StreamHandler {
 
     func streamDidDrain(_ stream: Stream) {
         if let exchange { exchange.observer?.exchangeDidDrain(exchange) }
-        webSocket?.didDrain()
+        upgraded?.didDrain()
         processBacklog()
     }
 
@@ -105,7 +106,7 @@ final class HTTPConnection: StreamHandler {
         backlog.clear(keepingAtMost: 0)
         waitingCharge.set(to: 0)
         giveUpExchange()
-        giveUpWebSocket()
+        endUpgrade()
         server.didClose(self)
     }
 
@@ -146,10 +147,10 @@ final class HTTPConnection: StreamHandler {
             case .answering:
                 return used
             case .upgraded:
-                guard let webSocket else { return input.count }
-                // Whoever sends and does not read would have answers pile up: what he says waits until he has read them.
+                guard let upgraded else { return input.count }
+                // A peer that sends and does not read would make answers pile up: read on only when it has read them.
                 guard !rest.isEmpty, !stream.isCongested else { return used }
-                webSocket.receive(rest)
+                upgraded.receive(rest)
                 return input.count
             case .closing:
                 phaseSince = stream.loop.nowMilliseconds
@@ -180,11 +181,11 @@ final class HTTPConnection: StreamHandler {
     }
 
     private func countWaiting() {
-        let count = backlog.count + (webSocket?.unfinishedBytes ?? 0)
+        let count = backlog.count + (upgraded?.unfinishedBytes ?? 0)
         guard count > 4096 || waitingCharge.bytes != 0 else { return }
         if !waitingCharge.isBound { waitingCharge = MemoryCharge(server.memory.requests, memoryShare) }
-        guard webSocket != nil else { return waitingCharge.set(to: count) }
-        if waitingCharge.grow(to: count) != .granted { webSocket?.giveUp() } else { waitingCharge.set(to: count) }
+        guard upgraded != nil else { return waitingCharge.set(to: count) }
+        if waitingCharge.grow(to: count) != .granted { upgraded?.giveUp() } else { waitingCharge.set(to: count) }
     }
 
     /// The receiver of a streamed body can take more.
@@ -234,7 +235,7 @@ final class HTTPConnection: StreamHandler {
         backlog.clear(keepingAtMost: 0)
         waitingCharge.set(to: 0)
         giveUpExchange()
-        giveUpWebSocket()
+        endUpgrade()
         stream.finish()
         if peerHasEnded { closeWhenFlushed() } else { updateReading() }
     }
@@ -256,24 +257,24 @@ final class HTTPConnection: StreamHandler {
         server.recycle(exchange)
     }
 
-    // MARK: WebSockets
+    // MARK: Upgrades
 
-    /// From here on the connection is a WebSocket's; its request is answered.
-    func upgrade(to socket: WebSocket) {
+    /// Hands the connection over to another protocol. The request has been answered.
+    func upgrade(to next: any UpgradedProtocol) {
         guard let exchange else { return }
         self.exchange = nil
         exchange.observer = nil
         exchange.detach()
         server.recycle(exchange)
-        webSocket = socket
+        upgraded = next
         phase = .upgraded
         if !isAdvancing { processBacklog() }
     }
 
-    private func giveUpWebSocket() {
-        let socket = webSocket
-        webSocket = nil
-        socket?.connectionDidEnd()
+    private func endUpgrade() {
+        let ended = upgraded
+        upgraded = nil
+        ended?.connectionDidEnd()
     }
 
     // MARK: Deadlines
@@ -307,7 +308,7 @@ final class HTTPConnection: StreamHandler {
             if elapsed >= bodyPatience { checkBody() }
         case .closing:
             if pending == 0, peerHasEnded || elapsed >= limits.lingerMilliseconds || now >= closesAt { stream.close() }
-        case .upgraded: webSocket?.check(now)
+        case .upgraded: upgraded?.check(now)
         case .answering, .closed: break
         }
     }

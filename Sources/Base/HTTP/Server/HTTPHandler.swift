@@ -81,3 +81,19 @@ public struct HTTPErrorBody: Sendable {
         self.body = body
     }
 }
+
+/// The protocol that a connection speaks after an upgrade, such as a `WebSocket`. The connection calls it on its loop.
+protocol UpgradedProtocol: AnyObject {
+    /// Bytes of messages that are not complete yet. The connection charges them to the memory budget.
+    var unfinishedBytes: Int { get }
+    /// Takes all of the bytes.
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>)
+    /// Most of the outbox has been sent.
+    func didDrain()
+    /// Ends the connection because no memory is left for the unfinished message.
+    func giveUp()
+    /// Checks deadlines. Called from time to time with the loop's clock in milliseconds.
+    func check(_ now: UInt64)
+    /// The connection has closed. The last call.
+    func connectionDidEnd()
+}

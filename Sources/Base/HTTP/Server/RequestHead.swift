@@ -1,4 +1,5 @@
 import Glibc
+import CLLHTTP
 
 /// A request's head: its bytes, and where in them the parts are.
 ///
@@ -140,5 +141,51 @@ extension UnsafeBufferPointer where Element == UInt8 {
             if folded != text.utf8Start[index] { return false }
         }
         return true
+    }
+}
+
+/// A request's method. Equal to one of the names below, or to another that the parser knows.
+public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    /// llhttp's number.
+    public let rawValue: UInt8
+
+    /// The method of llhttp's number.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The methods that servers commonly tell apart.
+    public static let delete = HTTPMethod(HTTP_DELETE)
+    public static let get = HTTPMethod(HTTP_GET)
+    public static let head = HTTPMethod(HTTP_HEAD)
+    public static let post = HTTPMethod(HTTP_POST)
+    public static let put = HTTPMethod(HTTP_PUT)
+    public static let connect = HTTPMethod(HTTP_CONNECT)
+    public static let options = HTTPMethod(HTTP_OPTIONS)
+    public static let trace = HTTPMethod(HTTP_TRACE)
+    public static let patch = HTTPMethod(HTTP_PATCH)
+
+    init(_ method: llhttp_method) { rawValue = UInt8(truncatingIfNeeded: method.rawValue) }
+
+    /// The name in capitals, for example `POST`.
+    public var description: String { String(cString: llhttp_method_name(llhttp_method(UInt32(rawValue)))) }
+}
+
+/// Which bytes may stand where in a head.
+enum FieldSyntax {
+    /// Whether `byte` may be part of a method or a field name (RFC 9110 section 5.6.2).
+    @inline(__always)
+    static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x5E...0x7A, 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+
+    /// Whether `byte` may be part of a Host field: a name, an address, a port (RFC 3986 section 3.2.2, without user info).
+    static func isAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x2D, 0x2E, 0x5F, 0x7E, 0x3A, 0x5B, 0x5D, 0x25, 0x21, 0x24, 0x26...0x2C, 0x3B, 0x3D: true
+        default: false
+        }
     }
 }

@@ -22,7 +22,7 @@ extension WebSocketHandler {
 ///
 /// Pings are answered, and the peer is pinged when it is silent. A peer that breaks a rule is told so with a close; one that does not
 /// take what it is sent is not listened to.
-public final class WebSocket {
+public final class WebSocket: UpgradedProtocol {
     private enum State {
         case open
         /// A close was sent; the peer's is awaited.

@@ -1,5 +1,6 @@
 import HearthBytes
 public import HearthJSON
+import Glibc
 
 /// Calls functions of a host as a client would, and starts event functions by hand.
 public final class FunctionCaller {
@@ -177,5 +178,49 @@ public struct SyntheticEvent: Sendable {
         var object: JSONObject = ["before": before, "after": after, "params": .object(params), "authType": .string(authType)]
         if let authID { object["authId"] = .string(authID) }
         return .object(object)
+    }
+}
+
+/// ID tokens without a signature, as the Firebase emulators make them.
+enum UnsignedToken {
+    /// A token that is valid for an hour from now on.
+    static func make(uid: String, project: String, claims: JSONObject) -> String {
+        let now = Int64(time(nil))
+        var all: JSONObject = [
+            "sub": .string(uid), "user_id": .string(uid), "aud": .string(project), "iss": .string("https://securetoken.google.com/\(project)"),
+            "iat": .int(now), "auth_time": .int(now), "exp": .int(now + 3600), "firebase": ["sign_in_provider": "custom", "identities": [:]],
+        ]
+        for (name, value) in claims { all[name] = value }
+        return "\(encoded(["alg": "none", "typ": "JWT"])).\(encoded(.object(all)))."
+    }
+
+    private static func encoded(_ json: JSONValue) -> String { Base64URL.text(json.serialized()) }
+}
+
+/// Takes a stream of server-sent events apart (HTML Standard, section 9.2.6).
+struct ServerSentEvents {
+    private var line: [UInt8] = []
+    private var data: [UInt8] = []
+
+    /// The data of the events that are complete with this piece.
+    mutating func events(in piece: Span<UInt8>) -> [[UInt8]] {
+        var events: [[UInt8]] = []
+        for index in 0..<piece.count {
+            let byte = piece[index]
+            guard byte == UInt8(ascii: "\n") else {
+                if byte != UInt8(ascii: "\r") { line.append(byte) }
+                continue
+            }
+            if line.isEmpty {
+                if !data.isEmpty { events.append(data) }
+                data = []
+            } else if line.starts(with: Array("data:".utf8)) {
+                let value = line.dropFirst(5)
+                if !data.isEmpty { data.append(UInt8(ascii: "\n")) }
+                data += value.first == UInt8(ascii: " ") ? value.dropFirst() : value
+            }
+            line = []
+        }
+        return events
     }
 }

@@ -1,3 +1,5 @@
+import HearthBytes
+
 /// How a text is imported.
 public struct ImportOptions: Sendable, Hashable {
     /// About how many bytes one request carries. A request is one transaction of the host: the longer, the longer others wait.
@@ -33,4 +35,32 @@ public struct ImportFailure: Error, Sendable {
     public let writtenBytes: Int
     /// The bytes of the text that the refused request was made of.
     public let source: Range<Int>?
+}
+
+/// Some values that are written by one request: all of them or none.
+struct ImportBatch {
+    /// The body of a multi-path PATCH.
+    private(set) var body: [UInt8] = [UInt8(ascii: "{")]
+    private(set) var count = 0
+    /// The bytes of the text that the values come from.
+    private(set) var source: Range<Int>
+
+    /// An empty batch of what follows byte `start` of the text.
+    init(from start: Int) { source = start..<start }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ piece: JSONPiece) {
+        if count > 0 { body.append(UInt8(ascii: ",")) }
+        body.append(UInt8(ascii: "\""))
+        body += piece.path
+        body.append(UInt8(ascii: "\""))
+        body.append(UInt8(ascii: ":"))
+        body += piece.value
+        count += 1
+        source = source.lowerBound..<piece.end
+    }
+
+    /// The whole body.
+    var closed: [UInt8] { body + [UInt8(ascii: "}")] }
 }

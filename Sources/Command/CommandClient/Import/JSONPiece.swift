@@ -1,3 +1,6 @@
+import HearthJSON
+import HearthBytes
+
 /// A value of a big text, and where it belongs.
 public struct JSONPiece: Sendable, Hashable {
     /// Where, from the root of the text: keys as they stand between quotes in JSON, joined by `/`. Empty for the root itself.
@@ -45,5 +48,110 @@ public struct JSONSplitLimits: Sendable, Hashable {
         self.depthMax = depthMax
         self.stringBytesMax = stringBytesMax
         self.keyBytesMax = keyBytesMax
+    }
+}
+
+extension JSONPiece {
+    /// The path's keys, without the escapes of JSON.
+    public var keys: [String] {
+        guard !path.isEmpty else { return [] }
+        return path.split(separator: UInt8(ascii: "/")).map { key in
+            let quoted = [UInt8(ascii: "\"")] + key + [UInt8(ascii: "\"")]
+            return (try? JSONValue(parsing: quoted))?.string ?? String(decoding: key, as: UTF8.self)
+        }
+    }
+}
+
+extension JSONSplitter {
+    /// How much longer than its content the text of a string can be: `\u0000` is one byte.
+    private static let escapeRatio = 6
+    private static let numberBytesMax = 4096
+
+    /// Reads a string whose first quote is at `position`, over as many pieces of text as it takes.
+    ///
+    /// - Returns: its text with both quotes, nil while its end is not there.
+    mutating func scanString() throws(JSONSplitError) -> (text: Range<Int>, isPlain: Bool)? {
+        var state = unfinishedString ?? UnfinishedString(start: position, position: position + 1, isPlain: true)
+        let end = window.withUnsafeBytes { bytes -> Int? in
+            var index = state.position - windowStart
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte == UInt8(ascii: "\"") { return windowStart + index }
+                if byte < 0x20 { break }
+                if byte == UInt8(ascii: "\\") {
+                    state.isPlain = false
+                    if index + 1 >= bytes.count { break }
+                    index += 1
+                }
+                if byte >= 0x80 { state.isPlain = false }
+                index += 1
+            }
+            state.position = windowStart + index
+            return nil
+        }
+        guard let end else {
+            if state.position < windowEnd, byte(at: state.position) < 0x20 {
+                throw error("a control character in a string must be escaped", at: state.position)
+            }
+            guard state.position - state.start <= limits.stringBytesMax * Self.escapeRatio + 2 else {
+                throw error("a string is longer than \(limits.stringBytesMax) bytes", at: state.start)
+            }
+            unfinishedString = state
+            return nil
+        }
+        unfinishedString = nil
+        let range = state.start..<(end + 1)
+        if !state.isPlain { try validate(range) }
+        return (range, state.isPlain)
+    }
+
+    /// Reads a number or a word.
+    ///
+    /// - Returns: its text, nil while more of it may come.
+    mutating func scanWord() throws(JSONSplitError) -> Range<Int>? {
+        var end = position
+        scan: while end < windowEnd {
+            switch byte(at: end) {
+            case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"),
+                UInt8(ascii: "\t"), UInt8(ascii: ":"), UInt8(ascii: "\""), UInt8(ascii: "["), UInt8(ascii: "{"):
+                break scan
+            default: end += 1
+            }
+            guard end - position <= Self.numberBytesMax else { throw error("this is not a value") }
+        }
+        if end == windowEnd, !isFinished { return nil }
+        guard end > position else { throw error("a value is missing here") }
+        try validate(position..<end)
+        return position..<end
+    }
+
+    /// Has the grammar's own reader look at one token.
+    private func validate(_ range: Range<Int>) throws(JSONSplitError) {
+        do throws(JSONError) {
+            _ = try JSONScan.validate(window.bytes.extracting((range.lowerBound - windowStart)..<(range.upperBound - windowStart)))
+        } catch {
+            // Of a string the place in it is worth knowing; a word is wrong as a whole.
+            let isString = byte(at: range.lowerBound) == UInt8(ascii: "\"")
+            throw self.error(Self.phrase(error), at: isString ? range.lowerBound + error.offset : range.lowerBound)
+        }
+    }
+
+    private static func phrase(_ error: JSONError) -> String {
+        switch error.kind {
+        case .unexpectedByte, .trailingBytes, .unexpectedEnd: "not a valid value"
+        case .invalidNumber: "not a valid number"
+        case .numberOutOfRange: "the number is out of range"
+        case .invalidEscape: "unknown escape sequence in a string"
+        case .controlCharacter: "a control character in a string must be escaped"
+        case .invalidUTF8: "the bytes are not UTF-8"
+        case .tooDeep, .tooLong: "the value is too long"
+        }
+    }
+
+    /// What a string says, without escapes; `range` includes the quotes.
+    func content(_ range: Range<Int>, isPlain: Bool) -> [UInt8] {
+        if isPlain { return text((range.lowerBound + 1)..<(range.upperBound - 1)) }
+        guard let value = try? JSONValue(parsing: text(range)), let string = value.string else { return [] }
+        return Array(string.utf8)
     }
 }

@@ -116,43 +116,6 @@ struct CallerOptions: ParsableArguments {
     }
 }
 
-/// What somebody types as data.
-enum CallData {
-    private static let bytesMax = 64 << 20
-
-    /// nil where nothing was said.
-    static func json(_ argument: String?) throws(ClientFailure) -> JSONValue? {
-        guard let argument else { return nil }
-        let (text, name) = try content(argument)
-        return try parsed(text, name)
-    }
-
-    /// The text behind an argument, and what to call it.
-    static func content(_ argument: String) throws(ClientFailure) -> (text: String, name: String) {
-        guard argument == "-" || argument.hasPrefix("@") else { return (argument, "the data") }
-        let input = try InputData(data: nil, file: argument == "-" ? "-" : String(argument.dropFirst()))
-        var buffer = ByteBuffer()
-        var count = -1
-        while count != buffer.count {
-            count = buffer.count
-            try input.read(into: &buffer)
-            if buffer.count > bytesMax { throw ClientFailure(.invalidInput, "\(input.name) has more than 64 MiB, which is the limit for a call") }
-        }
-        return (buffer.string(), input.name)
-    }
-
-    static func parsed(_ text: String, _ name: String) throws(ClientFailure) -> JSONValue {
-        do throws(RelaxedJSONError) {
-            return try RelaxedJSON.value(of: text)
-        } catch {
-            let place = text.utf8.prefix(error.offset)
-            let line = place.count { $0 == UInt8(ascii: "\n") } + 1
-            let column = place.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
-            throw ClientFailure(.invalidInput, "\(name) is not JSON (\(line):\(column): \(error.message))")
-        }
-    }
-}
-
 extension FunctionFailure {
     /// One sentence for a person.
     var sentence: String {

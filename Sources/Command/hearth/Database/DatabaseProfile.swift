@@ -1,6 +1,8 @@
 import ArgumentParser
 import CommandClient
 import HearthJSON
+import Glibc
+import Synchronization
 
 /// `hearth database:profile`: what is done to a database, and how long it takes.
 struct DatabaseProfile: HostCommand {
@@ -36,5 +38,152 @@ struct DatabaseProfile: HostCommand {
         let recording = ProfileRecording(collapses: !showsEach, seconds: duration, printsEach: raw)
         let report = try recording.run(client, instance: database.instance)
         return raw ? Outcome() : Outcome(text: report.text, json: report.json)
+    }
+}
+
+/// Takes in what a host tells of a database, on a thread of its own, until this one is asked to end.
+final class ProfileRecording: Sendable {
+    private struct State {
+        var report: ProfileReport
+        var hasBegun = false
+        var failure: ClientFailure?
+    }
+
+    private let state: Mutex<State>
+    private let seconds: Int?
+    private let printsEach: Bool
+
+    /// - Parameters:
+    ///   - seconds: how long it takes; nil for as long as nobody ends it.
+    ///   - printsEach: whether every operation is printed as it comes.
+    init(collapses: Bool, seconds: Int?, printsEach: Bool) {
+        state = Mutex(State(report: ProfileReport(collapses: collapses)))
+        self.seconds = seconds
+        self.printsEach = printsEach
+    }
+
+    /// Records until the time is over, or Ctrl-C, or until the host goes.
+    ///
+    /// - Throws: why the host does not tell.
+    func run(_ client: HostClient, instance: String?) throws(ClientFailure) -> ProfileReport {
+        var signals = sigset_t()
+        // The last is how the other thread says that it has ended.
+        for signal in [SIGINT, SIGTERM, SIGALRM, SIGUSR1] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        try startThread(client, instance)
+        // It is interrupted where a shell stops this program and has it go on.
+        while sigwaitinfo(&signals, nil) < 0 {}
+        let state = state.withLock { $0 }
+        if let failure = state.failure {
+            guard state.hasBegun else { throw failure }
+            Terminal.writeError("hearth: \(failure.message)")
+        }
+        return state.report
+    }
+
+    private func startThread(_ client: HostClient, _ instance: String?) throws(ClientFailure) {
+        final class Work {
+            let recording: ProfileRecording
+            let client: HostClient
+            let instance: String?
+            init(_ recording: ProfileRecording, _ client: HostClient, _ instance: String?) {
+                (self.recording, self.client, self.instance) = (recording, client, instance)
+            }
+        }
+        var thread = pthread_t()
+        let argument = Unmanaged.passRetained(Work(self, client, instance)).toOpaque()
+        let result = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+                work.recording.record(work.client, work.instance)
+                kill(getpid(), SIGUSR1)
+                return nil
+            }, argument)
+        guard result != 0 else { return }
+        Unmanaged<Work>.fromOpaque(argument).release()
+        throw ClientFailure(.invalidInput, "no thread can be started: \(String(cString: strerror(result)).lowercased())")
+    }
+
+    private func record(_ client: HostClient, _ instance: String?) {
+        var failure = ClientFailure(.interrupted, "the host at \(client.url) has gone; the profile ends there")
+        do throws(ClientFailure) {
+            try client.profile(instance: instance, began: begin) { add($0) }
+        } catch {
+            failure = error
+        }
+        state.withLock { $0.failure = failure }
+    }
+
+    private func begin() {
+        state.withLock { $0.hasBegun = true }
+        Terminal.writeError("Profiling. Ctrl-C ends it.")
+        if let seconds { alarm(UInt32(clamping: seconds)) }
+    }
+
+    private func add(_ operation: JSONValue) {
+        state.withLock { $0.report.add(operation) }
+        if printsEach { Terminal.write(operation.description) }
+    }
+}
+
+extension ProfileReport {
+    /// For people.
+    var text: String {
+        var lines = ["\(count) operations in \(Stopwatch.text(Double(milliseconds) / 1000))"]
+        if lost > 0 { lines.append("\(lost) more came too quickly to be told.") }
+        if clients != (0, 0) { lines.append("\(clients.come) streams began, \(clients.gone) ended.") }
+        for (name, sums) in tables where !sums.isEmpty {
+            lines += ["", name.prefix(1).uppercased() + name.dropFirst()]
+            let rows = sums.sorted.map { path, sum in
+                [
+                    PrintableText.line(Self.text(path)), "\(sum.count)", Self.text(sum.averageMillis), sum.averageWaitMillis.map(Self.text) ?? "",
+                    "\(sum.denied)", ByteCount.text(sum.bytes),
+                ]
+            }
+            lines += TextTable.lines([["PATH", "COUNT", "TIME", "WAIT", "DENIED", "BYTES"]] + rows, indent: "  ")
+        }
+        guard !unindexed.isEmpty else { return lines.joined(separator: "\n") }
+        lines += ["", "Queries without an index"]
+        let rows = withoutIndex.map { [PrintableText.line(Self.text($0.path)), PrintableText.line($0.order), "\($0.count)"] }
+        lines += TextTable.lines([["PATH", "INDEX", "COUNT"]] + rows, indent: "  ")
+        return lines.joined(separator: "\n")
+    }
+
+    /// For programs.
+    var json: JSONValue {
+        var result: JSONObject = [
+            "operations": .int(Int64(count)), "lost": .int(Int64(lost)), "totalTime": .int(Int64(milliseconds)),
+            "connects": .int(Int64(clients.come)), "disconnects": .int(Int64(clients.gone)),
+        ]
+        for (name, sums) in tables { result[name] = .array(sums.sorted.map { .object(Self.json($0.path, $0.sum)) }) }
+        result["unindexed"] = .array(
+            withoutIndex.map { .object(["path": .string(Self.text($0.path)), "index": .string($0.order), "count": .int(Int64($0.count))]) })
+        return .object(result)
+    }
+
+    private var tables: [(name: String, sums: PlaceSums)] { [("reads", reads), ("writes", writes), ("broadcasts", broadcasts)] }
+
+    private var withoutIndex: [(path: [String], order: String, count: Int)] {
+        unindexed.sorted { $0.key < $1.key }.flatMap { order, sums in
+            sums.sorted.map { (path: $0.path, order: order, count: $0.sum.count) }
+        }
+    }
+
+    private static func json(_ path: [String], _ sum: PlaceSums.Sum) -> JSONObject {
+        var row: JSONObject = [
+            "path": .string(text(path)), "count": .int(Int64(sum.count)), "millis": .double(sum.averageMillis),
+            "denied": .int(Int64(sum.denied)), "bytes": .int(Int64(sum.bytes)),
+        ]
+        if let wait = sum.averageWaitMillis { row["pendingTime"] = .double(wait) }
+        return row
+    }
+
+    private static func text(_ path: [String]) -> String { "/" + path.joined(separator: "/") }
+
+    private static func text(_ milliseconds: Double) -> String {
+        let hundredths = Int((milliseconds * 100).rounded())
+        return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) ms"
     }
 }

@@ -58,3 +58,98 @@ enum ProcessFamily {
         return pid_t(String(decoding: fields[1], as: UTF8.self))
     }
 }
+
+/// What a process that looks after others waits for: signals, the ends of its children, and what comes in on descriptors.
+final class ProcessEvents {
+    enum Event: Equatable {
+        /// A child ended; as `waitpid` says.
+        case ended(pid_t, status: Int32)
+        /// A signal for what is looked after. One from the terminal has reached the whole foreground group already.
+        case signal(Int32, isFromTerminal: Bool)
+        /// The process at the other end of the lifeline is gone.
+        case callerGone
+        /// Everything that was written to the announcement's pipe.
+        case announcement([UInt8])
+        case timeout
+    }
+
+    private let signals: Int32
+    private let lifeline: Int32?
+    private var pipe: Int32?
+    private var announced: [UInt8] = []
+    private var queue: [Event] = []
+
+    /// Those that are passed on.
+    static let passed: [Int32] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]
+
+    /// - Parameter lifeline: a socket that brings signals, two bytes each, and ends with its writer.
+    init(lifeline: Int32? = nil) {
+        self.lifeline = lifeline
+        Glibc.signal(SIGCHLD, SIG_DFL)
+        let numbers = Self.passed + [SIGCHLD]
+        signals = linux_signal_descriptor(numbers, UInt32(numbers.count))
+    }
+
+    /// Reads this pipe to its end.
+    func expectAnnouncement(on descriptor: Int32) { pipe = descriptor }
+
+    /// Waits.
+    ///
+    /// - Parameter milliseconds: nil for as long as it takes.
+    func next(withinMilliseconds milliseconds: Int32? = nil) -> Event {
+        while queue.isEmpty {
+            var entries = [pollfd(fd: signals, events: Int16(POLLIN), revents: 0)]
+            entries.append(pollfd(fd: lifeline ?? -1, events: Int16(POLLIN), revents: 0))
+            entries.append(pollfd(fd: pipe ?? -1, events: Int16(POLLIN), revents: 0))
+            let count = poll(&entries, nfds_t(entries.count), milliseconds ?? -1)
+            if count == 0 { return .timeout }
+            guard count > 0 else { continue }
+            if entries[0].revents != 0 { takeSignals() }
+            if entries[1].revents != 0 { takeFromCaller() }
+            if entries[2].revents != 0 { takeAnnouncement() }
+        }
+        return queue.removeFirst()
+    }
+
+    private func takeSignals() {
+        var isFromKernel: Int32 = 0
+        while case let number = linux_next_signal(signals, &isFromKernel), number > 0 {
+            if number != SIGCHLD { queue.append(.signal(number, isFromTerminal: isFromKernel != 0)) }
+        }
+        var status: Int32 = 0
+        while case let pid = waitpid(-1, &status, WNOHANG), pid > 0 { queue.append(.ended(pid, status: status)) }
+    }
+
+    private func takeFromCaller() {
+        guard let lifeline else { return }
+        var room: [UInt8] = [0, 0]
+        let count = recv(lifeline, &room, room.count, Int32(MSG_DONTWAIT))
+        if count == 2 {
+            queue.append(.signal(Int32(room[0]), isFromTerminal: room[1] != 0))
+        } else if count >= 0 || (errno != EAGAIN && errno != EINTR) {
+            queue.append(.callerGone)
+        }
+    }
+
+    private func takeAnnouncement() {
+        guard let descriptor = pipe else { return }
+        var room = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor, &room, room.count)
+        if count > 0 {
+            announced += room[..<count]
+        } else if count == 0 || errno != EINTR {
+            close(descriptor)
+            pipe = nil
+            queue.append(.announcement(announced))
+        }
+    }
+}
+
+/// How `waitpid` says that a process ended.
+enum ProcessEnding {
+    /// The exit status that a shell would show: 128 and the signal's number where a signal ended it.
+    static func exitStatus(_ status: Int32) -> Int32 {
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+    }
+}

@@ -45,3 +45,62 @@ enum FunctionText {
         mebibytes >= 1024 && mebibytes % 1024 == 0 ? "\(mebibytes / 1024)GiB" : "\(mebibytes)MiB"
     }
 }
+
+/// `hearth functions:delete`: takes functions away.
+struct FunctionsDelete: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "functions:delete", abstract: "Deletes functions of a host, with all of their versions.",
+        discussion: """
+            A name is that of a function, of a group (all names that begin with it and a dash), or of a plugin; PLUGIN:NAME is what has
+            that name in a plugin. Calls that have begun are answered.
+
+            Examples:
+              hearth functions:delete oldMessage
+              hearth functions:delete chat Messages:addMessage --force
+            """)
+
+    @Argument(help: ArgumentHelp("A function, a group, a plugin, or PLUGIN:NAME.", valueName: "name"))
+    var names: [String]
+
+    @Option(help: ArgumentHelp("Only functions at this location.", valueName: "region"))
+    var region: String?
+
+    @OptionGroup var force: ForceOption
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let api = FunctionsClient(client)
+        let functions = try api.functions().functions.filter { region == nil || $0.region.split(separator: ", ").contains(Substring(region ?? "")) }
+        let filter = try FunctionFilter(words: names, plugins: Set(functions.map(\.plugin)).sorted())
+        for item in filter.items where !functions.contains(where: { item.matches(plugin: $0.plugin, function: $0.name) }) {
+            throw ClientFailure(.invalidInput, "\(item.text) matches no function; `hearth functions:list` shows what there is")
+        }
+        for item in filter.items where item.name == nil {
+            // The plugin's name comes first, which is not what everybody means.
+            for function in functions where function.name == item.plugin && !connection.json {
+                Terminal.writeError("\(item.text) is taken as the plugin; the function is \(function.plugin):\(function.name)")
+            }
+        }
+        let doomed = functions.filter { filter.matches(plugin: $0.plugin, function: $0.name) }.map(\.name).sorted()
+        let count = doomed.count == 1 ? "the function" : "\(doomed.count) functions"
+        try force.confirm("delete \(count) \(doomed.joined(separator: ", ")) of \(client.url)")
+        return try delete(doomed, api)
+    }
+
+    private func delete(_ names: [String], _ api: FunctionsClient) throws(ClientFailure) -> Outcome {
+        var deleted: [String] = []
+        var revision: JSONValue = .null
+        for name in names {
+            do throws(ClientFailure) {
+                revision = try api.delete(name)["revision"] ?? .null
+                deleted.append(name)
+            } catch {
+                guard !deleted.isEmpty else { throw error }
+                throw ClientFailure(error.kind, "\(name) was not deleted (\(error.message)); deleted: \(deleted.joined(separator: ", "))")
+            }
+        }
+        return Outcome(
+            text: deleted.map { "\($0) is deleted" }.joined(separator: "\n"),
+            json: ["deleted": .array(deleted.map { .string($0) }), "revision": revision])
+    }
+}

@@ -43,3 +43,75 @@ public enum PendingServerValue: Sendable, Hashable {
         }
     }
 }
+
+/// The members of an object that are no children (spec database 1.3, 2.7).
+struct VirtualMembers {
+    enum Name {
+        case value, priority, serverValue
+    }
+
+    fileprivate var value: Node?
+    private var priority: Priority?
+    private var isTimestampPriority = false
+    fileprivate var serverValue: PendingServerValue?
+    private var hasPriority = false
+
+    mutating func set(priority draft: Draft) throws(NodeError) {
+        guard draft.isPriority else { throw NodeError(kind: .badPriority) }
+        hasPriority = true
+        isTimestampPriority = !draft.serverValues.isEmpty
+        priority = draft.node.leaf.flatMap { Priority($0) }
+    }
+
+    /// The node that these members and `children` make. `hasChildren` tells whether there were any before nulls were left out.
+    func node(children: [Node.Child], hasChildren: Bool, parser: inout DraftParser) throws(NodeError) -> Node {
+        var node: Node
+        if let serverValue {
+            guard !hasChildren, value == nil, !hasPriority else { throw NodeError(kind: .badServerValue) }
+            let leaf = serverValue.placeholder
+            parser.found.append(DraftParser.Found(keys: [], value: serverValue, owner: 0))
+            parser.count(leaf)
+            return Node(leaf)
+        } else if let value {
+            guard !hasChildren || value.isEmpty else { throw NodeError(kind: .mixedValue) }
+            node = value.isEmpty ? Node(sorted: children) : value
+        } else {
+            node = Node(sorted: children)
+        }
+        guard hasPriority, !node.isEmpty else { return node }
+        node.priority = priority
+        if isTimestampPriority { parser.found.append(DraftParser.Found(keys: [], value: nil, owner: 0)) }
+        return node
+    }
+}
+
+extension DraftParser {
+    /// Reads the value of a virtual member of an object at `depth`.
+    mutating func member(
+        _ name: VirtualMembers.Name, of members: inout VirtualMembers, depth: Int, foundBefore: Int, hasChildren: Bool
+    ) throws(NodeError) {
+        switch name {
+        case .value:
+            // A second `.value` replaces the first, and what was found in it.
+            if let replaced = members.value {
+                guard !hasChildren || replaced.isEmpty else { throw NodeError(kind: .mixedValue) }
+                if !hasChildren { found.removeSubrange(foundBefore...) }
+                hasDuplicates = true
+            }
+            let value = try value(depth: depth)
+            guard !hasChildren || value.isEmpty else { throw NodeError(kind: .mixedValue) }
+            members.value = value
+        case .priority:
+            let isList = peek() == UInt8(ascii: "[")
+            let draft = try aside(depth: depth)
+            guard !isList else { throw NodeError(kind: .badPriority) }
+            try members.set(priority: draft)
+        case .serverValue:
+            let draft = try aside(depth: depth)
+            guard draft.isResolved, draft.node.priority == nil, let value = PendingServerValue(draft.node) else {
+                throw NodeError(kind: .badServerValue)
+            }
+            members.serverValue = value
+        }
+    }
+}

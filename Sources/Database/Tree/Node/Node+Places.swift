@@ -34,3 +34,54 @@ extension Node {
         return setting(node, at: path)
     }
 }
+
+/// Children by their keys.
+enum ChildList {
+    private static let linearMax = 8
+
+    /// `children` in key order; of equal keys the last one stays.
+    static func sorted(_ children: [Node.Child]) -> [Node.Child] {
+        isSorted(children) ? children : positions(children).map { children[$0] }
+    }
+
+    /// Where `children` stand that are in key order; of equal keys the last one counts.
+    static func positions(_ children: [Node.Child]) -> [Int] {
+        var indices = Array(children.indices)
+        indices.sort { left, right in
+            let order = KeyOrder.compare(children[left].key, children[right].key)
+            return order == 0 ? left < right : order < 0
+        }
+        var result: [Int] = []
+        result.reserveCapacity(indices.count)
+        for index in indices {
+            if let last = result.last, TextOrder.equal(children[last].key, children[index].key) { result.removeLast() }
+            result.append(index)
+        }
+        return result
+    }
+
+    private static func isSorted(_ children: [Node.Child]) -> Bool {
+        var index = 1
+        while index < children.count {
+            if KeyOrder.compare(children[index - 1].key, children[index].key) >= 0 { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// Where the child `key` stands, or would have to be put in.
+    static func find(_ key: String, in children: [Node.Child]) -> (position: Int, isFound: Bool) {
+        if children.count <= linearMax, let position = children.firstIndex(where: { TextOrder.equal($0.key, key) }) {
+            return (position, true)
+        }
+        var low = 0
+        var high = children.count
+        while low < high {
+            let middle = (low + high) / 2
+            let order = KeyOrder.compare(children[middle].key, key)
+            if order == 0 { return (middle, true) }
+            if order < 0 { low = middle + 1 } else { high = middle }
+        }
+        return (low, false)
+    }
+}

@@ -73,3 +73,59 @@ extension Path: Comparable {
         return left.count < right.count
     }
 }
+
+/// Which bytes may stand in a key (spec database 1.1): all but `. $ # [ ] /`, control characters and U+007F.
+enum KeyCharacters {
+    /// One bit for each of the first 64 bytes: control characters, `#`, `$`, `.` and `/`.
+    private static let low: UInt64 = 0xFFFF_FFFF | 1 << 0x23 | 1 << 0x24 | 1 << 0x2E | 1 << 0x2F
+    /// The same for the next 64: `[`, `]` and U+007F.
+    private static let high: UInt64 = 1 << 0x1B | 1 << 0x1D | 1 << 0x3F
+
+    @inline(__always)
+    static func isForbidden(_ byte: UInt8) -> Bool {
+        byte < 0x80 && (byte < 64 ? low : high) >> UInt64(byte & 63) & 1 == 1
+    }
+
+    /// Whether a byte of a JSON string cannot be part of a key that is read as it stands.
+    @inline(__always)
+    static func endsPlain(_ byte: UInt8) -> Bool {
+        byte < 0x80 && (byte < 64 ? low | 1 << 0x22 : high | 1 << 0x1C) >> UInt64(byte & 63) & 1 == 1
+    }
+
+    @inline(__always)
+    static func areValid(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !key.isEmpty else { return false }
+        for byte in key where isForbidden(byte) { return false }
+        return true
+    }
+}
+
+/// Why a text is not a path.
+public struct PathError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The rule that was broken.
+    public enum Kind: Sendable, Hashable {
+        /// A character that no key may have, bytes that are not UTF-8, or a bad percent escape.
+        case invalidToken
+        /// A key of more than `Path.keyBytesMax` bytes.
+        case keyTooLong
+        /// More than `Path.depthMax` keys.
+        case tooDeep
+    }
+
+    /// The rule that was broken.
+    public var kind: Kind
+
+    /// An error; its text follows from the kind.
+    public init(kind: Kind) { self.kind = kind }
+
+    /// The text of the answer (spec database 2.6).
+    public var message: String {
+        switch kind {
+        case .invalidToken: "Invalid path: Invalid token in path"
+        case .keyTooLong: "Invalid path: A key may have at most \(Path.keyBytesMax) bytes of UTF-8"
+        case .tooDeep: "Invalid path: A path may have at most \(Path.depthMax) keys"
+        }
+    }
+
+    public var description: String { message }
+}

@@ -1,7 +1,7 @@
 import HearthJSON
 
 /// What part of a place is wanted, and in what form.
-public struct QueryParameters: Sendable, Hashable {
+public struct QueryOptions: Sendable, Hashable {
     /// By what the children are ordered.
     public enum Order: Sendable, Hashable {
         case key, value

@@ -95,3 +95,84 @@ struct Serve: ParsableCommand {
 
 extension Configuration.Mode: ExpressibleByArgument {}
 extension DevelopmentAccess: ExpressibleByArgument {}
+
+/// What `hearth serve` prints once it serves.
+enum Banner {
+    static func text(_ summary: HostSummary) -> String {
+        var lines = ["", "Hearth serves \(summary.project) at \(summary.address.url) in \(summary.mode.rawValue) mode."]
+        if let warning = summary.warning {
+            lines += ["", "WARNING: \(warning)"]
+        } else if summary.mode == .development {
+            lines.append("Programs and pages of this machine may use \"owner\" and unsigned tokens; --mode production refuses them.")
+        }
+        lines.append("")
+        lines += functionTable(summary.functions)
+        lines.append("")
+        lines.append("Database  \(summary.address.url)/?ns=\(summary.defaultNamespace)")
+        lines.append("Messages  \(summary.address.url)/v1/projects/\(summary.project)/messages:send")
+        lines.append("Health    \(summary.address.url)/_/health")
+        lines.append("Data      \(summary.dataDirectory)")
+        if !summary.refusals.isEmpty {
+            lines.append("")
+            lines.append("Left out:")
+            lines += summary.refusals.map { "  \($0)" }
+        }
+        lines.append("")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func functionTable(_ functions: [HostSummary.Function]) -> [String] {
+        guard !functions.isEmpty else {
+            return ["No functions: deploy them with hearth deploy, or name a plugin under \"plugins\" in functions.json."]
+        }
+        let rows = [["Function", "Trigger", "Plugin", "Version", "URL"]]
+            + functions.map { [$0.name, $0.trigger, $0.plugin, "\($0.version)", $0.url ?? "-"] }
+        let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            (0..<4).map { row[$0] + String(repeating: " ", count: widths[$0] - row[$0].count) }.joined(separator: "  ") + "  " + row[4]
+        }
+    }
+}
+
+/// What `hearth serve --watch` writes to whoever sits before it.
+enum WatchLines {
+    static func show(_ report: WatchReport) {
+        switch report.kind {
+        case .progress:
+            if Terminal.showsProgress { Terminal.showProgress(String(report.sentence.prefix(max(20, Terminal.columns - 1)))) }
+        case .failure:
+            Terminal.endProgress()
+            Terminal.writeError(text(report, isColoured: Terminal.hasColour))
+        case .success, .notice:
+            Terminal.endProgress()
+            Terminal.write(text(report, isColoured: Terminal.hasColour))
+        }
+    }
+
+    /// The compiler's words, then the sentence.
+    static func text(_ report: WatchReport, isColoured: Bool) -> String {
+        var diagnostics = report.diagnostics
+        while diagnostics.hasSuffix("\n") { diagnostics.removeLast() }
+        guard isColoured else { return diagnostics.isEmpty ? report.sentence : "\(diagnostics)\n\(report.sentence)" }
+        let colour =
+            switch report.kind {
+            case .success: "32"
+            case .failure: "1;31"
+            case .notice, .progress: "36"
+            }
+        let sentence = "\u{1B}[\(colour)m\(report.sentence)\u{1B}[0m"
+        return diagnostics.isEmpty ? sentence : "\(coloured(diagnostics))\n\(sentence)"
+    }
+
+    /// The same text; only the words that say how bad it is are coloured.
+    private static func coloured(_ diagnostics: String) -> String {
+        let words = [(" error: ", "1;31"), (" warning: ", "1;33"), (" note: ", "1;36")]
+        return diagnostics.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            for (word, colour) in words {
+                guard let range = line.firstRange(of: word) else { continue }
+                return "\(line[..<range.lowerBound]) \u{1B}[\(colour)m\(word.dropFirst().dropLast())\u{1B}[0m \(line[range.upperBound...])"
+            }
+            return String(line)
+        }.joined(separator: "\n")
+    }
+}
