@@ -1,35 +1,35 @@
 import Synchronization
 
-/// Carries something that belongs to a loop through code that runs elsewhere, back to the loop.
+/// Carries a value that belongs to a loop through code on other threads, back to the loop.
 public final class LoopBound<Value>: @unchecked Sendable {
-    // Unchecked: `value` stops the program anywhere but on the loop's thread.
+    // Unchecked: `value` stops the program on any thread other than the loop's.
     private let content: Value
     private let loop: EventLoop
 
-    /// May be made anywhere; whoever makes it must not touch `value` off the loop.
+    /// Callable on any thread. The caller must not use `value` elsewhere than on the loop.
     public init(_ value: Value, loop: EventLoop) {
         content = value
         self.loop = loop
     }
 
-    /// What it carries. On the loop's thread only.
+    /// The value. On the loop's thread only.
     public var value: Value {
         loop.preconditionCurrent()
         return content
     }
 }
 
-/// Something on its way to another loop, which has it alone once it has taken it.
+/// Hands a value over to another loop, which becomes its only owner.
 ///
-/// A closure that is posted is held by the thread that posts it, too, until that goes on: a loop that goes before others may wake, work and
-/// answer before. What the closure holds would then end, late, on a thread that it does not belong to.
+/// The posting thread holds a posted closure until the post returns. A loop of higher priority may wake, run the closure and answer before
+/// that; the closure's contents would then be released late, on the wrong thread. Taking the value out of a parcel avoids that.
 public final class Parcel<Content: Sendable>: Sendable {
     private let content: Mutex<Content?>
 
-    /// Packs it; the sender keeps nothing of it.
+    /// Packs the value; the sender must keep no reference to it.
     public init(_ content: consuming Content) { self.content = Mutex(content) }
 
-    /// Unpacks it; nil where that was done before.
+    /// Takes the value out; nil if it was taken before.
     public func take() -> Content? {
         content.withLock { content in
             let taken = content

@@ -2,21 +2,21 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Threads that are shared by all loops of the process and live as long as it does.
+/// Thread pools for all loops of the process, which live as long as the process.
 ///
-/// libuv's pool is not used: it ends the process where it can start no thread, and tells its loop of each piece of work by `uv_async_send`,
-/// for which see ``WakeUp``. Nor is libdispatch, which ends the process where it can open no descriptor.
+/// libuv's pool is not used: it ends the process when it cannot start a thread, and it wakes the loop with `uv_async_send` (see
+/// ``WakeUp``). libdispatch is not used: it ends the process when it cannot open a descriptor.
 final class SharedThreads: @unchecked Sendable {
-    // Unchecked: a semaphore is made to be used from any thread, and the rest is behind the mutex or never changes.
+    // Unchecked: a semaphore is thread-safe; the other state is behind the mutex or never changes.
 
-    /// For work that blocks: files, password hashes, processes that are started.
+    /// For work that blocks: files, password hashes, starting processes.
     static let blocking = SharedThreads(threadsMax: 4)
-    /// For Swift's tasks, which compute and do not block.
+    /// For Swift tasks, which compute and do not block.
     static let tasks = SharedThreads(threadsMax: min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 2), 16))
 
     private struct State: ~Copyable {
         var threads = 0
-        /// In the order of arrival; entries before `next` have been taken.
+        /// In order of arrival; entries before `next` have been taken.
         var work: [(@Sendable () -> Void)?] = []
         var next = 0
 
@@ -48,14 +48,14 @@ final class SharedThreads: @unchecked Sendable {
         sem_init(available, 0, 0)
     }
 
-    /// Makes the threads that are missing.
+    /// Starts the missing threads.
     ///
-    /// - Throws: `LoopError` when there is none and none can be made.
+    /// - Throws: `LoopError` when the pool has no thread and none can be started.
     func start() throws(LoopError) {
         try state.withLock { state throws(LoopError) in try start(&state) }
     }
 
-    /// Runs `work` soon: on the caller's thread where the pool has none and the system gives it none.
+    /// Runs `work` on a pool thread; on the caller's thread if the pool has none and none can be started.
     func run(_ work: @escaping @Sendable () -> Void) {
         let hasThreads = state.withLock { state in
             do throws(LoopError) { try start(&state) } catch { return false }
@@ -85,7 +85,7 @@ final class SharedThreads: @unchecked Sendable {
 
     // MARK: Swift's tasks
 
-    /// Runs the jobs of tasks that have no executor, from now on.
+    /// From now on, runs jobs of tasks that have no executor.
     func takeSwiftTasks() throws(LoopError) {
         try start()
         linux_take_swift_tasks { job in
@@ -94,7 +94,7 @@ final class SharedThreads: @unchecked Sendable {
         }
     }
 
-    /// A job as the runtime names it.
+    /// A job of the Swift runtime.
     private struct SwiftJob: Sendable {
         let address: UInt
 
@@ -104,12 +104,12 @@ final class SharedThreads: @unchecked Sendable {
 
 /// Starts detached threads.
 public enum DetachedThread {
-    /// Runs `body` on a thread of its own, which gets none of the process's signals.
+    /// Runs `body` on a new thread with all signals blocked.
     ///
-    /// - Throws: `LoopError` when the kernel has no thread or no memory for it.
+    /// - Throws: `LoopError` when the kernel has no thread or memory left.
     public static func start(_ body: @escaping @Sendable () -> Void) throws(LoopError) {
         let context = Unmanaged.passRetained(Start(body))
-        // The thread inherits what is blocked while it is made.
+        // The new thread inherits the signal mask.
         let before = ThreadSignals.block()
         defer { ThreadSignals.restore(before) }
         var thread = pthread_t()
@@ -136,20 +136,20 @@ public enum DetachedThread {
 }
 
 extension EventLoop {
-    /// Makes the threads that ``offload(_:)`` uses, and those for Swift's tasks. Once this has succeeded, nothing waits for want of one.
+    /// Starts the pool threads for ``offload(_:)`` and for Swift tasks. After this succeeds, work never waits for lack of a thread.
     ///
-    /// - Throws: `LoopError` when none can be made.
+    /// - Throws: `LoopError` when none can be started.
     public static func startThreadPools() throws(LoopError) {
         try SharedThreads.blocking.start()
         try SharedThreads.tasks.takeSwiftTasks()
     }
 
-    /// Runs `work` on a thread of the pool for work that blocks, and nothing afterwards. Can be called from anywhere.
+    /// Runs `work` on the pool for blocking work, without a completion. Callable from any thread.
     public static func offload(_ work: @escaping @Sendable () -> Void) { SharedThreads.blocking.run(work) }
 
-    /// Runs `work` on a thread of its own pool, for what would block the loop: files, password hashes, keys.
+    /// Runs `work` on the pool for blocking work: files, password hashes, keys.
     ///
-    /// Called from anywhere; the caller goes on where it was once `work` has returned or thrown.
+    /// Callable from any thread. The caller continues where it was once `work` has returned or thrown.
     public func offload<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
         let result: Result<T, any Error> = await withCheckedContinuation { continuation in
             SharedThreads.blocking.run { continuation.resume(returning: Result { try work() }) }
@@ -157,7 +157,7 @@ extension EventLoop {
         return try result.get()
     }
 
-    /// Runs `work` on a thread of its own pool, then `completion` on this loop. To be called on the loop.
+    /// Runs `work` on the pool for blocking work, then `completion` on this loop. Call on the loop.
     public func offload<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer, then completion: @escaping (Answer) -> Void) {
         let reference = LoopBound(completion, loop: self)
         SharedThreads.blocking.run { [self] in

@@ -2,19 +2,19 @@ import CLibuv
 import CLinux
 import Glibc
 
-/// Tells when a descriptor that another library owns can be read or written. Ends with its owner.
+/// Reports when a descriptor of another library is readable or writable. Stops when it is released.
 ///
-/// The watch has to end before its owner closes the descriptor.
+/// Stop watching before the owner closes the descriptor.
 public final class Poll {
-    /// What a descriptor is ready for.
+    /// The readiness of a descriptor.
     public struct Events: OptionSet, Sendable {
         public let rawValue: Int32
 
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
-        /// Something can be read, or the other end has finished.
+        /// Readable: data has arrived, or the other end has finished.
         public static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
-        /// There is room to write.
+        /// Writable.
         public static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
     }
 
@@ -23,14 +23,14 @@ public final class Poll {
     private let ready: (Result<Events, LoopError>) -> Void
     private var isClosed = false
 
-    /// Watches nothing yet; `ready` is called on `loop`, with an error where the descriptor failed.
+    /// A poll that watches nothing yet; `ready` is called on `loop`, with an error if the descriptor failed.
     ///
     /// - Throws: `LoopError` for a descriptor that the kernel cannot watch, such as a file.
     public init(loop: EventLoop, descriptor: Int32, _ ready: @escaping (Result<Events, LoopError>) -> Void) throws(LoopError) {
         let handle = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
         let code = uv_poll_init(loop.handle, handle, descriptor)
         guard code == 0 else {
-            // libuv has not taken the handle, so it is not closed either.
+            // libuv has not taken the handle, so it must not be closed.
             handle.deallocate()
             throw LoopError(code: code, operation: "poll", subject: "\(descriptor)")
         }
@@ -42,7 +42,7 @@ public final class Poll {
 
     deinit { close() }
 
-    /// Watches for `events` from now on, in place of those before; for none of them when it is empty.
+    /// Watches for `events` from now on, instead of the previous ones; for none if it is empty.
     ///
     /// - Throws: `LoopError` when the kernel refuses.
     public func watch(_ events: Events) throws(LoopError) {
@@ -60,7 +60,7 @@ public final class Poll {
         try check(code, "poll", "\(descriptor)")
     }
 
-    /// Never reports again.
+    /// Stops watching for good.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -68,14 +68,14 @@ public final class Poll {
     }
 }
 
-/// Reports changes to a file, or to what a directory holds. Ends with its owner.
+/// Reports changes of a file, or of the entries of a folder. Stops when it is released.
 public final class FileWatcher {
     private let handle: UnsafeMutablePointer<uv_fs_event_t>
     private let changed: (String?) -> Void
 
-    /// Watches `path`; `changed` gets the changed entry's name where the kernel tells it.
+    /// Watches `path`; `changed` gets the name of the changed entry if the kernel reports it.
     ///
-    /// A file that is replaced by another (as editors save) is only seen through its directory: watch that.
+    /// The replacement of a file by another one (editors save this way) is only visible in its folder: watch the folder.
     /// - Throws: `LoopError` when the path does not exist or no watch is left.
     public init(loop: EventLoop, path: String, _ changed: @escaping (String?) -> Void) throws(LoopError) {
         self.changed = changed
@@ -95,20 +95,20 @@ public final class FileWatcher {
     deinit { closeAndFree(handle) }
 }
 
-/// Turns a signal to the process into a call on a loop. Ends with its owner.
+/// Turns a signal to the process into a call on a loop. Stops when it is released.
 ///
-/// There is no handler: the signal waits in the kernel until the loop takes it, and what no watcher has taken waits on, also through
-/// `execv`. For that every thread has to block it, which ``ThreadSignals`` sees to.
+/// There is no signal handler: the signal stays pending until the loop takes it; without a watcher it stays pending, even across `execv`.
+/// Every thread has to block it for that; see ``ThreadSignals``.
 public final class SignalWatcher {
     private let descriptor: Int32
     private var poll: Poll?
     private let receive: () -> Void
 
-    /// Watches for `signal`, for example `SIGTERM`, and blocks it in the calling thread for good.
+    /// Watches for `signal`, for example `SIGTERM`, and blocks it in the calling thread permanently.
     ///
     /// - Throws: `LoopError` for a signal that cannot be caught.
     public init(loop: EventLoop, signal number: Int32, _ receive: @escaping () -> Void) throws(LoopError) {
-        // One that is ignored, as by a shell's background jobs, would never wait.
+        // An ignored signal, as in background jobs of a shell, would never become pending.
         var standard = sigaction()
         if sigaction(number, &standard, nil) != 0 { throw LoopError(code: -errno, operation: "signal", subject: "\(number)") }
         let descriptor = linux_signal_descriptor([number], 1)

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Files that are read at once. Everything blocks.
+/// Reads whole files. All functions block.
 public enum WholeFile {
-    /// All of a file.
+    /// The contents of a file.
     ///
-    /// - Throws: `FileFailure` when it cannot be read, or has more than `sizeBytesMax` bytes.
+    /// - Throws: `FileFailure` if it cannot be read or has more than `sizeBytesMax` bytes.
     public static func read(_ path: String, sizeBytesMax: Int) throws(FileFailure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileFailure("read") }
@@ -21,9 +21,9 @@ public enum WholeFile {
         }
     }
 
-    /// All of a file; nil where there is none.
+    /// The contents of a file; nil if it does not exist.
     ///
-    /// - Throws: `FileFailure` when it cannot be read, or has more than `sizeBytesMax` bytes.
+    /// - Throws: `FileFailure` if it cannot be read or has more than `sizeBytesMax` bytes.
     public static func readIfAny(_ path: String, sizeBytesMax: Int) throws(FileFailure) -> [UInt8]? {
         do throws(FileFailure) {
             return try read(path, sizeBytesMax: sizeBytesMax)
@@ -33,29 +33,29 @@ public enum WholeFile {
         }
     }
 
-    /// All of a file as text; what is no UTF-8 is replaced.
+    /// The contents of a file as text. Invalid UTF-8 is replaced.
     ///
-    /// - Throws: `FileFailure` when it cannot be read, or has more than `sizeBytesMax` bytes.
+    /// - Throws: `FileFailure` if it cannot be read or has more than `sizeBytesMax` bytes.
     public static func readText(_ path: String, sizeBytesMax: Int) throws(FileFailure) -> String {
         String(decoding: try read(path, sizeBytesMax: sizeBytesMax), as: UTF8.self)
     }
 }
 
-/// Why a file was not read or written; it is described in words that follow its name.
+/// The failure of a file operation. The description follows the name of the file in a sentence.
 public struct FileFailure: Error, Sendable, CustomStringConvertible {
-    /// As the system numbers failures.
+    /// The error number (`errno`).
     public let code: Int32
-    /// What the system said.
+    /// The system's text for the error.
     public let reason: String
-    /// What was not done, and why: `cannot be read: Permission denied`.
+    /// The operation and the reason: `cannot be read: Permission denied`.
     public let description: String
 
-    /// Whether somebody else has the lock of the file.
+    /// Whether another process has the lock of the file.
     public var isBusy: Bool { code == EWOULDBLOCK }
 
-    /// What the system has just said.
+    /// A failure with the current `errno`.
     ///
-    /// - Parameter doing: what cannot be done with the file, as in "cannot be written".
+    /// - Parameter doing: the failed operation, as in "cannot be written".
     public init(_ doing: String, code: Int32 = errno) {
         self.code = code
         reason = code == ENOSPC || code == EDQUOT ? "the disk is full" : String(cString: strerror(code))
@@ -68,6 +68,6 @@ public struct FileFailure: Error, Sendable, CustomStringConvertible {
         description = "has \(reason)"
     }
 
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 }

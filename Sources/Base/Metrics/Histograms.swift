@@ -1,17 +1,17 @@
-/// How long things take, in buckets from 0.1 ms to a minute. Recording is a few comparisons and two additions.
+/// A histogram of durations, in buckets from 0.1 ms to a minute. Recording costs a few comparisons and two additions.
 public struct DurationHistogram: Sendable, Histogram {
-    /// What fell into each bucket, not into those below it.
+    /// The counts of the buckets, not cumulative.
     private var counts = InlineArray<19, UInt64>(repeating: 0)
     private var sumNanoseconds: UInt64 = 0
 
-    /// Nothing was recorded yet.
+    /// An empty histogram.
     public init() {}
 
-    /// Counts something that took so long.
+    /// Records one duration.
     @inlinable
     public mutating func record(nanoseconds: UInt64) { add(1, bucket: Self.bucket(of: nanoseconds), nanoseconds: nanoseconds) }
 
-    /// Counts things that took no time at all.
+    /// Records `count` durations of zero.
     public mutating func record(immediate count: UInt64) { add(count, bucket: 0, nanoseconds: 0) }
 
     @usableFromInline
@@ -26,7 +26,7 @@ public struct DurationHistogram: Sendable, Histogram {
         "30", "60",
     ]
 
-    /// Most things are fast, so that the first comparisons decide.
+    /// Most durations are short, so the first comparisons decide.
     @usableFromInline
     static func bucket(of nanoseconds: UInt64) -> Int {
         if nanoseconds <= 1_000_000 {
@@ -44,14 +44,14 @@ public struct DurationHistogram: Sendable, Histogram {
         return nanoseconds <= 30_000_000_000 ? 16 : nanoseconds <= 60_000_000_000 ? 17 : 18
     }
 
-    /// How much was recorded.
+    /// The number of recorded values.
     public var count: UInt64 {
         var sum: UInt64 = 0
         for index in counts.indices { sum += counts[index] }
         return sum
     }
 
-    /// Adds what another one has counted.
+    /// Adds the counts of another histogram.
     public mutating func merge(_ other: DurationHistogram) {
         for index in counts.indices { counts[index] &+= other.counts[index] }
         sumNanoseconds &+= other.sumNanoseconds
@@ -59,29 +59,29 @@ public struct DurationHistogram: Sendable, Histogram {
 
     public func bucketCount(_ index: Int) -> UInt64 { counts[index] }
 
-    /// In seconds.
+    /// The sum in seconds.
     public var sum: Double { Double(sumNanoseconds) / 1_000_000_000 }
 }
 
-/// Numbers of things by size.
+/// A histogram.
 public protocol Histogram {
-    /// The buckets' upper bounds as text; one more bucket has none.
+    /// The upper bounds of the buckets as text; one more bucket has none.
     static var bounds: [String] { get }
-    /// What fell into a bucket, not into those below it.
+    /// The count of one bucket, not cumulative.
     func bucketCount(_ index: Int) -> UInt64
-    /// All that was recorded, added up.
+    /// The sum of all values.
     var sum: Double { get }
 }
 
-/// How many things come together, in buckets of powers of two from 1 to 4096.
+/// A histogram of batch sizes, in buckets of powers of two from 1 to 4096.
 public struct SizeHistogram: Sendable, Histogram {
     private var counts = InlineArray<14, UInt64>(repeating: 0)
     private var total: UInt64 = 0
 
-    /// Nothing was recorded yet.
+    /// An empty histogram.
     public init() {}
 
-    /// Counts so many things that came together.
+    /// Records one size.
     public mutating func record(_ size: Int) {
         let bucket = size <= 1 ? 0 : Int.bitWidth - (size - 1).leadingZeroBitCount
         counts[min(bucket, 13)] &+= 1
@@ -90,7 +90,7 @@ public struct SizeHistogram: Sendable, Histogram {
 
     public static let bounds = (0..<13).map { "\(1 << $0)" }
 
-    /// Adds what another one has counted.
+    /// Adds the counts of another histogram.
     public mutating func merge(_ other: SizeHistogram) {
         for index in counts.indices { counts[index] &+= other.counts[index] }
         total &+= other.total

@@ -1,11 +1,11 @@
 import HearthBytes
 import EventLoop
 
-/// Why a request is turned down before, or instead of, the handler: the status and one sentence for the client.
+/// A refusal before, or instead of, the handler: the status and one sentence for the client.
 struct HTTPRefusal: Error, Sendable {
     let status: HTTPStatus
     let message: StaticString
-    /// When the same request may be served, where it may.
+    /// The time after which the same request may be served, if it may.
     let retryAfterSeconds: Int?
 
     init(_ status: HTTPStatus, _ message: StaticString, retryAfterSeconds: Int? = nil) {
@@ -35,7 +35,7 @@ struct HTTPRefusal: Error, Sendable {
 }
 
 extension HTTPConnection {
-    /// Whether another request may follow on this connection. Asked when the head of an answer is written, which says so.
+    /// Whether another request may follow on this connection. Evaluated when the head of an answer is written, which states it.
     func keepsAlive(after exchange: HTTPExchange) -> Bool {
         let isBodyNoObstacle =
             phase != .body || exchange.intake.isDiscardable(upTo: server.limits.discardedBytesMax)
@@ -44,9 +44,9 @@ extension HTTPConnection {
         return keeps
     }
 
-    /// Answers that the request cannot be served, and closes.
+    /// Refuses a request, and closes the connection.
     ///
-    /// - Parameter exchange: the request, where its head was understood.
+    /// - Parameter exchange: the request, if its head was understood.
     func refuse(_ refusal: HTTPRefusal, _ exchange: HTTPExchange?) {
         closesAfterAnswer = true
         guard let exchange else {
@@ -54,7 +54,7 @@ extension HTTPConnection {
             return beginClosing()
         }
         guard exchange.state == .waiting else {
-            // Half an answer is out: only the cut says that it is not all of it.
+            // Part of an answer has been sent: only an abrupt close tells that it is incomplete.
             return exchange.state == .finished ? beginClosing() : stream.close()
         }
         writeRefusal(refusal, exchange)

@@ -8,7 +8,7 @@ import CLLHTTP
 struct HeadScan {
     private(set) var position = 0
     private var lineStart = 0
-    /// Where the request line's CR is, or -1 before it was seen.
+    /// Offset of the request line's CR; -1 before it was found.
     private(set) var requestLineEnd = -1
 
     enum Outcome {
@@ -18,7 +18,7 @@ struct HeadScan {
         case refused(HTTPRefusal)
     }
 
-    /// Goes on with `count` bytes at `base`, which begin with those of the calls before.
+    /// Continues with `count` bytes at `base`, which begin with the bytes of the previous calls.
     mutating func advance(_ base: UnsafePointer<UInt8>, count: Int) -> Outcome {
         while true {
             let index = Self.nextControl(base, from: position, count: count)
@@ -46,7 +46,7 @@ struct HeadScan {
         }
     }
 
-    /// The index of the first control character at or after `start`, eight bytes at a time where there are eight.
+    /// The index of the first control character at or after `start`. Examines eight bytes at a time where possible.
     @inline(__always)
     private static func nextControl(_ base: UnsafePointer<UInt8>, from start: Int, count: Int) -> Int {
         var index = start
@@ -64,10 +64,10 @@ struct HeadScan {
     }
 }
 
-/// Parses complete heads with llhttp in its strict mode, one after the other: one parser serves all connections.
+/// Parses complete heads with llhttp in strict mode. One parser serves all connections.
 ///
-/// A head is handed over whole, so each part comes in one call and lies in the head's own memory. The body's framing is
-/// not llhttp's: see `BodyFraming`.
+/// A head is parsed in one call, so each part comes in one piece and lies in the head's own memory. Body framing is not llhttp's: see
+/// `BodyFraming`.
 struct HeadParser: ~Copyable {
     private let parser: UnsafeMutablePointer<llhttp_t>
     private let settings: UnsafeMutablePointer<llhttp_settings_t>

@@ -1,11 +1,11 @@
 import Glibc
 import CLLHTTP
 
-/// A request's head: its bytes, and where in them the parts are.
+/// The head of a request: its bytes, and the offsets of its parts.
 ///
-/// The memory is the exchange's, which goes back to the server's pool with it, so that an idle connection has none.
+/// The memory belongs to the exchange and returns to the server's pool with it, so that an idle connection has none.
 struct RequestHead: ~Copyable {
-    /// Where a part is, counted from the head's first byte.
+    /// Offset and length of a part, relative to the head's first byte.
     struct Part {
         var offset: UInt32 = 0
         var count: UInt32 = 0
@@ -25,7 +25,7 @@ struct RequestHead: ~Copyable {
     private(set) var fields: UnsafeMutablePointer<Field>
     private(set) var fieldCount = 0
     private var fieldCapacity = 24
-    /// A bit for each length that a field's name has: most names that are asked for are not there, and this says so at once.
+    /// One bit for each length of a field name. Most names that are looked up are absent; this answers without a search.
     private var nameLengths: UInt64 = 0
 
     var method = HTTPMethod.get
@@ -51,7 +51,7 @@ struct RequestHead: ~Copyable {
         fields.deallocate()
     }
 
-    /// Takes over the bytes of a complete head; one more byte of room is kept behind them for `appendSlash`.
+    /// Copies the bytes of a complete head; reserves one more byte for `appendSlash`.
     mutating func load(_ source: UnsafePointer<UInt8>, count: Int) {
         if count >= capacity {
             bytes.deallocate()
@@ -75,7 +75,7 @@ struct RequestHead: ~Copyable {
         contentCoding = .identity
     }
 
-    /// A path of `/`, for a target that names none.
+    /// A path of `/`, for a target without a path.
     mutating func appendSlash() -> Part {
         bytes[count] = UInt8(ascii: "/")
         return Part(offset: UInt32(count), count: 1)
@@ -94,7 +94,7 @@ struct RequestHead: ~Copyable {
         fieldCount += 1
     }
 
-    /// Gives the newest field its value, without the white space around it.
+    /// Sets the value of the newest field, without surrounding white space.
     mutating func setLastValue(_ value: Part) {
         guard fieldCount > 0 else { return }
         var value = value
@@ -116,7 +116,7 @@ struct RequestHead: ~Copyable {
         UnsafeBufferPointer(start: bytes + Int(part.offset), count: Int(part.count))
     }
 
-    /// The value of the first field called `name`, which is in lower case.
+    /// The value of the first field with this name, given in lower case.
     func value(of name: StaticString) -> Part? {
         let length = name.utf8CodeUnitCount
         guard length > 0, nameLengths & (1 << UInt64(min(length, 63))) != 0 else { return nil }
@@ -131,7 +131,7 @@ struct RequestHead: ~Copyable {
 }
 
 extension UnsafeBufferPointer where Element == UInt8 {
-    /// Whether these bytes are `text`, which is in lower case, when ASCII letters' case is ignored.
+    /// Whether the bytes equal `text`, given in lower case, ignoring the case of ASCII letters.
     @inline(__always)
     func equalsIgnoringCase(lowercase text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
@@ -144,15 +144,15 @@ extension UnsafeBufferPointer where Element == UInt8 {
     }
 }
 
-/// A request's method. Equal to one of the names below, or to another that the parser knows.
+/// A request's method: one of the names below, or another one that the parser knows.
 public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
     /// llhttp's number.
     public let rawValue: UInt8
 
-    /// The method of llhttp's number.
+    /// The method with llhttp's number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The methods that servers commonly tell apart.
+    /// The methods that servers commonly distinguish.
     public static let delete = HTTPMethod(HTTP_DELETE)
     public static let get = HTTPMethod(HTTP_GET)
     public static let head = HTTPMethod(HTTP_HEAD)
@@ -169,7 +169,7 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConv
     public var description: String { String(cString: llhttp_method_name(llhttp_method(UInt32(rawValue)))) }
 }
 
-/// Which bytes may stand where in a head.
+/// Character classes of heads.
 enum FieldSyntax {
     /// Whether `byte` may be part of a method or a field name (RFC 9110 section 5.6.2).
     @inline(__always)

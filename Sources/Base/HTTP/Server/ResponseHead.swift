@@ -2,9 +2,9 @@ import HearthBytes
 import EventLoop
 import Glibc
 
-/// Writes the header fields of an answer straight into what waits to be sent.
+/// Writes the header fields of an answer directly into the outbox.
 ///
-/// `Date`, `Content-Length`, `Transfer-Encoding` and `Connection` are the server's own and are left out when given.
+/// The server sets `Date`, `Content-Length`, `Transfer-Encoding` and `Connection`; such fields are ignored here.
 public struct ResponseHead {
     private let stream: Stream
 
@@ -18,7 +18,7 @@ public struct ResponseHead {
         stream.outbox.append("\r\n")
     }
 
-    /// Adds a field whose value comes from elsewhere; control characters in it become spaces.
+    /// Adds a field with a value from outside; control characters in it become spaces.
     public func field(_ name: StaticString, _ value: Span<UInt8>) {
         stream.outbox.append(name)
         stream.outbox.append(": ")
@@ -26,7 +26,7 @@ public struct ResponseHead {
         stream.outbox.append("\r\n")
     }
 
-    /// Adds a field whose value is a number.
+    /// Adds a field with a number.
     public func field(_ name: StaticString, _ value: Int) {
         stream.outbox.append(name)
         stream.outbox.append(": ")
@@ -34,7 +34,7 @@ public struct ResponseHead {
         stream.outbox.append("\r\n")
     }
 
-    /// Adds a field that comes from elsewhere; it is left out when its name is none, or one of the server's own.
+    /// Adds a field from outside. It is ignored if its name is invalid or reserved for the server.
     public func field(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         let isAllowed = name.withUnsafeBufferPointer { !$0.isEmpty && $0.allSatisfy(FieldSyntax.isToken) && !Self.isOwn($0) }
         guard isAllowed else { return }
@@ -44,7 +44,7 @@ public struct ResponseHead {
         stream.outbox.append("\r\n")
     }
 
-    /// Adds a field that comes from elsewhere; it is left out when its name is none, or one of the server's own.
+    /// Adds a field from outside. It is ignored if its name is invalid or reserved for the server.
     public func field(_ name: String, _ value: String) {
         var name = name
         var value = value
@@ -53,7 +53,7 @@ public struct ResponseHead {
         }
     }
 
-    /// CR or LF from elsewhere would let its author write fields, and answers, of his own (RFC 9110 section 5.5).
+    /// CR or LF in a value from outside would allow header injection and response splitting (RFC 9110 section 5.5).
     private func appendCleaned(_ value: UnsafeBufferPointer<UInt8>) {
         stream.outbox.appendUninitialized(minimum: max(1, value.count)) { room in
             for index in 0..<value.count {
@@ -76,7 +76,7 @@ public struct ResponseHead {
     }
 }
 
-/// The `Date` line of answers, made anew once a second.
+/// The `Date` line of answers, updated once a second.
 struct DateLine: ~Copyable {
     /// `Date: Sun, 06 Nov 1994 08:49:37 GMT` and CR LF.
     static let count = 37
@@ -88,7 +88,7 @@ struct DateLine: ~Copyable {
 
     deinit { text.deallocate() }
 
-    /// The line for now, where `nowMilliseconds` is the loop's time, which only serves to notice that a second has passed.
+    /// The current line. `nowMilliseconds` is the loop's time, which only serves to notice that a second has passed.
     @inline(__always)
     mutating func current(nowMilliseconds: UInt64) -> UnsafePointer<UInt8> {
         if nowMilliseconds >= expiresAtMilliseconds { rebuild(nowMilliseconds) }

@@ -1,19 +1,19 @@
 public import HearthBytes
 
-/// Where a piece of work stands in a trace: the trace, the piece itself, and what was decided about it (W3C Trace Context).
+/// The position of an operation in a trace: the trace, the operation's span, and the sampling decision (W3C Trace Context).
 ///
-/// Work hands its own context on to what it asks for, which takes a ``child(_:)`` of it.
+/// An operation passes its context to the operations that it requests, which use a ``child(_:)`` of it.
 public struct TraceContext: Sendable, Hashable {
     /// The trace.
     public var id: TraceID
-    /// This piece of work in the trace; never zero.
+    /// The span of this operation; never zero.
     public var span: UInt64
-    /// Whether the caller may have recorded the trace: the only flag that there is in version 00.
+    /// Whether the caller may have recorded the trace: the only flag of version 00.
     public var isSampled: Bool
-    /// What other systems say of the trace, in their own ways, to be handed on as it is; nil for nothing.
+    /// The `tracestate`: data of other systems, passed on unchanged; nil for none.
     public var state: [UInt8]?
 
-    /// A place in a trace.
+    /// A context.
     public init(id: TraceID, span: UInt64, isSampled: Bool, state: [UInt8]? = nil) {
         self.id = id
         self.span = span
@@ -24,9 +24,9 @@ public struct TraceContext: Sendable, Hashable {
     /// Bytes of a `traceparent` of version 00.
     public static let parentSize = 55
 
-    /// Reads a `traceparent` (section 3.2): what a later version adds is not looked at.
+    /// Parses a `traceparent` (section 3.2). Additions of later versions are ignored.
     ///
-    /// - Returns: nil for what is none, which is then as if there were none at all.
+    /// - Returns: nil if it is invalid, which is treated as absent.
     public init?(parsing parent: Span<UInt8>) {
         guard parent.count >= Self.parentSize, let version = Self.number(parent, 0..<2), version != 0xFF else { return nil }
         guard parent.count == Self.parentSize || version > 0 && parent[Self.parentSize] == Self.dash else { return nil }
@@ -39,7 +39,7 @@ public struct TraceContext: Sendable, Hashable {
 
     private static let dash = UInt8(ascii: "-")
 
-    /// Digits from 0 to 9 and a to f only: capitals are not allowed.
+    /// Parses lower-case hexadecimal digits; capitals are not allowed.
     static func number(_ text: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
         var number: UInt64 = 0
         for index in range {
@@ -55,7 +55,7 @@ public struct TraceContext: Sendable, Hashable {
         return number
     }
 
-    /// Appends it as a `traceparent` of version 00.
+    /// Appends the context as a `traceparent` of version 00.
     public func appendParent(to buffer: inout ByteBuffer) {
         buffer.append("00-")
         id.append(to: &buffer)
@@ -71,12 +71,12 @@ public struct TraceContext: Sendable, Hashable {
         return buffer.string()
     }
 
-    /// The same trace, for a piece of work that this one has asked for.
+    /// The same trace, for an operation that this one has requested.
     @inline(__always)
     public func child(_ span: UInt64) -> TraceContext { TraceContext(id: id, span: span, isSampled: isSampled, state: state) }
 }
 
-/// Names a trace: everything that one request sets off, on this host and beyond. Never all zero.
+/// The identifier of a trace, which covers everything that one request causes, on this host and beyond. Never zero.
 public struct TraceID: Sendable, Hashable, CustomStringConvertible {
     /// The first 16 hexadecimal digits.
     public let high: UInt64
@@ -119,15 +119,15 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ByteBuffer {
-    /// Appends the 16 hexadecimal digits of a number, in lower case.
+    /// Appends a number as 16 hexadecimal digits in lower case.
     @inlinable
     mutating func append(hexadecimal number: UInt64) {
         append(littleEndian: Self.digits(UInt32(truncatingIfNeeded: number >> 32)))
         append(littleEndian: Self.digits(UInt32(truncatingIfNeeded: number)))
     }
 
-    /// The eight digits of a number as eight bytes, the first digit in the lowest: its halves are moved apart until each digit
-    /// has a byte, and the digits from ten on become letters, all at once.
+    /// Eight hexadecimal digits as eight bytes, the first digit in the lowest byte. Spreads the digits over the bytes, then turns the
+    /// values from ten on into letters, all in parallel.
     @usableFromInline
     static func digits(_ number: UInt32) -> UInt64 {
         var spread = UInt64(number)

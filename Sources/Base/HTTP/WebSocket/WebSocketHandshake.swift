@@ -1,9 +1,9 @@
 import HearthBytes
 import EventLoop
 
-/// The opening of a WebSocket (RFC 6455 section 4.2).
+/// The opening handshake of a WebSocket (RFC 6455 section 4.2).
 enum WebSocketHandshake {
-    /// What is answered to a request that is no opening; nil for one that is.
+    /// The status that refuses an invalid handshake; nil if it is valid.
     static func refusal(_ exchange: HTTPExchange) -> HTTPStatus? {
         guard exchange.method == .get, exchange.minorVersion >= 1, !exchange.hasBody else { return .badRequest }
         guard lists(exchange, "upgrade", "websocket"), lists(exchange, "connection", "upgrade") else { return HTTPStatus(rawValue: 426) }
@@ -12,7 +12,7 @@ enum WebSocketHandshake {
         return nil
     }
 
-    /// Whether one of the fields called `name` has `value` among what it lists, in any case.
+    /// Whether a field called `name` lists `value`, ignoring case.
     static func lists(_ exchange: HTTPExchange, _ name: StaticString, _ value: StaticString) -> Bool {
         for index in 0..<exchange.headerCount where exchange.headerName(at: index).equalsIgnoringCase(lowercase: name) {
             let field = exchange.headerValue(at: index)
@@ -37,7 +37,7 @@ enum WebSocketHandshake {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Sixteen bytes in base64.
+    /// Whether the key is sixteen bytes in base64.
     private static func isKey(_ key: Span<UInt8>) -> Bool {
         guard key.count == 24, key[22] == UInt8(ascii: "="), key[23] == UInt8(ascii: "=") else { return false }
         for index in 0..<22 {
@@ -51,20 +51,20 @@ enum WebSocketHandshake {
 }
 
 extension HTTPExchange {
-    /// Whether a request asks for a WebSocket, rightly or not.
+    /// Whether a request asks for a WebSocket, validly or not.
     public var asksForWebSocket: Bool { method == .get && WebSocketHandshake.lists(self, "upgrade", "websocket") }
 
-    /// Whether the client offers to speak `subprotocol`, which is in lower case.
+    /// Whether the client offers `subprotocol`, given in lower case.
     public func offers(webSocketProtocol subprotocol: StaticString) -> Bool {
         WebSocketHandshake.lists(self, "sec-websocket-protocol", subprotocol)
     }
 
-    /// Turns the request's connection into a WebSocket, or refuses.
+    /// Upgrades the request's connection to a WebSocket, or refuses.
     ///
     /// - Parameters:
-    ///   - subprotocol: what both sides will speak; nil where nothing was agreed.
-    ///   - handler: hears what arrives, and is kept alive by the socket until that has closed.
-    /// - Returns: nil where the request was refused, which is answered then.
+    ///   - subprotocol: the agreed subprotocol; nil for none.
+    ///   - handler: receives the events; the socket retains it until it has closed.
+    /// - Returns: nil if the request was refused; it has been answered then.
     public func openWebSocket(
         subprotocol: StaticString? = nil, limits: WebSocketLimits = WebSocketLimits(), handler: any WebSocketHandler
     ) -> WebSocket? {
@@ -93,7 +93,7 @@ extension HTTPExchange {
     }
 }
 
-/// SHA-1 (RFC 3174), which the WebSocket handshake asks for. Nothing here relies on it for security.
+/// SHA-1 (RFC 3174), which the handshake requires. It is not used for security.
 enum SHA1 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]

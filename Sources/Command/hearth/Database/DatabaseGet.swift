@@ -115,8 +115,8 @@ struct QueryOptions: ParsableArguments {
         return given.first { $0.1 }?.0
     }
 
-    var query: QueryOptions {
-        var query = QueryOptions()
+    var query: RESTQuery {
+        var query = RESTQuery()
         query.order = orderBy.map { .child($0) } ?? (orderByKey ? .key : orderByValue ? .value : nil)
         query.limitToFirst = limitToFirst
         query.limitToLast = limitToLast
@@ -154,7 +154,7 @@ struct DatabaseExport: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let target = try database.target(path)
-        var query = QueryOptions()
+        var query = RESTQuery()
         query.isExport = true
         query.isPretty = pretty
         let file = try OutputFile(output)

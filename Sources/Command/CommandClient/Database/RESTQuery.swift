@@ -1,7 +1,7 @@
 import HearthJSON
 
 /// What part of a place is wanted, and in what form.
-public struct QueryOptions: Sendable, Hashable {
+public struct RESTQuery: Sendable, Hashable {
     /// By what the children are ordered.
     public enum Order: Sendable, Hashable {
         case key, value
