@@ -6,11 +6,10 @@ import JWTKit
 struct KeyDocument: Sendable {
     /// By key id.
     let keys: [String: VerificationKey]
-    /// What was wrong with the keys that are left out, one sentence each. Never empty-handed: a document without a single
-    /// usable key is an error.
+    /// Problems with keys that are left out, one sentence each. A document without any usable key is an error.
     let problems: [String]
 
-    /// Keys that are looked at; a document with more is cut there.
+    /// The most keys read from a document; further ones are ignored.
     private static let keysMax = 256
 
     init(parsing bytes: [UInt8]) async throws(KeyFetchError) {
@@ -35,13 +34,13 @@ struct KeyDocument: Sendable {
     }
 }
 
-/// The keys met so far.
+/// The keys read so far.
 private struct Collected {
     var keys: [String: VerificationKey] = [:]
     var problems: [String] = []
 
     mutating func add(jwk: JSONValue, index: Int) async {
-        // Of other types and purposes: not ours, and not wrong.
+        // Keys of other types and uses are ignored, without a problem.
         guard jwk["kty"]?.string == "RSA", jwk["use"]?.string ?? "sig" == "sig", jwk["alg"]?.string ?? "RS256" == "RS256" else {
             if jwk["kty"]?.string == nil { problems.append("Key \(index) has no \"kty\".") }
             return
@@ -80,12 +79,12 @@ private struct Collected {
     }
 }
 
-/// A public key, bound to the one algorithm that it is used with.
+/// A public key, bound to one algorithm.
 ///
-/// The algorithm is RS256 by construction: nothing that a token says can make an HMAC secret of an RSA key.
+/// The algorithm is always RS256: a token cannot make an RSA key serve as an HMAC secret.
 struct VerificationKey: Sendable {
     private let algorithm: any JWTAlgorithm
-    /// The key itself, to tell whether two documents name the same one.
+    /// Identifies the key, to tell whether two documents contain the same one.
     let fingerprint: String
 
     init(_ key: Insecure.RSA.PublicKey) async throws {
@@ -99,26 +98,26 @@ struct VerificationKey: Sendable {
     }
 }
 
-/// How long keys are used and how often they are asked for. All of it in seconds.
+/// The lifetimes of keys and the intervals of fetching, in seconds.
 public struct KeyTimes: Sendable, Equatable {
-    /// How long keys hold whose answer does not say.
+    /// The lifetime of keys whose answer states none.
     public var maxAgeDefault = 3600
-    /// Answers that say less are kept so long all the same.
+    /// The least lifetime, for answers that state less.
     public var maxAgeFloor = 10
-    /// Answers that say more are asked for again after this.
+    /// The greatest lifetime, for answers that state more.
     public var maxAgeCeiling = 86_400
-    /// How long keys are used after their time while no newer ones can be had.
+    /// How long expired keys stay in use while newer ones cannot be fetched.
     public var staleMax = 86_400
-    /// At most so often does an unknown key id make us ask again.
+    /// The least interval between fetches for unknown key ids.
     public var unknownKeyInterval = 30
-    /// After a failure we ask again no sooner than this.
+    /// The least time between a failure and the next fetch.
     public var retryInterval = 5
-    /// How long the content of a file holds.
+    /// The lifetime of the contents of a file.
     public var fileMaxAge = 60
 
-    /// What the host uses.
+    /// The values of the host.
     public init() {}
 
-    /// The time that an answer's keys hold.
+    /// The lifetime of an answer's keys.
     func lifetime(_ maxAge: Int?) -> Int { min(max(maxAge ?? maxAgeDefault, maxAgeFloor), maxAgeCeiling) }
 }

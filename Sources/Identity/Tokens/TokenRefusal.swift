@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a token was refused. What a client is told is always the same; this is for the log, and holds nothing of the token.
+/// The reason why a token was refused. For the log only, without contents of the token; clients always get the same message.
 public enum TokenRefusal: Error, Sendable, Equatable, CaseIterable {
     /// Longer than ``TokenVerifier/tokenBytesMax``.
     case tooLong
@@ -10,7 +10,7 @@ public enum TokenRefusal: Error, Sendable, Equatable, CaseIterable {
     case unsigned
     /// `alg` is not `RS256`.
     case algorithm
-    /// `typ` is not `JWT`, or `crit` asks for an extension.
+    /// `typ` is not `JWT`, or `crit` requires an extension.
     case type
     /// `kid` is missing.
     case keyIDMissing
@@ -18,7 +18,7 @@ public enum TokenRefusal: Error, Sendable, Equatable, CaseIterable {
     case keyUnknown
     /// There are no keys: none were fetched yet, or the last ones are too old.
     case keysUnavailable
-    /// The signature is not that of the key.
+    /// The signature does not match the key.
     case signature
     /// `aud` does not name the project.
     case audience
@@ -57,25 +57,25 @@ extension TokenRefusal: CustomStringConvertible {
     }
 }
 
-/// A token that was found good.
+/// A verified token.
 public struct VerifiedToken: Sendable, Equatable {
-    /// `sub`: the user's id in an ID token, the app's id in an App Check token. 1 to 128 UTF-16 units.
+    /// `sub`: the user id of an ID token, the app id of an App Check token. 1 to 128 UTF-16 code units.
     public let subject: String
-    /// The payload as the issuer wrote it: a JSON object in UTF-8.
+    /// The payload as issued: a JSON object in UTF-8.
     public let claims: [UInt8]
     /// `exp`, in seconds since 1970.
     public let expires: Int
-    /// When it is refused from on: `exp` and the allowed difference between clocks, in seconds since 1970.
+    /// The time from which it is refused: `exp` plus the allowed clock skew, in seconds since 1970.
     public let validUntil: Int
-    /// Whether nobody signed it. True in development only, and then the token proves nothing.
+    /// Whether the token is unsigned. Possible in development mode only; it proves nothing.
     public let isUnsigned: Bool
 }
 
-/// Where this room reads the time: whole seconds since 1970, as tokens carry them. Tests bring their own.
+/// The clock of this module: whole seconds since 1970. Tests use their own.
 public struct TokenClock: Sendable {
     private let read: @Sendable () -> Int
 
-    /// A clock that `read` stands for; called from any thread.
+    /// A clock that calls `read`, from any thread.
     public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
 
     /// Whole seconds since 1970.

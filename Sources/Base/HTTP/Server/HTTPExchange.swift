@@ -5,7 +5,6 @@ import EventLoop
 ///
 /// Belongs to the loop of its connection. The holder may answer at any time; after the client has left, all functions do nothing. The
 /// server reuses an exchange only when nothing else refers to it, so that a stale reference can never answer another request.
-/// more, so that a reference kept too long can never answer somebody else.
 public final class HTTPExchange {
     /// For use by the handler, to find its own state; initially 0.
     public var tag: UInt64 = 0

@@ -1,10 +1,10 @@
 import CLLHTTP
 
-/// Finds the end of a request's head in bytes that arrive piece by piece, and refuses what no head may contain.
+/// Finds the end of a request's head in data that arrives in pieces, and refuses bytes that no head may contain.
 ///
-/// Each byte is looked at once, however small the pieces. This is stricter than the parser behind it: a line ends with
-/// CR LF and nothing else (RFC 9112 section 2.2 allows a bare LF, and two servers that disagree about it are how requests
-/// are smuggled), a line is never continued on the next (section 5.2), and no control character is let through.
+/// Each byte is examined once, however small the pieces. Stricter than the parser behind it: a line ends with CR LF only (RFC 9112 section
+/// 2.2 allows a bare LF, and servers that disagree about it enable request smuggling), lines are not folded (section 5.2), and control
+/// characters are refused.
 struct HeadScan {
     private(set) var position = 0
     private var lineStart = 0

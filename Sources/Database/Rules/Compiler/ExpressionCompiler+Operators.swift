@@ -67,7 +67,7 @@ extension ExpressionCompiler {
                 throw failure("\(prefix) \(text)", at: operand.syntax)
             }
         } else {
-            // The hosted compiler's own text has no "or" here.
+            // The hosted compiler's text has no "or" here.
             let conjunction = mark == .equal ? "" : "or "
             guard operands.0.type.isComparable else {
                 throw failure("\(prefix) left operand is not a number, boolean, string, \(conjunction)null.", at: left)
@@ -86,7 +86,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// Comparing what is stored with null only asks whether anything is there.
+    /// A comparison of stored data with null only tests existence.
     private mutating func equality(isEqual: Bool, _ left: Operand, _ right: Operand, _ index: Int) -> Operand {
         let (value, other) = builder.ops[Int(right.op)].code == .null ? (left, right) : (right, left)
         let op = builder.ops[Int(value.op)]

@@ -1,16 +1,16 @@
 public import HearthJSON
 public import Tree
 
-/// Who asks, and when.
+/// The user and the time of a request.
 public struct RuleContext: Sendable {
-    /// `{uid, provider, token}`, or nil when nobody is signed in.
+    /// `{uid, provider, token}`, or nil when no user is signed in.
     public let auth: JSONValue?
-    /// Milliseconds since 1970. One instant for a whole request, the same that `{".sv": "timestamp"}` becomes.
+    /// Milliseconds since 1970: the same instant for the whole request, also for `{".sv": "timestamp"}`.
     public let now: Int64
-    /// `auth.uid`, which most rules ask for.
+    /// `auth.uid`, which most rules use.
     let uid: RuleValue
 
-    /// A JSON null is nobody too.
+    /// JSON null means no user.
     public init(auth: JSONValue?, now: Int64) {
         self.auth = auth.flatMap { $0.isNull ? JSONValue?.none : $0 }
         self.now = now
@@ -18,9 +18,9 @@ public struct RuleContext: Sendable {
     }
 }
 
-/// A state of the tree that rules look at. Only what an expression touches is asked for.
+/// A state of the tree for rules. Only data that an expression uses is read.
 ///
-/// Rules know no failing store: whoever implements this remembers the failure and answers as if nothing were there.
+/// Rules do not handle storage failures: an implementation records a failure and reports absent data.
 public protocol RuleData {
     /// The value at `key` when it is a leaf.
     func leaf(at key: PathKey) -> Leaf?
@@ -32,11 +32,11 @@ public protocol RuleData {
     func priority(at key: PathKey) -> Priority?
 }
 
-/// A tree in memory for rules to look at: what a simulation or a test runs on.
+/// A tree in memory, for simulations and tests.
 public final class NodeData: RuleData, Sendable {
     private let root: Node
 
-    /// The tree as seen from its root.
+    /// A tree with this root.
     public init(_ root: Node) { self.root = root }
 
     private func node(at key: PathKey) -> Node {
@@ -60,40 +60,40 @@ public final class NodeData: RuleData, Sendable {
     }
 }
 
-/// How many steps a request may still take. Handed from path to path of a write that has many.
+/// The remaining steps of a request. The paths of a multi-path write share it.
 public struct RuleBudget: Sendable {
-    /// Operators evaluated, and more for what takes longer: see `RuleLimits.stepsMax`.
+    /// Operators, and more for expensive operations: see `RuleLimits.stepsMax`.
     public internal(set) var stepsLeft: Int
 
-    /// The steps of one request, mostly ``RuleLimits/stepsMax``.
+    /// A budget of `steps`, usually ``RuleLimits/stepsMax``.
     public init(steps: Int) { stepsLeft = steps }
 
-    /// What a look at the data costs.
+    /// The cost of one access to data.
     static let readSteps = 10
-    /// How many bytes of text are gone over in a step.
+    /// Bytes of text per step.
     static let textBytesPerStep = 16
 }
 
-/// Why an expression has no value, and at which operator. Whatever else it says, its rule is then false.
+/// An evaluation error and its operator. The rule is then false.
 struct Fault: Error {
     enum Reason: UInt8 {
         case needsString
         case needsNumber
-        /// `+` of something that is neither number nor string.
+        /// Operand of `+` that is neither a number nor a string.
         case needsNumberOrString
-        /// `<` of a string and a number.
+        /// `<` with a string and a number.
         case needsSameType
         case needsBoolean
         /// `parent()` of the root.
         case noParent
-        /// A string longer than an expression may make.
+        /// A string that exceeds the limit.
         case tooLong
-        /// The request has used up its steps.
+        /// The request has no steps left.
         case overBudget
     }
 
     var reason: Reason
-    /// The operand that does not fit.
+    /// The operator of the wrong operand.
     var op: Int32
     var found: RuleValue.Kind = .null
 }

@@ -2,7 +2,7 @@ import CRE2
 import Glibc
 import Tree
 
-/// Strings as sequences of code units. `String`'s own operators take canonically equivalent texts as equal.
+/// Comparison of strings by code units. `String` operators equate canonically equivalent texts.
 extension RuleText {
     @inline(__always)
     private static func isSame(_ left: UnsafePointer<UInt8>?, _ right: UnsafePointer<UInt8>?, _ count: Int) -> Bool {
@@ -24,15 +24,15 @@ extension RuleText {
         TextOrder.withBytes(text, part) { text, part in part.isEmpty || position(of: part, in: text, from: 0) != nil }
     }
 
-    /// Where `part`, which is not empty, begins in `text` at or after `start`.
+    /// The offset of the non-empty `part` in `text`, at or after `start`.
     static func position(of part: UnsafeBufferPointer<UInt8>, in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         guard let base = text.baseAddress, text.count - start >= part.count else { return nil }
         guard let found = text_find(base + start, text.count - start, part.baseAddress, part.count) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// `text` with every occurrence of `part` replaced, from the front, none overlapping; nil when the result would be longer than
-    /// `bytesMax`. An empty `part` occurs nowhere.
+    /// `text` with every occurrence of `part` replaced, left to right without overlap; nil if the result would exceed `bytesMax`. An empty
+    /// `part` never occurs.
     static func replacing(_ part: String, in text: String, by replacement: String, bytesMax: Int) -> String? {
         guard !part.isEmpty else { return text }
         var result: [UInt8] = []

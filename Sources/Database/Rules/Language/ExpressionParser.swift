@@ -5,7 +5,7 @@ struct ExpressionParser {
     private var depth = 0
     private var nodes: [Syntax] = []
 
-    /// The nodes of the expression, and which of them is the whole.
+    /// Parses an expression; returns its nodes and the index of the root.
     static func parse(_ text: [UInt8], depthMax: Int) throws(ExpressionError) -> (nodes: [Syntax], root: Int) {
         var parser = ExpressionParser(lexer: Lexer(text), depthMax: depthMax)
         let root = try parser.expression()
@@ -29,7 +29,7 @@ struct ExpressionParser {
 
     private func span(_ first: Int, _ last: Int) -> Range<Int> { nodes[first].range.lowerBound..<nodes[last].range.upperBound }
 
-    /// Runs `body` one level deeper.
+    /// Runs `body` one nesting level deeper.
     private mutating func nested(
         _ body: (inout ExpressionParser) throws(ExpressionError) -> Int
     ) throws(ExpressionError) -> Int {
@@ -65,7 +65,7 @@ struct ExpressionParser {
         }
     }
 
-    /// Operands joined by operators that bind more tightly than `floor`.
+    /// Parses operands joined by operators that bind more tightly than `floor`.
     private mutating func binary(above floor: Int) throws(ExpressionError) -> Int {
         try nested { parser throws(ExpressionError) in
             var left = try parser.unary()
@@ -86,7 +86,7 @@ struct ExpressionParser {
             guard case .logic(mark, var operands) = nodes[left].kind else {
                 return try add(.logic(mark, [left, right]), range, over: [left, right])
             }
-            // The node takes one more operand; its list has one owner meanwhile, so that it grows in place.
+            // Appends an operand to the node; it is moved out meanwhile, so that its list grows in place.
             nodes[left].kind = .null
             operands.append(right)
             nodes[left] = Syntax(kind: .logic(mark, operands), range: range, height: max(nodes[left].height, nodes[right].height + 1))
@@ -132,7 +132,7 @@ struct ExpressionParser {
         }
     }
 
-    /// Words of JavaScript that begin what a rule cannot have.
+    /// Keywords of JavaScript that rules cannot use.
     private static let reserved: Set<String> = [
         "break", "case", "class", "const", "continue", "delete", "do", "else", "for", "function", "if", "in", "instanceof", "let", "new",
         "return", "switch", "this", "throw", "try", "typeof", "var", "void", "while", "with", "yield",
@@ -186,7 +186,7 @@ struct ExpressionParser {
         return try add(.subscripted(receiver: receiver, key: key), range, over: [receiver, key])
     }
 
-    /// What stands between the brackets of a call or a list, the closing one included.
+    /// Parses the contents of a call or a list, including the closing bracket.
     private mutating func arguments(upTo end: RuleToken.Mark, _ complaint: String) throws(ExpressionError) -> [Int] {
         var values: [Int] = []
         if case .mark(end) = try lexer.operand().kind {

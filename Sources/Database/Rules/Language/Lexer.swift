@@ -1,15 +1,15 @@
-/// Cuts an expression into tokens. A slash begins a regular expression where an operand is expected and divides elsewhere, so the
-/// parser says which it expects.
+/// Splits an expression into tokens. A slash starts a regular expression where an operand is expected and is a division elsewhere, so the
+/// parser tells which it expects.
 struct Lexer {
     let text: [UInt8]
     private(set) var position = 0
 
     init(_ text: [UInt8]) { self.text = text }
 
-    /// The byte at `index`, or 0, which no rule accepts, beyond the end.
+    /// The byte at `index`; 0 beyond the end, which no rule accepts.
     func byte(_ index: Int) -> UInt8 { index < text.count ? text[index] : 0 }
 
-    /// Goes behind a token that was looked at.
+    /// Moves behind a token.
     mutating func take(_ token: RuleToken) { position = token.range.upperBound }
 
     private mutating func skipTrivia() throws(ExpressionError) {
@@ -37,7 +37,7 @@ struct Lexer {
         throw ExpressionError("unterminated comment", at: start)
     }
 
-    /// The next token where a value is expected.
+    /// The next token, where an operand is expected.
     mutating func operand() throws(ExpressionError) -> RuleToken {
         try skipTrivia()
         let start = position
@@ -58,7 +58,7 @@ struct Lexer {
         }
     }
 
-    /// The next token where an operator or the end is expected.
+    /// The next token, where an operator or the end is expected.
     mutating func `operator`() throws(ExpressionError) -> RuleToken {
         try skipTrivia()
         let first = byte(position)
@@ -89,7 +89,7 @@ struct Lexer {
         }
     }
 
-    /// A name that follows a point.
+    /// The name after a point.
     mutating func memberName() throws(ExpressionError) -> RuleToken {
         try skipTrivia()
         guard Self.beginsName(byte(position)) else { throw ExpressionError("missing name after . operator", at: position) }
@@ -164,7 +164,7 @@ struct Lexer {
         ExpressionError("syntax error: the operator \(spelling) is not supported", at: position)
     }
 
-    /// What stands at the position cannot stand there.
+    /// The error for an unexpected character at the position.
     func unexpected() -> ExpressionError {
         guard position < text.count else { return ExpressionError("syntax error: the expression is not complete", at: position) }
         if Self.beginsName(text[position]), case .name(let word) = name().kind {

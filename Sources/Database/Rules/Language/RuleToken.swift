@@ -1,4 +1,4 @@
-/// A word of an expression.
+/// A token of an expression.
 struct RuleToken {
     enum Kind {
         case number(Double)
@@ -9,7 +9,7 @@ struct RuleToken {
         case end
     }
 
-    /// A regular expression between slashes; `range` is what stands between them.
+    /// A regular expression between slashes; `range` excludes the slashes.
     struct Pattern: Hashable {
         var range: Range<Int>
         var ignoresCase: Bool
@@ -45,7 +45,7 @@ struct RuleToken {
     var range: Range<Int>
 }
 
-/// Why an expression is refused, and at which byte of its text.
+/// The reason why an expression is refused, and the offset in its text.
 struct ExpressionError: Error {
     var text: String
     var index: Int
@@ -56,8 +56,8 @@ struct ExpressionError: Error {
     }
 }
 
-/// A node of a parsed expression. Nodes stand in one array and name each other by index, so that a long chain of operators takes
-/// no recursion to build or to free.
+/// A node of a parsed expression. Nodes are in one array and refer to each other by index, so that long chains of operators need no
+/// recursion to build or free.
 struct Syntax {
     enum Kind {
         case null
@@ -66,7 +66,7 @@ struct Syntax {
         case string(String)
         case pattern(RuleToken.Pattern)
         case name(String)
-        /// `receiver.name`, and `receiver['name']`, which means the same.
+        /// `receiver.name`, or `receiver['name']` with the same meaning.
         case member(receiver: Int, name: String, nameStart: Int)
         case subscripted(receiver: Int, key: Int)
         case call(callee: Int, arguments: [Int])
@@ -75,14 +75,14 @@ struct Syntax {
         case negated(Int)
         case arithmetic(RuleToken.Mark, Int, Int)
         case comparison(RuleToken.Mark, Int, Int)
-        /// Two or more operands of `&&` or `||` in a row.
+        /// Two or more operands of consecutive `&&` or `||`.
         case logic(RuleToken.Mark, [Int])
         case conditional(Int, Int, Int)
     }
 
     var kind: Kind
-    /// The bytes of the expression that this node covers.
+    /// The range of the node in the expression.
     var range: Range<Int>
-    /// How many levels of nodes are below, this one included.
+    /// The height of the subtree, including this node.
     var height = 1
 }

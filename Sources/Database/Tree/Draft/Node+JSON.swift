@@ -2,8 +2,8 @@ import HearthBytes
 public import HearthJSON
 
 extension Node {
-    /// Takes a value in either form: arrays, `.value` and `.priority` are understood. Server values are refused, as are numbers that
-    /// are not finite.
+    /// Converts a JSON value in either form: arrays, `.value` and `.priority` are understood. Refuses server values and numbers that are
+    /// not finite.
     public init(json: JSONValue) throws(NodeError) {
         var text = ByteBuffer()
         try Self.write(json, to: &text)
@@ -12,7 +12,7 @@ extension Node {
         self = draft.node
     }
 
-    /// Writes the value with its leaves as this room has them: JSON's own text of `-0` has no sign.
+    /// Writes the value with leaves in this module's form: JSONValue writes `-0` without its sign.
     private static func write(_ json: JSONValue, to text: inout ByteBuffer) throws(NodeError) {
         switch json {
         case .null: text.append("null")
@@ -38,7 +38,7 @@ extension Node {
         }
     }
 
-    /// The value without priorities, dense whole numbers as arrays (spec database 1.2).
+    /// The value without priorities; children with dense integer keys are arrays (spec database 1.2).
     public var json: JSONValue {
         switch content {
         case .empty: return .null

@@ -1,11 +1,11 @@
-/// A value that only the server can know (spec database 2.7).
+/// A value that the server computes (spec database 2.7).
 public enum PendingServerValue: Sendable, Hashable {
-    /// The milliseconds since 1970 at which the request is carried out.
+    /// The time of the request in milliseconds since 1970.
     case timestamp
-    /// What is there plus a number.
+    /// The stored value plus a number.
     case increment(Leaf)
 
-    /// Reads what stands under `.sv`; nil when there is no such server value.
+    /// Parses the value of `.sv`; nil if it is unknown.
     init?(_ node: Node) {
         switch node.content {
         case .leaf(.string("timestamp")): self = .timestamp
@@ -18,8 +18,8 @@ public enum PendingServerValue: Sendable, Hashable {
         }
     }
 
-    /// The value at the time `now` where `existing` is. Whole numbers are added exactly while they fit 64 bits, and as doubles
-    /// otherwise; a sum that is out of the range of doubles stays at its end.
+    /// The value at the time `now`, with `existing` as the stored value. Integers are added exactly if the sum fits 64 bits, otherwise as
+    /// doubles; sums out of range are clamped.
     public func resolved(now: Int64, existing: Leaf?) -> Leaf {
         switch self {
         case .timestamp: return .integer(now)
@@ -35,7 +35,7 @@ public enum PendingServerValue: Sendable, Hashable {
         }
     }
 
-    /// What holds the place until the value is known.
+    /// The placeholder in a draft.
     var placeholder: Leaf {
         switch self {
         case .timestamp: .integer(0)
@@ -44,7 +44,7 @@ public enum PendingServerValue: Sendable, Hashable {
     }
 }
 
-/// The members of an object that are no children (spec database 1.3, 2.7).
+/// The members of an object that are not children (spec database 1.3, 2.7).
 struct VirtualMembers {
     enum Name {
         case value, priority, serverValue
@@ -63,7 +63,7 @@ struct VirtualMembers {
         priority = draft.node.leaf.flatMap { Priority($0) }
     }
 
-    /// The node that these members and `children` make. `hasChildren` tells whether there were any before nulls were left out.
+    /// The node of these members and `children`. `hasChildren` tells whether there were any before nulls were left out.
     func node(children: [Node.Child], hasChildren: Bool, parser: inout DraftParser) throws(NodeError) -> Node {
         var node: Node
         if let serverValue {
@@ -86,13 +86,13 @@ struct VirtualMembers {
 }
 
 extension DraftParser {
-    /// Reads the value of a virtual member of an object at `depth`.
+    /// Parses the value of a virtual member of an object at `depth`.
     mutating func member(
         _ name: VirtualMembers.Name, of members: inout VirtualMembers, depth: Int, foundBefore: Int, hasChildren: Bool
     ) throws(NodeError) {
         switch name {
         case .value:
-            // A second `.value` replaces the first, and what was found in it.
+            // A second `.value` replaces the first, including its server values.
             if let replaced = members.value {
                 guard !hasChildren || replaced.isEmpty else { throw NodeError(kind: .mixedValue) }
                 if !hasChildren { found.removeSubrange(foundBefore...) }

@@ -1,13 +1,13 @@
-/// The order of children, which is the same in every client (spec database 1.4): 32-bit whole numbers first, by number; then the
-/// others by UTF-16 code units.
+/// The order of children, the same in every client (spec database 1.4): 32-bit integers first, by number; then other keys by UTF-16 code
+/// units.
 public enum KeyOrder {
     /// Whether `left` comes before `right`.
     public static func precedes(_ left: String, _ right: String) -> Bool { compare(left, right) < 0 }
 
-    /// Whether the two are one key: the same code points. `String`'s own equality takes composed and decomposed letters as one.
+    /// Whether two keys are equal, by code points. `String` equality would also equate canonically equivalent texts.
     public static func areEqual(_ left: String, _ right: String) -> Bool { TextOrder.equal(left, right) }
 
-    /// Negative, zero or positive as `left` stands to `right`.
+    /// Negative, zero or positive if `left` sorts before, with or after `right`.
     public static func compare(_ left: String, _ right: String) -> Int {
         TextOrder.withBytes(left, right) { compare($0, $1) }
     }
@@ -21,7 +21,7 @@ public enum KeyOrder {
     }
 }
 
-/// Text compared by its bytes. `String` takes canonically equivalent texts as equal, which are two keys here.
+/// Comparison of texts by their bytes. `String` equates canonically equivalent texts, which are different keys here.
 public enum TextOrder {
     /// Whether both are the same bytes.
     @inline(__always)
@@ -38,7 +38,7 @@ public enum TextOrder {
         hasher.combine(UInt8.max)
     }
 
-    /// Lends the UTF-8 of both texts.
+    /// Calls `body` with the UTF-8 bytes of both texts.
     @inline(__always)
     public static func withBytes<R>(
         _ left: String, _ right: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> R
@@ -51,7 +51,7 @@ public enum TextOrder {
     /// Whether `left` comes before `right` by UTF-16 code units.
     public static func precedes(_ left: String, _ right: String) -> Bool { withBytes(left, right) { compareUTF16($0, $1) < 0 } }
 
-    /// Which of two texts comes first by UTF-16 code units: negative, zero or positive as `left` stands to `right`.
+    /// Compares by UTF-16 code units: negative, zero or positive if `left` sorts before, with or after `right`.
     @inline(__always)
     static func compareUTF16(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
         let shared = min(left.count, right.count)

@@ -1,5 +1,5 @@
-/// What a child is sorted by (spec database 1.4): nothing, false, true, numbers, strings by UTF-16 code units, and objects, which
-/// are all equal.
+/// The sort value of a child (spec database 1.4): nothing, false, true, numbers, strings by UTF-16 code units, objects. All objects are
+/// equal.
 public enum IndexValue: Sendable {
     case null
     case `false`
@@ -10,7 +10,7 @@ public enum IndexValue: Sendable {
     /// A node with children.
     case object
 
-    /// What a child is sorted by whose value, or whose node at the query's path, is this.
+    /// The sort value for a node: the child itself, or the node at the query's path.
     public init(_ node: Node) {
         switch node.content {
         case .empty: self = .null
@@ -19,7 +19,7 @@ public enum IndexValue: Sendable {
         }
     }
 
-    /// The same for a leaf.
+    /// The sort value for a leaf.
     public init(_ leaf: Leaf) {
         switch leaf {
         case .boolean(let value): self = value ? .true : .false
@@ -29,7 +29,7 @@ public enum IndexValue: Sendable {
         }
     }
 
-    /// What a node with this priority is sorted by in the order of priorities.
+    /// The sort value for a priority.
     public init(_ priority: Priority?) {
         switch priority {
         case nil: self = .null
@@ -49,10 +49,10 @@ public enum IndexValue: Sendable {
         }
     }
 
-    /// Appends bytes that sort as the values do. No value's bytes are the beginning of another's, so that more may follow.
+    /// Appends bytes that sort as the values do. No encoding is a prefix of another, so that more bytes may follow.
     ///
-    /// The rank; after it a number's eight bytes, or a string's UTF-8 as in a `PathKey` with `00` and `01` written as `01 01` and
-    /// `01 02`, and `00` at the end.
+    /// The rank; then a number's eight bytes, or a string's UTF-8 as in a `PathKey` with `00` and `01` written as `01 01` and `01 02`, and
+    /// `00` at the end.
     public func encode(into bytes: inout [UInt8]) {
         bytes.append(UInt8(rank))
         switch self {
@@ -64,7 +64,7 @@ public enum IndexValue: Sendable {
         }
     }
 
-    /// The bytes of a double, negative ones turned over, so that they sort by value; both zeros are one.
+    /// Appends a double in sortable form: the bits of negative numbers are inverted; both zeros are equal.
     private static func append(_ value: Double, to bytes: inout [UInt8]) {
         let bits = (value == 0 ? 0 : value).bitPattern
         let ordered = bits >> 63 == 1 ? ~bits : bits | 1 << 63
@@ -84,7 +84,7 @@ public enum IndexValue: Sendable {
         bytes.append(0)
     }
 
-    /// Where the value that `encode(into:)` wrote at `start` ends; nil when there is none.
+    /// The end of the value that `encode(into:)` wrote at `start`; nil if there is none.
     public static func encodedEnd(_ bytes: Span<UInt8>, from start: Int) -> Int? {
         guard start < bytes.count else { return nil }
         switch bytes[start] {
@@ -113,7 +113,7 @@ extension IndexValue: Comparable {
 
     public static func < (left: IndexValue, right: IndexValue) -> Bool { left.compared(to: right) < 0 }
 
-    /// Negative, zero or positive as this value stands to `other`.
+    /// Negative, zero or positive if this value sorts before, with or after `other`.
     func compared(to other: IndexValue) -> Int {
         switch (self, other) {
         case (.number(let left), .number(let right)): left < right ? -1 : left == right ? 0 : 1

@@ -3,22 +3,22 @@ public import HearthJSON
 
 /// A value without children.
 ///
-/// A number that a 64-bit integer holds exactly is an integer, however it was written: use `number(_:)` to make one of a
-/// double. Two numbers are equal when they are the same number, so that `0` and `-0` differ only in their hash.
+/// A number that a 64-bit integer holds exactly is always an integer: use `number(_:)` to convert a double. Numbers are equal by value, so
+/// that `0` and `-0` differ only in their hash.
 public enum Leaf: Sendable {
     case boolean(Bool)
     case integer(Int64)
-    /// A finite number with a fraction, or beyond 64 bits, or `-0`.
+    /// A finite number with a fraction or beyond 64 bits, or `-0`.
     case double(Double)
     case string(String)
 
-    /// The number `value`, which is finite.
+    /// A finite number.
     public static func number(_ value: Double) -> Leaf {
         if let whole = Int64(exactly: value), whole != 0 || value.sign == .plus { return .integer(whole) }
         return .double(value)
     }
 
-    /// The nearest double of a number; nil for anything else.
+    /// The nearest double of a number; nil for other leaves.
     public var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -27,17 +27,17 @@ public enum Leaf: Sendable {
         }
     }
 
-    /// The text of a string; nil for anything else.
+    /// The text of a string; nil for other leaves.
     public var string: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// A boolean's value; nil for anything else.
+    /// The value of a boolean; nil for other leaves.
     public var boolean: Bool? {
         if case .boolean(let value) = self { value } else { nil }
     }
 
-    /// How many bytes the value takes: those of a string's UTF-8, eight of a number, one of a boolean.
+    /// The size of the value: bytes of a string in UTF-8, 8 for a number, 1 for a boolean.
     public var sizeBytes: Int {
         switch self {
         case .boolean: 1
@@ -71,7 +71,7 @@ extension Leaf: Hashable {
 }
 
 extension Leaf {
-    /// Appends the leaf's one JSON text: what rows hold and what answers copy.
+    /// Appends the canonical JSON text of the leaf, which rows store and answers copy.
     public func write(to buffer: inout ByteBuffer) {
         switch self {
         case .boolean(let value): buffer.append(value ? "true" : "false")
@@ -82,7 +82,7 @@ extension Leaf {
         }
     }
 
-    /// Reads a leaf that `write(to:)` wrote, or any other JSON text of a boolean, a number or a string; nil for anything else.
+    /// Parses a leaf from JSON text; nil unless it is a boolean, a number or a string.
     public init?(json: Span<UInt8>) {
         guard json.count > 0 else { return nil }
         let leaf = json.withUnsafeBufferPointer { Self.quick($0) } ?? (try? JSONValue(parsing: json)).flatMap { Leaf($0) }
@@ -90,7 +90,7 @@ extension Leaf {
         self = leaf
     }
 
-    /// Takes the value when it is a boolean, a number or a string.
+    /// Converts a boolean, a number or a string; nil for other values.
     public init?(_ value: JSONValue) {
         switch value {
         case .bool(let value): self = .boolean(value)
@@ -104,7 +104,7 @@ extension Leaf {
         }
     }
 
-    /// The value as JSON has it; numbers stay whole or doubles as they are.
+    /// The JSON value. Integers and doubles keep their kind.
     public var json: JSONValue {
         switch self {
         case .boolean(let value): .bool(value)
@@ -114,7 +114,7 @@ extension Leaf {
         }
     }
 
-    /// The common forms: whole numbers of up to 18 digits, strings without escapes, booleans.
+    /// Fast path for common forms: integers of up to 18 digits, strings without escapes, booleans.
     private static func quick(_ text: UnsafeBufferPointer<UInt8>) -> Leaf? {
         switch text[0] {
         case UInt8(ascii: "\""):
@@ -129,9 +129,9 @@ extension Leaf {
     }
 }
 
-/// Whole numbers of up to 18 digits, which cannot overflow.
+/// Integers of up to 18 digits, which cannot overflow.
 enum ShortInteger {
-    /// The number that `text` is; nil when it is another number, `-0`, or none.
+    /// The number; nil for other numbers, `-0`, and other text.
     @inline(__always)
     static func value(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard let base = text.baseAddress, text.count > 0 else { return nil }
@@ -152,13 +152,13 @@ enum ShortInteger {
     }
 }
 
-/// What a node is sorted by in the default order, when it has one (spec database 1.3). Numbers are compared as doubles.
+/// The sort value of a node in the default order (spec database 1.3). Numbers are compared as doubles.
 public enum Priority: Sendable {
     /// A finite number.
     case number(Double)
     case string(String)
 
-    /// Takes a number or a string; nil for a boolean, which no priority is.
+    /// Converts a number or a string; nil for a boolean.
     public init?(_ leaf: Leaf) {
         switch leaf {
         case .boolean: return nil
@@ -168,7 +168,7 @@ public enum Priority: Sendable {
         }
     }
 
-    /// The same number or string as a value.
+    /// The priority as a leaf.
     public var leaf: Leaf {
         switch self {
         case .number(let value): .number(value)
@@ -176,13 +176,13 @@ public enum Priority: Sendable {
         }
     }
 
-    /// The number or string as JSON has it.
+    /// The priority as JSON.
     public var json: JSONValue { leaf.json }
 
-    /// Appends the priority's one JSON text: what rows hold and what answers copy.
+    /// Appends the canonical JSON text of the priority.
     public func write(to buffer: inout ByteBuffer) { leaf.write(to: &buffer) }
 
-    /// Reads a priority that `write(to:)` wrote; nil for anything that is no priority.
+    /// Parses a priority that `write(to:)` wrote; nil for other text.
     public init?(json: Span<UInt8>) {
         guard let leaf = Leaf(json: json) else { return nil }
         self.init(leaf)

@@ -6,7 +6,7 @@ extension Node {
         return place.isFound ? children[place.position].node : .empty
     }
 
-    /// What is at `path` below this node; empty when nothing is.
+    /// The node at `path` below this one; empty when there is none.
     public func at(_ path: Path) -> Node {
         var node = self
         for segment in path.segments {
@@ -16,17 +16,17 @@ extension Node {
         return node
     }
 
-    /// This node after `node` has been written at `path` below it (spec database 1.1).
+    /// This node with `node` written at `path` (spec database 1.1).
     ///
-    /// A leaf on the way is replaced and its priority kept. What is left without children vanishes with its priority. Writing
-    /// nothing below a leaf or where nothing is changes nothing.
+    /// A leaf on the path becomes a node with children and keeps its priority. Nodes that lose their last child vanish with their priority.
+    /// Writing an empty node where there is nothing changes nothing.
     public func setting(_ node: Node, at path: Path) -> Node {
         var changed = self
         changed.set(node, at: path)
         return changed
     }
 
-    /// This node with another priority at `path`; nothing changes where there is no node.
+    /// This node with another priority at `path`; unchanged if there is no node at `path`.
     public func settingPriority(_ priority: Priority?, at path: Path) -> Node {
         var node = at(path)
         if node.isEmpty { return self }
@@ -35,16 +35,16 @@ extension Node {
     }
 }
 
-/// Children by their keys.
+/// Operations on children sorted by key.
 enum ChildList {
     private static let linearMax = 8
 
-    /// `children` in key order; of equal keys the last one stays.
+    /// `children` in key order; of equal keys, the last remains.
     static func sorted(_ children: [Node.Child]) -> [Node.Child] {
         isSorted(children) ? children : positions(children).map { children[$0] }
     }
 
-    /// Where `children` stand that are in key order; of equal keys the last one counts.
+    /// The indices of `children` in key order; of equal keys, the last counts.
     static func positions(_ children: [Node.Child]) -> [Int] {
         var indices = Array(children.indices)
         indices.sort { left, right in
@@ -69,7 +69,7 @@ enum ChildList {
         return true
     }
 
-    /// Where the child `key` stands, or would have to be put in.
+    /// The index of the child `key`, or the index to insert it at.
     static func find(_ key: String, in children: [Node.Child]) -> (position: Int, isFound: Bool) {
         if children.count <= linearMax, let position = children.firstIndex(where: { TextOrder.equal($0.key, key) }) {
             return (position, true)

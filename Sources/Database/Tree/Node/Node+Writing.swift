@@ -1,16 +1,16 @@
 public import HearthBytes
 import HearthJSON
 
-/// How a node is written as JSON.
+/// The JSON form of a node.
 public enum JSONForm: Sendable, Hashable {
-    /// Children with dense whole numbers for keys are an array (spec database 1.2); priorities are left out.
+    /// Children with dense integer keys form an array (spec database 1.2); priorities are left out.
     case value
-    /// Objects only, priorities as `.priority`, a leaf that has one as `.value` beside it.
+    /// Objects only; priorities as `.priority`; a leaf with a priority as `.value` beside it.
     case export
 }
 
 extension Node {
-    /// Appends the node as JSON, `null` when it is empty: compact, or indented for people to read.
+    /// Appends the node as JSON, `null` when it is empty: compact, or indented.
     public func write(to buffer: inout ByteBuffer, form: JSONForm = .value, isPretty: Bool = false) {
         if isPretty { writePretty(to: &buffer, form: form, level: 0) } else { writeCompact(to: &buffer, form: form) }
     }
@@ -79,8 +79,8 @@ extension Node {
 }
 
 extension Node {
-    /// Appends the node for people to read: a member a line, two spaces a level, a space on either side of the colon. Arrays go on
-    /// in their line and do not indent what is in them.
+    /// Appends the node indented: one member a line, two spaces a level, a space on either side of the colon. Array elements stay on one
+    /// line and add no indentation.
     func writePretty(to buffer: inout ByteBuffer, form: JSONForm, level: Int) {
         switch content {
         case .empty: buffer.append("null")
@@ -138,10 +138,10 @@ extension Node {
     }
 }
 
-/// When children are shown as an array: all keys are whole numbers in their shortest form, not negative, and the greatest is
-/// less than twice the number of children (spec database 1.2).
+/// The condition for showing children as an array: all keys are non-negative integers in their shortest form, and the greatest is less than
+/// twice the number of children (spec database 1.2).
 public enum ArrayShape {
-    /// How many elements the array has, holes counted; nil when the children are an object.
+    /// The length of the array, including holes; nil when the children form an object.
     static func slots(of children: [Node.Child]) -> Int? {
         guard let last = children.last, let greatest = index(last.key), isDense(greatest: greatest, count: children.count) else {
             return nil
@@ -150,10 +150,10 @@ public enum ArrayShape {
         return greatest + 1
     }
 
-    /// Whether so many children, all with an index for a key, are an array when `greatest` is the greatest index.
+    /// Whether `count` children with index keys form an array when `greatest` is the greatest index.
     public static func isDense(greatest: Int, count: Int) -> Bool { greatest < 2 * count }
 
-    /// The index that a key is; nil for any other key.
+    /// The array index of a key; nil for any other key.
     @inline(__always)
     public static func index(_ key: String) -> Int? {
         var key = key

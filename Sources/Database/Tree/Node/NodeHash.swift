@@ -1,11 +1,11 @@
 import HearthBytes
 import Crypto
 
-/// The hash of a node that is not empty (V1, spec database 3.8): SHA-1 in base 64, 28 characters.
+/// The hash of a non-empty node (V1, spec database 3.8): SHA-1 in base64, 28 characters.
 public struct NodeHash: Sendable {
     private var characters: InlineArray<28, UInt8>
 
-    /// The hash of a leaf; that of a node with children is made by ``NodeHasher``.
+    /// The hash of a leaf. ``NodeHasher`` makes those of nodes with children.
     public init(of leaf: Leaf, priority: Priority?) {
         var text = ByteBuffer()
         Self.append(priority, to: &text)
@@ -56,7 +56,7 @@ public struct NodeHash: Sendable {
         text.append(string)
     }
 
-    /// Sixteen hexadecimal digits: the double's bytes, the greatest first.
+    /// Appends the bytes of a double as sixteen hexadecimal digits, most significant first.
     private static func append(number: Double, to text: inout ByteBuffer) {
         text.append("number:")
         let bits = number.bitPattern
@@ -66,7 +66,7 @@ public struct NodeHash: Sendable {
         }
     }
 
-    /// Twenty bytes are six groups of three, and two bytes that end in one `=`.
+    /// Twenty bytes are six groups of three, and two bytes with one `=` as padding.
     private static func base64(_ bytes: UnsafeRawBufferPointer) -> InlineArray<28, UInt8> {
         var characters = InlineArray<28, UInt8>(repeating: UInt8(ascii: "="))
         for group in 0..<7 {
@@ -91,10 +91,10 @@ public struct NodeHash: Sendable {
     }
 }
 
-/// Puts the hash of a node with children together from those of its children, given in key order.
+/// Computes the hash of a node with children from their hashes, which are added in key order.
 ///
-/// Children count in the order of their priorities, those without one first: these are hashed as they come, and only those that
-/// have a priority are kept until the end.
+/// The hash covers children by priority, those without one first: these are hashed immediately, and only those with a priority are kept
+/// until the end.
 public struct NodeHasher: ~Copyable {
     private struct Ranked {
         let priority: IndexValue
@@ -102,18 +102,18 @@ public struct NodeHasher: ~Copyable {
         let text: Range<Int>
     }
 
-    /// Nil until something is hashed, and while it is being added to: one owner, so that adding does not copy it.
+    /// Nil before the first update, and during one: a single owner, so that updating does not copy the state.
     private var sha: Insecure.SHA1?
-    /// What has not been hashed yet.
+    /// Bytes not hashed yet.
     private var pending = ByteBuffer()
     private var rankedText = ByteBuffer()
     private var ranked: [Ranked] = []
-    /// Whether no child has been added: the hash of such a node is the empty text.
+    /// Whether no child has been added. The hash is then the empty text.
     public private(set) var isEmpty = true
 
     private static let pendingMax = 4096
 
-    /// A node that has this priority and no children yet.
+    /// A hasher for a node with this priority.
     public init(priority: Priority?) { NodeHash.append(priority, to: &pending) }
 
     /// Adds the next child in key order.
@@ -135,7 +135,7 @@ public struct NodeHasher: ~Copyable {
         ranked.append(Ranked(priority: IndexValue(priority), place: ranked.count, text: start..<rankedText.count))
     }
 
-    /// The hash of the node; nil when it has no children.
+    /// The hash of the node; nil without children.
     public consuming func finish() -> NodeHash? {
         guard !isEmpty else { return nil }
         var sha = sha.take() ?? Insecure.SHA1()
@@ -168,10 +168,10 @@ extension Node {
     /// The hash that clients compare (V1, spec database 3.8); the empty text for an empty node.
     public func hash() -> String { nodeHash()?.string ?? "" }
 
-    /// A text made of the content, the same for the same content: its hash, or `null_etag` for an empty node.
+    /// The entity tag: the hash, or `null_etag` for an empty node.
     public var etag: String { nodeHash()?.string ?? Self.emptyETag }
 
-    /// The entity tag of nothing.
+    /// The entity tag of an empty node.
     public static let emptyETag = "null_etag"
 
     /// The hash; nil for an empty node.

@@ -1,7 +1,7 @@
 extension Path {
-    /// Reads a path of a request: keys between slashes, of which runs count as one and those at the edges as none.
+    /// Parses the path of a request: keys separated by slashes. Repeated slashes count as one; leading and trailing ones are ignored.
     ///
-    /// With `percentEncoded`, escapes are resolved first, so that `%2F` separates as `/` does.
+    /// With `percentEncoded`, escapes are decoded first, so that `%2F` separates keys as `/` does.
     public init(parsing text: Span<UInt8>, percentEncoded: Bool = false) throws(PathError) {
         self = try text.withUnsafeBufferPointer { (text) throws(PathError) -> Path in
             if percentEncoded, text.contains(UInt8(ascii: "%")) {
@@ -12,34 +12,34 @@ extension Path {
         }
     }
 
-    /// Reads a path: keys between slashes, of which runs count as one and those at the edges as none.
+    /// Parses a path: keys separated by slashes. Repeated slashes count as one; leading and trailing ones are ignored.
     public init(parsing text: String) throws(PathError) {
         var text = text
         let result = text.withUTF8 { text in Result { () throws(PathError) in try PathParser(text).path() } }
         self = try result.get()
     }
 
-    /// Whether `key` may name a child: not empty, not too long, without forbidden characters.
+    /// Whether `key` is a valid child name: not empty, not too long, without forbidden characters.
     public static func isValid(key: String) -> Bool {
         var key = key
         return key.withUTF8 { KeyCharacters.areValid($0) && $0.count <= keyBytesMax }
     }
 }
 
-/// What a path of a request addresses: a node, or only its priority when the text ends in `.priority` (spec database 1.3).
+/// The target of a request: a node, or only its priority if the path ends in `.priority` (spec database 1.3).
 public struct Location: Sendable, Hashable {
-    /// The node, or the one whose priority is meant.
+    /// The node.
     public var path: Path
-    /// Whether only the priority is meant.
+    /// Whether the target is only the node's priority.
     public var isPriority: Bool
 
-    /// A node, unless it is said to be its priority.
+    /// A node, or its priority.
     public init(path: Path, isPriority: Bool = false) {
         self.path = path
         self.isPriority = isPriority
     }
 
-    /// Reads a path as `Path` does, with `.priority` allowed as the last key.
+    /// Parses a path as `Path` does; the last key may be `.priority`.
     public init(parsing text: Span<UInt8>, percentEncoded: Bool = false) throws(PathError) {
         self = try text.withUnsafeBufferPointer { (text) throws(PathError) -> Location in
             guard percentEncoded, text.contains(UInt8(ascii: "%")) else { return try PathParser(text).location() }
@@ -49,7 +49,7 @@ public struct Location: Sendable, Hashable {
     }
 }
 
-/// The text of a path, taken apart.
+/// A parser for the text of a path.
 struct PathParser {
     private let text: UnsafeBufferPointer<UInt8>
 
@@ -98,11 +98,11 @@ struct PathParser {
     }
 }
 
-/// Percent escapes of RFC 3986 section 2.1.
+/// Percent-encoding of RFC 3986 section 2.1.
 public enum PercentEncoding {
-    /// The bytes that `text` stands for; nil when a `%` is not followed by two hexadecimal digits.
+    /// The decoded bytes; nil when a `%` is not followed by two hexadecimal digits.
     ///
-    /// - Parameter plusIsSpace: whether `+` is a blank, as in queries that forms and most libraries write.
+    /// - Parameter plusIsSpace: whether `+` means a space, as in queries of forms and most libraries.
     public static func decoded(_ text: Span<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         text.withUnsafeBufferPointer { decoded($0, plusIsSpace: plusIsSpace) }
     }

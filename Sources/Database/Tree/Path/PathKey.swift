@@ -1,23 +1,23 @@
 public import HearthBytes
 import HearthJSON
 
-/// A path in bytes whose order is the order of the tree: a node, its priority, its children in key order with all that is below
-/// them, then the next node. The rows of a namespace are sorted by it, so that a subtree is one range of them.
+/// A path as bytes that sort in tree order: a node, its priority, its children in key order with their descendants, then the next node. The
+/// rows of a namespace are sorted by it, so that a subtree is one range.
 ///
-/// A segment is a 32-bit whole number (`01`, four big-endian bytes with the sign bit turned over, the tie) or any other key
-/// (`02`, its UTF-8 with the lead bytes EE and EF lifted to F5 and F6, `01`). The tie is one byte, or `FF` and two for a key with
-/// very many leading zeros. No segment is the beginning of another.
+/// A segment is a 32-bit integer (`01`, four big-endian bytes with the sign bit inverted, the tie) or any other key (`02`, its UTF-8 with
+/// the lead bytes EE and EF changed to F5 and F6, `01`). The tie is one byte, or `FF` and two bytes for a key with very many leading zeros.
+/// No segment is a prefix of another.
 public struct PathKey: Sendable, Hashable {
-    /// The segments one after the other, each with its own end.
+    /// The concatenated segments, each with its terminator.
     public var bytes: [UInt8]
 
     /// The key of the root: no bytes.
     public static let root = PathKey(bytes: [])
 
-    /// Takes bytes that are a key already.
+    /// A key with these bytes, which must be valid.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The key of a place; the same as appending its keys one by one.
+    /// The key of a path; the same as appending its keys one by one.
     public init(_ path: Path) {
         bytes = []
         var size = 0
@@ -26,7 +26,7 @@ public struct PathKey: Sendable, Hashable {
         for segment in path.segments { append(segment) }
     }
 
-    /// The key of the child `key`.
+    /// The path key of the child `key`.
     public func appending(_ key: String) -> PathKey {
         var longer = PathKey(bytes: [])
         longer.bytes.reserveCapacity(bytes.count + key.utf8.count + 7)
@@ -35,14 +35,14 @@ public struct PathKey: Sendable, Hashable {
         return longer
     }
 
-    /// Goes on to the child `key`.
+    /// Appends the segment of the child `key`.
     @inline(__always)
     public mutating func append(_ key: String) {
         var key = key
         key.withUTF8 { Self.append($0, to: &bytes) }
     }
 
-    /// Goes on to the child whose key has this UTF-8.
+    /// Appends the segment of the child whose key has this UTF-8.
     public mutating func append(_ key: Span<UInt8>) {
         key.withUnsafeBufferPointer { Self.append($0, to: &bytes) }
     }
@@ -53,10 +53,10 @@ public struct PathKey: Sendable, Hashable {
     /// The row of the node's priority, which comes before every child.
     public var priorityRow: [UInt8] { Self.joined(bytes, PathKey.priorityMark) }
 
-    /// What follows a node's key in the row of its priority.
+    /// The byte after a node's key in the row of its priority.
     public static let priorityMark: UInt8 = 0x00
 
-    /// Whether `row` is this node's or below it.
+    /// Whether `row` belongs to this node or a descendant.
     public func contains(row: Span<UInt8>) -> Bool {
         guard row.count >= bytes.count else { return false }
         for index in bytes.indices where row[index] != bytes[index] { return false }
@@ -76,7 +76,7 @@ extension PathKey: Comparable {
     public static func < (left: PathKey, right: PathKey) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 }
 
-/// Segments in the bytes of a row. Rows come from this room: what is not a segment is taken as none, never read beyond.
+/// Parsing of segments in a row. Rows are written by this module; a malformed segment counts as none, and nothing is read beyond the row.
 extension PathKey {
     static let integerTag: UInt8 = 0x01
     static let textTag: UInt8 = 0x02
@@ -107,7 +107,7 @@ extension PathKey {
         }
     }
 
-    /// Where the segment that begins at `start` ends; nil when none begins there: a priority's mark, or the end of the row.
+    /// The end of the segment that begins at `start`; nil if there is none: a priority's mark, or the end of the row.
     public static func segmentEnd(_ row: Span<UInt8>, from start: Int) -> Int? {
         guard start < row.count else { return nil }
         switch row[start] {
@@ -127,7 +127,7 @@ extension PathKey {
         }
     }
 
-    /// The key of the segment at `range`, as `segmentEnd` found it.
+    /// Decodes the segment at `range`, as `segmentEnd` found it.
     public static func decodeSegment(_ row: Span<UInt8>, _ range: Range<Int>) -> String {
         if let integer = integer(row, range) {
             return String(unsafeUninitializedCapacity: integer.length) { write(integer, to: $0) }
@@ -140,7 +140,7 @@ extension PathKey {
         }
     }
 
-    /// Appends the key of the segment at `range` as it is, neither quoted nor escaped.
+    /// Appends the key of the segment at `range` verbatim, without quotes or escapes.
     public static func appendSegmentText(_ row: Span<UInt8>, _ range: Range<Int>, into buffer: inout ByteBuffer) {
         let integer = integer(row, range)
         let count = integer?.length ?? range.count - 2
@@ -153,7 +153,7 @@ extension PathKey {
         }
     }
 
-    /// Appends the key of the segment at `range` as a JSON string: between quotes, escaped where need be.
+    /// Appends the key of the segment at `range` as a JSON string.
     public static func appendSegmentJSON(_ row: Span<UInt8>, _ range: Range<Int>, into buffer: inout ByteBuffer) {
         for index in range.lowerBound + 1..<max(range.upperBound - 1, range.lowerBound + 1) {
             let byte = row[index]
@@ -166,12 +166,12 @@ extension PathKey {
         buffer.append(UInt8(ascii: "\""))
     }
 
-    /// The number that the segment at `range` is when it may be an index of an array: whole, not negative, in its shortest form.
+    /// The array index of the segment at `range`; nil unless it is a non-negative integer in its shortest form.
     public static func arrayIndex(_ row: Span<UInt8>, _ range: Range<Int>) -> Int? {
         integer(row, range)?.arrayIndex
     }
 
-    /// The path whose key `row` begins with; a priority's mark ends it.
+    /// The path that `row` begins with; a priority's mark ends it.
     public static func path(of row: Span<UInt8>) -> Path {
         var segments: [String] = []
         var start = 0
