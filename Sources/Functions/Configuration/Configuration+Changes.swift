@@ -1,8 +1,8 @@
 extension Configuration {
-    /// Settings that a running host takes over; all others count from its next start.
+    /// Settings that a running host applies; all others take effect at its next start.
     private static let takenOver: Set<String> = ["$schema", "plugins", "functions", "defaults", "watch"]
 
-    /// The settings that differ from those of `other` and count from the host's next start only, for example `server.port`.
+    /// The settings that differ from `other` and take effect only at the host's next start, for example `server.port`.
     public func settingsThatNeedRestart(since other: Configuration) -> [String] {
         let documents = [other, self].map { LocatedParser.parse(SourceText(file: $0.file, bytes: $0.document)).value?.members ?? [] }
         var names: [String] = []
@@ -20,13 +20,13 @@ extension Configuration {
         return names
     }
 
-    /// Where the libraries of products are looked for, first the one that is wanted.
+    /// The folders to look for product libraries in, the preferred one first.
     public var productFolders: [String] {
         let folders = ["\(directory)/.build/release", "\(directory)/.build/debug"]
         return watch.configuration == .release ? folders : folders.reversed()
     }
 
-    /// The files that the environment of plugins is read from; they need not exist.
+    /// The environment files of plugins; they may not exist.
     public var environmentFiles: Set<String> {
         let names = [".env", ".env.\(project)", ".env.local", ".secret.local"]
         return Set(plugins.flatMap { plugin in names.map { FileProbe.join(plugin.environmentDirectory, $0) } })
@@ -44,18 +44,18 @@ extension Configuration {
     }
 }
 
-/// Options of functions that do not come from this host's `functions.json`: what a deployment brings, or an older version kept.
+/// Options of functions from elsewhere than this host's `functions.json`: from a deployment, or from an older version.
 public struct OptionsOverlay: Sendable {
-    /// What messages name as the file.
+    /// The file name in messages.
     public var source: String
-    /// The region of functions that name none.
+    /// The default region of functions.
     public var region: String
     /// The `defaults` object, as JSON.
     public var defaults: String
-    /// Objects as under `functions`, as JSON, by the functions' names.
+    /// Objects as under `functions`, as JSON, by function name.
     public var functions: [String: String]
 
-    /// Overrides from elsewhere; nothing is checked before ``Configuration/overlaid(with:)``.
+    /// Overrides, unchecked until ``Configuration/overlaid(with:)``.
     public init(source: String, region: String, defaults: String, functions: [String: String]) {
         self.source = source
         self.region = region
@@ -65,9 +65,9 @@ public struct OptionsOverlay: Sendable {
 }
 
 extension Configuration {
-    /// This configuration, with region, defaults and options of functions from elsewhere in the place of its own.
+    /// This configuration with another region, other defaults and other options of functions.
     ///
-    /// - Throws: everything that is wrong with them; problems have no line, since no person has written one.
+    /// - Throws: all errors in them; the problems have no line.
     public func overlaid(with overlay: OptionsOverlay) throws(ConfigurationErrors) -> Configuration {
         let functions = overlay.functions.sorted { $0.key < $1.key }.map { "\($0.key.jsonLiteral):\($0.value)" }.joined(separator: ",")
         let document =
@@ -89,7 +89,7 @@ extension Configuration {
 }
 
 extension FunctionOverrides {
-    /// The same, as if it stood in no file.
+    /// The same without positions in a file.
     fileprivate var withoutPlaces: FunctionOverrides {
         var overrides = self
         overrides.positions = positions.mapValues { _ in nil }

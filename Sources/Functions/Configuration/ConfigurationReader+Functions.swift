@@ -31,7 +31,7 @@ extension ConfigurationReader {
         return overrides
     }
 
-    /// Where each option stands; the function itself under the empty key.
+    /// The position of each option; that of the function itself under the empty key.
     private func positions(_ field: Field) -> [String: Position?] {
         guard let value = field.value else { return [:] }
         var positions: [String: Position?] = ["": text.position(at: value.offset)]
@@ -39,7 +39,7 @@ extension ConfigurationReader {
         return positions
     }
 
-    /// The rules between options, as far as this object alone can break them; the rest is known when the plugin is loaded.
+    /// Checks rules between options as far as this object alone can violate them; the rest is checked when the plugin is loaded.
     private mutating func checkTogether(_ overrides: FunctionOverrides, _ field: Field) {
         guard isValid(field) else { return }
         if overrides.cpu != nil || overrides.concurrency != nil, let memory = overrides.memoryBytes {

@@ -1,7 +1,7 @@
 import Files
 
-/// Turns a validated `functions.json` into a `Configuration`, and checks what a schema cannot say: files that must exist, options
-/// that must fit each other.
+/// Converts a validated `functions.json` into a `Configuration`, and checks rules that a schema cannot express: files that must exist,
+/// options that must be consistent.
 struct ConfigurationReader {
     let text: SourceText
     let root: Field
@@ -9,7 +9,7 @@ struct ConfigurationReader {
     private(set) var problems: [Problem]
     private(set) var warnings: [Problem] = []
 
-    /// - Parameter violations: what the schema's validator found; places inside of them are not checked further.
+    /// - Parameter violations: problems that the schema validator has found; the values at these positions are not checked further.
     init(text: SourceText, root: Field, violations: [Problem]) {
         self.text = text
         self.root = root
@@ -141,7 +141,7 @@ struct ConfigurationReader {
 
     // MARK: Files
 
-    /// The path of a file that has to be there; nil when the document names none.
+    /// The path of a file that must exist; nil if the document names none.
     mutating func file(_ field: Field) -> String? {
         guard let name = field.stringIfPresent else { return nil }
         let path = FileProbe.join(directory, name)
@@ -163,9 +163,9 @@ struct ConfigurationReader {
         return path
     }
 
-    // MARK: Complaints
+    // MARK: Problems
 
-    /// Whether the schema's validator had nothing to say about a place or what is in it.
+    /// Whether the schema validator has found no problem in a value.
     func isValid(_ field: Field) -> Bool {
         !problems.contains { field.path.contains($0.path) }
     }

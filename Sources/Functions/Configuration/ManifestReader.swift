@@ -1,6 +1,6 @@
-/// Turns a validated manifest into declarations, and checks what its schema cannot say.
+/// Converts a validated manifest into declarations, and checks rules that its schema cannot express.
 struct ManifestReader {
-    /// Of all regular expressions together, in instructions.
+    /// The limit of all regular expressions together, in instructions.
     static let patternsSizeMax = 100_000
 
     let text: SourceText
@@ -135,7 +135,7 @@ struct ManifestReader {
 }
 
 extension FunctionDeclaration {
-    /// A sentence when a timeout is longer than the trigger allows.
+    /// A message if a timeout exceeds the limit of the trigger; nil otherwise.
     func timeoutViolation(_ seconds: Double) -> String? {
         let most = trigger.timeoutSecondsMax(generation: generation)
         guard !(0...most).contains(seconds) else { return nil }
@@ -179,7 +179,7 @@ extension ManifestReader {
         if !choices.isEmpty { param.choices = choices }
     }
 
-    /// A value as an environment variable holds it.
+    /// The value as text of an environment variable.
     private static func text(_ value: LocatedValue) -> String {
         if let text = value.string { return text }
         if let elements = value.elements { return "[\(elements.map { ($0.string ?? $0.shown).jsonLiteral }.joined(separator: ","))]" }

@@ -1,6 +1,6 @@
 extension Schema {
-    /// The schema of a plugin's manifest. Nobody writes a manifest by hand except in a plugin that is not in Swift, and its author
-    /// reads `docs/configuration.md`; so it is kept here, beside the code that reads it.
+    /// The schema of a plugin's manifest. Only authors of plugins in other languages than Swift write manifests, with the help of
+    /// `docs/configuration.md`; so the schema is kept here, beside the code that uses it.
     static let manifestText = #"""
 {
   "$schema": "https://json-schema.org/draft/2020-12/schema",

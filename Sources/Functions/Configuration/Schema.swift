@@ -1,22 +1,22 @@
-/// A JSON Schema, read once into a flat table of nodes that refer to each other by number.
+/// A JSON Schema, compiled into a flat table of nodes that refer to each other by index.
 ///
-/// The dialect is the part of 2020-12 that describes a configuration file; a keyword outside of it is refused when the schema is
-/// read, so that nothing in a schema is silently without effect.
+/// Supports the subset of 2020-12 for configuration files. Other keywords are refused at compilation, so that no keyword is silently
+/// ignored.
 struct Schema: Sendable {
     var nodes: [SchemaNode]
-    /// Numbers of the nodes under `$defs`, in written order.
+    /// Indices of the nodes under `$defs`, in the order of the document.
     var definitions: [(name: String, node: Int)]
 
     static let root = 0
 
-    /// Follows references to the node that says what is allowed.
+    /// Follows references to the final node.
     func resolved(_ index: Int) -> SchemaNode {
         var node = nodes[index]
         while let reference = node.reference { node = nodes[reference] }
         return node
     }
 
-    /// The default of a place: its own, or that of the definition it refers to.
+    /// The default of a node: its own, or that of the definition it refers to.
     func defaultValue(_ index: Int) -> LocatedValue? {
         nodes[index].defaultValue ?? nodes[index].reference.flatMap(defaultValue)
     }
@@ -34,7 +34,7 @@ struct SchemaNode: Sendable {
         static let object = Kinds(rawValue: 64)
     }
 
-    /// What may stand under a key that neither `properties` nor `patternProperties` names.
+    /// The rule for keys that neither `properties` nor `patternProperties` names.
     enum Additional: Sendable {
         case allowed
         case forbidden
@@ -60,21 +60,21 @@ struct SchemaNode: Sendable {
     var itemsMax: Int?
     var hasUniqueItems = false
     var items: Int?
-    /// Of `oneOf` or `anyOf`.
+    /// The branches of `oneOf` or `anyOf`.
     var branches: [Int] = []
     var needsExactlyOneBranch = false
 
     var prose = ""
     var defaultValue: LocatedValue?
     var examples: [LocatedValue] = []
-    /// What is expected, in words for the middle of a sentence, where the keywords alone would read badly.
+    /// A description of the expected value for messages, where one generated from the keywords would read badly.
     var expectation: String?
 
     func property(_ name: String) -> Int? {
         properties.first { $0.name == name }?.node
     }
 
-    /// The node that describes the value under a key, nil where none does.
+    /// The node for the value under a key; nil if there is none.
     func child(_ key: String) -> Int? {
         if let node = property(key) { return node }
         if let (_, node) = patternProperties.first(where: { $0.pattern.matches(key) }) { return node }
@@ -84,7 +84,7 @@ struct SchemaNode: Sendable {
 }
 
 extension LocatedValue {
-    /// The kinds of JSON Schema that this value is of: a whole number is both an integer and a number.
+    /// The JSON Schema kinds of this value: an integer is also a number.
     var kinds: SchemaNode.Kinds {
         switch content {
         case .null: .null
@@ -99,7 +99,7 @@ extension LocatedValue {
 }
 
 extension Schema {
-    /// What a place allows, in words that fit after "expected".
+    /// A description of the allowed values, for use after "expected".
     func phrase(_ index: Int) -> String {
         let node = nodes[index]
         if let expectation = node.expectation { return expectation }
@@ -154,21 +154,21 @@ extension [String] {
 }
 
 extension Configuration {
-    /// The JSON Schema of `functions.json`, as it lies beside one.
+    /// The JSON Schema of `functions.json`.
     public static var schema: [UInt8] { PackageResources.functions_schema_json }
 }
 
 extension Schema {
     private static let functionsFile = "functions.schema.json"
 
-    /// Of `functions.json`.
+    /// The schema of `functions.json`.
     static let functions = embedded(PackageResources.functions_schema_json, file: functionsFile)
 
-    /// Of the manifest with which a plugin describes itself.
+    /// The schema of plugin manifests.
     static let manifest = embedded(
         Array(manifestText.utf8), file: "manifest.schema.json", library: (functionsFile, PackageResources.functions_schema_json))
 
-    /// Reads a schema that is part of the program, so that one which cannot be read is a mistake of the build.
+    /// Compiles a schema that is part of the program. A failure is an error of the build.
     private static func embedded(_ bytes: [UInt8], file: String, library: (file: String, bytes: [UInt8])? = nil) -> Schema {
         do {
             return try SchemaCompiler.compile(bytes, file: file, library: library)

@@ -1,7 +1,7 @@
 import HearthBytes
 import Glibc
 
-/// A document with the name of the file that it came from.
+/// A document with the name of its file.
 struct SourceText: Sendable {
     let file: String
     private let lines: SourceLines
@@ -26,7 +26,7 @@ struct SourceText: Sendable {
     }
 }
 
-/// The way from the top of a document to a value in it.
+/// The path from the root of a document to a value in it.
 struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
     private(set) var description = ""
 
@@ -43,7 +43,7 @@ struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
         DocumentPath(description: "\(description)[\(index)]")
     }
 
-    /// Whether `other` is this place or inside it.
+    /// Whether `other` is this path or below it.
     func contains(_ other: String) -> Bool {
         let (outer, inner) = (description.utf8, other.utf8)
         guard !outer.isEmpty else { return true }
@@ -53,9 +53,9 @@ struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The few things that reading a configuration asks of the file system.
+/// File system queries for reading a configuration.
 enum FileProbe {
-    /// Nil when nothing is there.
+    /// Nil if there is no such file.
     static func mode(_ path: String) -> mode_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode : nil

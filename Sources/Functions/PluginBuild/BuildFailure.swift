@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Why there is no library, in a sentence that says what to do, beside what the compiler wrote.
+/// The reason why a build failed, with the output of the compiler.
 public struct BuildFailure: Error, Sendable, CustomStringConvertible {
-    /// What a caller can act on.
+    /// The kinds of failures that callers distinguish.
     public enum Reason: Sendable, Equatable {
-        /// There is no Swift of the version that is needed.
+        /// No Swift toolchain of the required version is installed.
         case noToolchain
-        /// There is no package, no such product in it, or the product is not a dynamic library.
+        /// There is no package or no such product, or the product is not a dynamic library.
         case package
-        /// The compiler or linker refused: ``BuildFailure/diagnostics`` says why.
+        /// The compiler or linker failed: see ``BuildFailure/diagnostics``.
         case compile
-        /// The package manager failed otherwise, for example while it fetched dependencies.
+        /// The package manager failed otherwise, for example while fetching dependencies.
         case packageManager
         /// ``BuildCancellation/cancel()`` was called.
         case cancelled
@@ -19,11 +19,11 @@ public struct BuildFailure: Error, Sendable, CustomStringConvertible {
         case system
     }
 
-    /// What a caller can act on.
+    /// The kind of the failure.
     public let reason: Reason
-    /// The sentence.
+    /// One sentence with the remedy.
     public let description: String
-    /// What the compiler and the package manager wrote, exactly, without lines of progress; empty where they wrote nothing.
+    /// The output of the compiler and the package manager, verbatim without progress lines; empty if there was none.
     public let diagnostics: String
 
     init(_ reason: Reason, _ description: String, diagnostics: String = "") {
@@ -33,18 +33,18 @@ public struct BuildFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a build is.
+/// The progress of a build.
 public struct BuildProgress: Sendable, Equatable {
-    /// The product that is being built.
+    /// The product under construction.
     public let product: String
-    /// Steps done so far; 0 of 0 while the package manager plans or fetches.
+    /// Finished steps; 0 of 0 while the package manager plans or fetches.
     public let step: Int
-    /// Steps known of so far, which may grow.
+    /// Steps known so far; may grow.
     public let steps: Int
-    /// What is being done, as the package manager says it, for example `Compiling Messages Sanitize.swift`.
+    /// The current step in the package manager's words, for example `Compiling Messages Sanitize.swift`.
     public let text: String
 
-    /// Where the build of `product` is.
+    /// The progress of the build of `product`.
     public init(product: String, step: Int, steps: Int, text: String) {
         self.product = product
         self.step = step
@@ -53,23 +53,23 @@ public struct BuildProgress: Sendable, Equatable {
     }
 }
 
-/// Stops a build from another thread.
+/// Cancels a build from another thread.
 public final class BuildCancellation: Sendable {
     private struct State {
         var isCancelled = false
-        /// Closing it ends the program that runs.
+        /// Closing it ends the running program.
         var control: Int32?
     }
 
     private let state = Mutex(State())
 
-    /// For one build or several; once cancelled it stays so.
+    /// For one or several builds. Cancelling is permanent.
     public init() {}
 
     /// Whether ``cancel()`` was called.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }
 
-    /// Ends the compilers at once; the build throws ``BuildFailure/Reason/cancelled`` when they are gone. May be called at any time.
+    /// Ends the compilers at once; the build throws ``BuildFailure/Reason/cancelled`` when they have exited. Callable at any time.
     public func cancel() {
         state.withLock { state in
             state.isCancelled = true

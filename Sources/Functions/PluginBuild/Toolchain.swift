@@ -1,23 +1,23 @@
 import Glibc
 
-/// An installed Swift.
+/// An installed Swift toolchain.
 public struct Toolchain: Sendable, Equatable {
-    /// The path of `swift`; its other programs are beside it.
+    /// The path of `swift`; the other programs are beside it.
     public let swift: String
 
-    /// What is looked for, for messages.
+    /// The requirement, for messages.
     public static let advice = "install Swift 6.3 or newer from https://www.swift.org/install/linux, or put it on PATH"
 
-    /// A toolchain whose `swift` is at this path; whether it is there is not looked at.
+    /// A toolchain at this path; its existence is not checked.
     public init(swift: String) { self.swift = swift }
 
-    /// Its program that finds lines of source for addresses; nil where it has none.
+    /// The path of its symbolizer; nil if it has none.
     public var symbolizer: String? {
         let path = swift.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/llvm-symbolizer"
         return access(path, X_OK) == 0 ? path : nil
     }
 
-    /// The first `swift` on `PATH`, else where installers put it.
+    /// The first `swift` on `PATH`, otherwise in the folders of installers.
     public static func find(path: String? = nil) -> Toolchain? {
         let list = path ?? getenv("PATH").map { String(cString: $0) } ?? ""
         let home = getenv("HOME").map { String(cString: $0) } ?? "/root"
@@ -30,7 +30,7 @@ public struct Toolchain: Sendable, Equatable {
     }
 }
 
-/// What compilers get as their environment.
+/// The environment of compilers.
 enum Environment {
     /// All variables of this process, `NAME=value`.
     static func inherited() -> [String] {
@@ -44,20 +44,20 @@ enum Environment {
     }
 }
 
-/// Asks a library what it offers, in a process of its own: a library that crashes while it is loaded ends nothing else.
+/// Reads the manifest of a library in a separate process, so that a library that crashes while loading harms nothing else.
 public enum LibraryProbe {
-    /// Stands before the manifest in the output of that process, which may also have what the library prints.
+    /// Precedes the manifest in the output of the process, because the library may print too.
     public static let marker = "\u{1}hearth-manifest\u{1}"
 
     private static let outputBytesMax = 32 << 20
 
-    /// The manifest of a library, as it wrote it.
+    /// The manifest of a library, verbatim.
     ///
     /// Blocks until the library is loaded.
     ///
     /// - Parameters:
     ///   - library: the path of the library.
-    ///   - program: the program of which `program manifest LIBRARY` writes ``marker`` and the manifest.
+    ///   - program: a program for which `program manifest LIBRARY` writes ``marker`` and the manifest.
     /// - Throws: `BuildFailure` for a library that cannot be loaded.
     public static func manifest(of library: String, program: String) throws(BuildFailure) -> [UInt8] {
         guard let resolved = realpath(library, nil) else {

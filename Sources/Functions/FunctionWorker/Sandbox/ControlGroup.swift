@@ -1,10 +1,10 @@
 import Glibc
 
-/// A control group that bounds the memory, the processes and the threads of one worker with all that it starts.
+/// A control group that limits memory, processes and threads of one worker and its descendants.
 ///
-/// The kernel ends what takes more memory, and refuses more processes. Where no groups can be made, a worker limits its own data segment,
-/// which refuses memory instead. The worker joins by itself, because the kernel takes many milliseconds for that, which no loop has; the host
-/// removes the group when its worker has ended.
+/// The kernel kills a process that exceeds the memory limit, and refuses further processes. Where no groups can be made, a worker limits
+/// its own data segment instead, so that allocations fail. The worker joins the group itself, because that takes the kernel many
+/// milliseconds, which would block a loop; the host removes the group when the worker has ended.
 public struct ControlGroup: Sendable {
     private let version: Int
     private let directories: [ControlGroups.Controller: String]
@@ -14,10 +14,10 @@ public struct ControlGroup: Sendable {
         self.directories = directories
     }
 
-    /// Of version 2 it is the same for all controllers.
+    /// With version 2, one folder for all controllers.
     private var folders: Set<String> { Set(directories.values) }
 
-    /// Makes the group and puts the calling process into it, without limits yet. Blocks.
+    /// Creates the group and moves the calling process into it, without limits yet. Blocks.
     ///
     /// - Returns: whether the kernel allowed it.
     func join() -> Bool {
@@ -30,38 +30,38 @@ public struct ControlGroup: Sendable {
         return true
     }
 
-    /// Sets the limit of memory.
+    /// Sets the memory limit.
     ///
-    /// - Returns: whether the kernel took it.
+    /// - Returns: whether the kernel accepted it.
     func limit(bytes: UInt64) -> Bool {
         guard let folder = directories[.memory] else { return false }
         guard version == 2 else { return ControlFile.write("\(bytes)", to: "\(folder)/memory.limit_in_bytes") }
-        // Without this, version 2 would swap out what is over the limit.
+        // Otherwise version 2 would swap out memory beyond the limit.
         _ = ControlFile.write("0", to: "\(folder)/memory.swap.max")
         return ControlFile.write("\(bytes)", to: "\(folder)/memory.max")
     }
 
     /// Sets the limit of processes and threads.
     ///
-    /// - Returns: whether the kernel took it.
+    /// - Returns: whether the kernel accepted it.
     func limit(tasks: Int) -> Bool {
         guard let folder = directories[.tasks] else { return false }
         return ControlFile.write("\(tasks)", to: "\(folder)/pids.max")
     }
 
-    /// Removes the group once its processes are gone.
+    /// Removes the group after its processes have ended.
     ///
-    /// - Returns: false where the kernel still has something in it, which may be so for a moment after the end.
+    /// - Returns: false if the group is not empty yet, which may be so for a moment after their end.
     public func remove() -> Bool {
         var isGone = true
         for folder in folders where rmdir(folder) != 0 && errno == EBUSY { isGone = false }
         return isGone
     }
 
-    /// Ends everything that is in the group. Does not wait for it.
+    /// Kills all processes of the group. Does not wait.
     public func killAll() {
         for folder in folders where !ControlFile.write("1", to: "\(folder)/cgroup.kill") {
-            // Nothing is started any more that is not in the list.
+            // Prevents new processes that the list would miss.
             _ = ControlFile.write("0", to: "\(folder)/pids.max")
             for word in (ControlFile.read("\(folder)/cgroup.procs") ?? "").split(separator: "\n") {
                 if let pid = Int32(word), pid > 0 { kill(pid, SIGKILL) }
@@ -69,7 +69,7 @@ public struct ControlGroup: Sendable {
         }
     }
 
-    /// Whether the kernel has ended something in the group for want of memory.
+    /// Whether the kernel has killed a process of the group for lack of memory.
     public var hasKilled: Bool {
         guard let folder = directories[.memory] else { return false }
         for file in ["memory.events", "memory.oom_control"] {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Which control groups can be made on this machine, and where: of version 2 below the group that the host is in, where that is the host's
-/// own (`Delegate=` of a systemd unit, a container), else at the root; else of version 1.
+/// The control groups that can be made on this machine: version 2 below the host's own group if it is delegated (`Delegate=` of a systemd
+/// unit, a container), otherwise at the root; otherwise version 1.
 public struct ControlGroups: Sendable, Equatable {
-    /// The resources that the kernel can limit for a worker and its children.
+    /// The resources that can be limited for a worker and its descendants.
     public enum Controller: String, Sendable, CaseIterable {
         /// Memory, in bytes.
         case memory
@@ -11,14 +11,14 @@ public struct ControlGroups: Sendable, Equatable {
         case tasks = "pids"
     }
 
-    /// The version of the kernel's interface; 0 where no groups can be made.
+    /// The version of the kernel's interface; 0 if no groups can be made.
     public let version: Int
-    /// The folder in which the group of a worker is made, for each controller that there is; of version 2 it is one.
+    /// The parent folder of worker groups for each available controller; with version 2 they are the same.
     public let folders: [Controller: String]
 
-    /// The variable that holds the host's groups, as ``encoded``.
+    /// The environment variable that passes the host's groups to workers, as ``encoded``.
     static let variable = "HEARTH_CONTROL_GROUPS"
-    /// The group of the host itself: in version 2 only leaf groups hold processes.
+    /// The group of the host itself: in version 2 only leaf groups may contain processes.
     private static let hostGroup = "hearth-host"
 
     /// No groups.
@@ -29,10 +29,10 @@ public struct ControlGroups: Sendable, Equatable {
         self.folders = folders
     }
 
-    /// In words, for the log.
+    /// A description for the log.
     public var description: String { version == 0 ? "limits of each process" : "cgroup v\(version)" }
 
-    /// Finds out what can be used, by making groups.
+    /// Detects usable groups by creating some.
     public static func detect(hostPID: Int32) -> ControlGroups {
         for root in [ownGroup, "/sys/fs/cgroup"] {
             guard let root, delegates(root, hostPID) else { continue }
@@ -55,13 +55,13 @@ public struct ControlGroups: Sendable, Equatable {
         return "/sys/fs/cgroup\(path == "/" ? "" : path)"
     }
 
-    /// Whether groups below `root` can be limited; sees to it where only that is missing.
+    /// Whether groups below `root` can be limited; enables the controllers if only that is missing.
     private static func delegates(_ root: String, _ hostPID: Int32) -> Bool {
         let files = ["memory.max", "pids.max"]
         if offers(root, files, hostPID) { return true }
         guard access("\(root)/cgroup.subtree_control", W_OK) == 0 else { return false }
         if ControlFile.write("+memory +pids", to: "\(root)/cgroup.subtree_control") { return offers(root, files, hostPID) }
-        // It holds processes. Where others are among them, the group is theirs, too.
+        // The group contains processes. If not only the host, the group belongs to other programs too.
         guard errno == EBUSY, ControlFile.read("\(root)/cgroup.procs") == "\(hostPID)\n" else { return false }
         let home = "\(root)/\(hostGroup)"
         mkdir(home, 0o755)
@@ -72,7 +72,7 @@ public struct ControlGroups: Sendable, Equatable {
         return false
     }
 
-    /// Whether a group that is made in `root` has these files.
+    /// Whether a group created in `root` has these files.
     private static func offers(_ root: String, _ files: [String], _ hostPID: Int32) -> Bool {
         let probe = "\(root)/hearth-\(hostPID)-probe"
         guard mkdir(probe, 0o755) == 0 else { return false }
@@ -80,9 +80,9 @@ public struct ControlGroups: Sendable, Equatable {
         return files.allSatisfy { access("\(probe)/\($0)", W_OK) == 0 }
     }
 
-    /// Removes the groups that hosts left behind which were killed before they could, with what is still in them. Blocks.
+    /// Removes the groups of hosts that were killed, and kills the processes in them. Blocks.
     ///
-    /// - Parameter hasOwn: whether groups of this process's number may be its own: it has started workers.
+    /// - Parameter hasOwn: whether groups with this process's id may belong to this process: it has started workers.
     public func removeAbandoned(hasOwn: Bool) {
         for folder in Set(folders.values) {
             guard let directory = opendir(folder) else { continue }
@@ -93,7 +93,7 @@ public struct ControlGroups: Sendable, Equatable {
                 }
                 let words = name.split(separator: "-")
                 guard words.count == 3, words[0] == "hearth", let host = Int32(words[1]) else { continue }
-                // One of this process's number was another process, before this one has made any group.
+                // Before this process has created a group, one with its id belonged to an earlier process.
                 guard Self.isGone(host) || host == getpid() && !hasOwn else { continue }
                 let group = ControlGroup(version: version, directories: [.tasks: "\(folder)/\(name)"])
                 for _ in 0..<50 where !group.remove() {
@@ -104,22 +104,22 @@ public struct ControlGroups: Sendable, Equatable {
         }
     }
 
-    /// Whether there is no such host any more.
+    /// Whether the host has ended.
     private static func isGone(_ host: Int32) -> Bool { kill(host, 0) != 0 && errno == ESRCH }
 
-    /// The group of the worker `pid`, whether it is there yet or not; nil where there are no groups.
+    /// The group of the worker `pid`, existing or not; nil if there are no groups.
     public func group(of pid: Int32, hostPID: Int32) -> ControlGroup? {
         guard version > 0 else { return nil }
         return ControlGroup(version: version, directories: folders.mapValues { "\($0)/hearth-\(hostPID)-\(pid)" })
     }
 
-    /// As an entry of a worker's environment.
+    /// The value of ``variable``.
     public var encoded: String {
         let places = Controller.allCases.compactMap { controller in folders[controller].map { "\(controller.rawValue)=\($0)" } }
         return "\(Self.variable)=\(version):" + places.joined(separator: ":")
     }
 
-    /// Reads the groups from the environment that the host has set.
+    /// Reads the groups from the environment variable that the host has set.
     static func given() -> ControlGroups {
         guard let text = getenv(variable).map({ String(cString: $0) }) else { return .none }
         let words = text.split(separator: ":", omittingEmptySubsequences: true)
@@ -132,7 +132,7 @@ public struct ControlGroups: Sendable, Equatable {
     }
 }
 
-/// The kernel's files of control groups, which are written and read whole.
+/// Reads and writes control files of the kernel.
 enum ControlFile {
     static func write(_ text: String, to path: String) -> Bool {
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)

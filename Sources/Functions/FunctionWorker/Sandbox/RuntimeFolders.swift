@@ -1,16 +1,18 @@
 import Glibc
 
-/// Where a library that was not linked with `-static-stdlib` finds Swift's runtime: the folders of its run path (`DT_RUNPATH`) that hold it.
+/// Finds the folders of the Swift runtime for a library that was not linked with `-static-stdlib`: those of its run path (`DT_RUNPATH`)
+/// that contain the runtime.
 ///
-/// The library is anybody's, so that nothing in it is trusted: a folder counts only where a `libswiftCore.so` is in it.
+/// The library is untrusted: a folder counts only if it contains a `libswiftCore.so`.
 enum RuntimeFolders {
     private static let tableSizeMax = 1 << 20
     private static let textSizeMax: UInt64 = 4096
     private static let countMax = 16
 
-    /// Descriptors of the folders that the library at `path` names; none where it is no library of this machine's kind.
+    /// Opens the folders that the library at `path` names; none if it is no library of this machine's architecture.
     ///
-    /// Another worker of the plugin may exchange what a path leads to at any moment: so each is opened once, and what is opened is looked at.
+    /// Another worker of the plugin may replace the target of a path at any moment: each path is opened once, and only the opened file is
+    /// examined.
     static func open(of path: String) -> [Int32] {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
@@ -36,7 +38,7 @@ enum RuntimeFolders {
         }
         // DT_STRTAB, DT_STRSZ; DT_RUNPATH, or DT_RPATH where there is none.
         guard let table = value(5), let tableSize = value(10), let start = value(29) ?? value(15), start < tableSize else { return nil }
-        // Its address in memory, which a segment maps from the file.
+        // The table's address in memory, which a segment maps from the file.
         guard let segment = segments.first(where: { $0.p_type == 1 && table >= $0.p_vaddr && table - $0.p_vaddr < $0.p_filesz }) else { return nil }
         let place = (table - segment.p_vaddr).addingReportingOverflow(segment.p_offset)
         guard !place.overflow else { return nil }

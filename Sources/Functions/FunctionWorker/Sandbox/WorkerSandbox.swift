@@ -1,29 +1,30 @@
 import CLinux
 import Glibc
 
-/// What a worker can reach from before its plugin's first instruction on: the system's programs and libraries, the few settings that name
-/// resolution, time zones, certificates and users need, its library and what the configuration adds to read; its own folder to write. Not
-/// the host's data and configuration, nor other plugins' secrets, nor other processes.
+/// Restricts the files that a worker can reach before its plugin's first instruction. Readable: the system's programs and libraries,
+/// settings for name resolution, time zones, certificates and users, the library, and paths of the configuration. Writable: the worker's
+/// own folder. The host's data and configuration, secrets of other plugins, and other processes are out of reach.
 public enum WorkerSandbox {
-    /// Names the newest version of Landlock that is made use of. For tests, which have one kernel only.
+    /// Environment variable with the newest Landlock version to use. For tests, which have only one kernel.
     public static let versionVariable = "HEARTH_LANDLOCK_VERSION_MAX"
 
-    /// Files and folders of one worker, besides the system's own.
+    /// The paths of one worker besides those of the system.
     struct Grant {
-        /// The library, which the plugin may want to read again.
+        /// The library, which the plugin may read again.
         var artifact: String
         /// The worker's own folder.
         var directory: String
-        /// Files and folders that the configuration names.
+        /// Paths from the configuration.
         var readable: [String]
     }
 
-    /// Why a worker must not load its plugin.
+    /// The reason why a worker must not load its plugin.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Settings of the system. A rule holds for a file, not for its name: the host replaces its workers when one of these is replaced.
+    /// Settings of the system. A rule applies to a file, not to its name: the host replaces its workers when one of these files is
+    /// replaced.
     public static let systemFiles = [
         // Names of hosts, services and users.
         "hosts", "host.conf", "resolv.conf", "nsswitch.conf", "gai.conf", "services", "protocols", "networks", "passwd", "group",
@@ -32,17 +33,17 @@ public enum WorkerSandbox {
 
     private static let systemFolders = [
         "/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin",
-        // Certificates, not their private keys, as Debian, Fedora and Alpine keep them.
+        // Certificates (not private keys) on Debian, Fedora and Alpine.
         "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates",
-        // Possible targets of the link /etc/resolv.conf.
+        // Targets of the link /etc/resolv.conf.
         "/run/systemd/resolve", "/run/resolvconf",
         "/sys/devices/system/cpu",
-        // Figures of the machine. The worker's own process is held below; those of others are not told of.
+        // Information about the machine. The worker's own process folder is added below; those of other processes are not readable.
         "/proc/sys", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg", "/proc/uptime", "/proc/version", "/proc/filesystems",
     ]
     private static let devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
 
-    /// The version of Landlock that workers use; 0 where the kernel has none.
+    /// The Landlock version that workers use; 0 if the kernel has none.
     public static var version: Int32 {
         let most = getenv(versionVariable).flatMap { Int32(String(cString: $0)) } ?? .max
         return min(linux_landlock_version(), most)
@@ -58,23 +59,23 @@ public enum WorkerSandbox {
         return missing
     }
 
-    /// Lets this process read below `readable`, and nothing else.
+    /// Restricts this process to reading below `readable`.
     ///
-    /// - Returns: whether the kernel could do all of it.
+    /// - Returns: whether the kernel supports all of it.
     static func enterReadOnly(readable: [String]) -> Bool {
         let version = Self.version
         return withCStrings(readable) { readable in withCStrings(["/dev/null"]) { linux_restrict_files(version, readable, $0) } } == 0
             && linux_deny_system_calls(version) == 0
     }
 
-    /// Closes the sandbox around this process, which must have one thread only; there is no way back.
+    /// Enters the sandbox. The process must have only one thread. Irreversible.
     ///
     /// - Parameter version: of Landlock, as ``version``.
     static func enter(_ grant: Grant, landlockVersion version: Int32) throws(Failure) {
         let threads = linux_thread_count()
-        // Landlock holds for the calling thread and what it starts.
+        // Landlock applies to the calling thread and to threads that it starts.
         guard threads == 1 else { throw Failure(description: "there are \(threads) threads already") }
-        // Without this, the kernel may forget the folder of this process while nobody uses it, and with it that it may be read.
+        // Keeps the inode of the process folder alive: otherwise the kernel may drop it, and with it the rule that allows reading.
         _ = linux_hold("/proc/self")
         let runtime = RuntimeFolders.open(of: grant.artifact)
         defer { for folder in runtime { close(folder) } }
@@ -102,42 +103,43 @@ public enum WorkerSandbox {
     }
 }
 
-/// What a worker process gives up before the plugin's code runs.
+/// Limits and privileges that a worker process drops before the plugin's code runs.
 enum WorkerConfinement {
-    /// Ties this process to its host and drops what it does not need. Called first of all.
+    /// Ties this process to its host and drops unneeded privileges. Called first.
     ///
-    /// - Parameter host: the process id of the host; a worker whose host has already gone ends here.
+    /// - Parameter host: the process id of the host; exits if the host has already ended.
     static func enter(host: Int32, openFiles: UInt64) {
         _ = linux_die_with_parent()
         if getppid() != host { _exit(1) }
         _ = linux_set_no_new_privileges()
         _ = linux_close_from(UInt32(WorkerDescriptor.page + 1))
-        // What the plugin starts must not hold the host's sockets.
+        // Programs that the plugin starts must not inherit the host's sockets.
         for descriptor in [WorkerDescriptor.channel, WorkerDescriptor.log, WorkerDescriptor.page] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), to: 0)
         limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openFiles)
-        // The host may go before others; what it runs may not.
+        // The host may raise its priority; its workers may not.
         limit(__rlimit_resource_t(__RLIMIT_NICE.rawValue), to: 0)
-        // A connection that is gone, or a file as large as may be, is an error of the call and not the end.
+        // A closed connection and a file at its size limit are errors of the call, not fatal signals.
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     }
 
-    /// Limits heap and other private memory to `bytes`, where no control group does.
+    /// Limits heap and other private memory to `bytes` where no control group does.
     static func limitMemory(_ bytes: UInt64) {
         limit(__rlimit_resource_t(RLIMIT_DATA.rawValue), to: bytes)
     }
 
-    /// Limits the size of a file that is written.
+    /// Limits the size of written files.
     static func limitFiles(_ bytes: UInt64) {
         limit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), to: bytes)
     }
 
-    /// Keeps processes and threads from growing without end, where no control group counts those of a worker.
+    /// Limits processes and threads where no control group does.
     ///
-    /// This limit counts everything of the user, but for root, who has none: the host's other workers and, on a developer's machine, a
+    /// This limit counts all processes of the user (root has none): the host's other workers and, on a developer's machine, the whole
+    /// desktop. So it is generous.
     /// whole desktop. So it is generous.
     static func limitTasks(_ tasks: UInt64) {
-        // Running and all, as `0.00 0.01 0.05 1/234 5678`.
+        // The field "running/total" of `0.00 0.01 0.05 1/234 5678`.
         guard let text = ControlFile.read("/proc/loadavg"), let counts = text.split(separator: " ").dropFirst(3).first,
             let all = counts.split(separator: "/").last.flatMap({ UInt64($0) })
         else { return }
@@ -153,11 +155,11 @@ enum WorkerConfinement {
     }
 }
 
-/// The descriptors that a worker is born with, beside the standard three.
+/// The descriptors of a new worker besides the standard three.
 public enum WorkerDescriptor {
     /// The Unix socket to the host.
     public static let channel: Int32 = 3
-    /// Where log records go.
+    /// The descriptor for log records.
     public static let log: Int32 = 4
     /// The memory of its ``WorkerPage``; closed once it is mapped.
     public static let page: Int32 = 5
