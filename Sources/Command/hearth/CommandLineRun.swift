@@ -3,7 +3,7 @@ import HearthBytes
 import CommandClient
 import Glibc
 
-/// Finds the command that is meant, runs it, and says in a sentence what is wrong with its arguments.
+/// Finds and runs the requested command, and reports wrong arguments in one sentence.
 enum CommandLineRun {
     private static let usage: Int32 = 64
 
@@ -44,11 +44,11 @@ enum CommandLineRun {
         exit(usage)
     }
 
-    /// The parser's messages are sentences with a capital letter, one behind the other, with values in quotes.
+    /// Converts the argument parser's messages, which are separate sentences with values in quotes.
     private static func sentence(_ message: String) -> String {
         var text = ""
         for line in message.split(whereSeparator: \.isNewline) {
-            // The values that an option takes stand below each other.
+            // The values of an option are listed on separate lines.
             let item = line.hasPrefix("  - ") ? line.dropFirst(4) : nil
             text += text.isEmpty ? "" : item == nil ? "; " : text.hasSuffix(":") ? " " : ", "
             text += item ?? line
@@ -60,7 +60,7 @@ enum CommandLineRun {
 
     // MARK: Names
 
-    /// The commands that arguments begin with, as in `database:rules get`.
+    /// The command name at the start of the arguments, as in `database:rules get`.
     private static func commandPath(_ arguments: [String]) -> [String] {
         var path: [String] = []
         var commands = HearthCommand.configuration.subcommands
@@ -72,7 +72,7 @@ enum CommandLineRun {
         return path
     }
 
-    /// Why there is no such command; nil where there is one, or none is named.
+    /// The reason why there is no such command; nil if there is one, or none is given.
     private static func unknownCommand(_ arguments: [String]) -> String? {
         guard let word = arguments.first, !word.hasPrefix("-"), word != "help" || arguments.count > 1 else { return nil }
         let path = commandPath(word == "help" ? Array(arguments.dropFirst()) : arguments)

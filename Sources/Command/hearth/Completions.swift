@@ -3,9 +3,9 @@ import CommandClient
 import HearthJSON
 import Glibc
 
-/// `hearth completions`: what makes a shell complete hearth's commands.
+/// `hearth completions`: prints a completion script for a shell.
 struct Completions: ParsableCommand {
-    /// The shells that are known.
+    /// The supported shells.
     enum Shell: String, CaseIterable, ExpressibleByArgument {
         case bash, zsh, fish
     }
@@ -40,8 +40,8 @@ struct Completions: ParsableCommand {
 
 /// `hearth complete WORD...`, which the scripts of `hearth completions` call with the words after `hearth` up to the cursor.
 ///
-/// The first line of its answer is `words` or `files`: whether candidates follow, one a line with a tabulator before their
-/// description, or the shell's own completion of file names is right.
+/// The first line of the output is `words` or `files`: `words` is followed by candidates, one a line with a tab before the description;
+/// `files` means the shell's own completion of file names.
 struct Completion {
     private let words: [String]
     private let current: String
@@ -52,7 +52,7 @@ struct Completion {
         case words([(value: String, description: String)])
     }
 
-    /// What takes longer than this is no help to somebody who types.
+    /// The time limit for completions.
     private static let secondsMax: UInt32 = 2
     private static let topicsMax = 1000
 
@@ -103,7 +103,7 @@ struct Completion {
         }.flatMap { argument in argument.names.filter { $0.hasPrefix("--") }.map { ($0, Self.line(argument.abstract)) } }
     }
 
-    /// How many words stand at their places, rather than behind an option.
+    /// The number of positional words (not option values).
     private func positionalCount(_ words: ArraySlice<String>, _ entry: CommandCatalog.Entry) -> Int {
         var (count, isValue) = (0, false)
         for word in words {
@@ -131,7 +131,7 @@ struct Completion {
         }
     }
 
-    /// The names of the host's functions, each behind those of a list that stand there already.
+    /// The names of the host's functions, with the preceding items of a list as prefix.
     private func functions(prefix: String) -> [(value: String, description: String)] {
         var list: Substring = ""
         if let comma = current.lastIndex(of: ",") { list = current[...comma] }
@@ -149,7 +149,7 @@ struct Completion {
 
     private var host: HostClient? { (try? ConnectionOptions.parse(connectionWords)).flatMap { try? $0.client() } }
 
-    /// What the line says of the host.
+    /// The connection options on the command line.
     private var connectionWords: [String] {
         let names = ["--url", "--token", "--data-dir", "--ca-file"]
         return words.indices.filter { names.contains(words[$0]) && $0 + 1 < words.count }.flatMap { [words[$0], words[$0 + 1]] }

@@ -9,7 +9,7 @@ struct HearthCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [Init.self, Serve.self, Exec.self, WorkerCommand.self, Manifest.self] + clientCommands + [Completions.self])
 
-    /// The commands that are for people, with a sentence each.
+    /// The visible commands, with their abstracts.
     static var shown: [(name: String, abstract: String)] {
         var shown: [(name: String, abstract: String)] = []
         for command in configuration.subcommands {
@@ -20,7 +20,7 @@ struct HearthCommand: ParsableCommand {
     }
 }
 
-/// `hearth worker`, which is handled before arguments are parsed; this explains it to whoever asks.
+/// `hearth worker`, which is handled before arguments are parsed; this command only explains it.
 struct WorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker", abstract: "Internal: the process that loads one plugin. The host starts it.", shouldDisplay: false)
@@ -30,7 +30,7 @@ struct WorkerCommand: ParsableCommand {
     }
 }
 
-/// The commands that talk to a running host, in the order in which help lists them.
+/// The commands that talk to a running host, in the order of the help.
 let clientCommands: [any ParsableCommand.Type] = [
     Deploy.self, FunctionsList.self, FunctionsVersions.self, FunctionsRollback.self, FunctionsSplit.self, FunctionsDelete.self, FunctionsLog.self,
     FunctionsCall.self, FunctionsShell.self,
@@ -40,7 +40,7 @@ let clientCommands: [any ParsableCommand.Type] = [
     Upgrade.self, Backup.self, Restore.self,
 ]
 
-/// All commands with their arguments, as the argument parser knows them.
+/// All commands with their arguments, from the argument parser.
 struct CommandCatalog {
     /// A command.
     struct Entry {
@@ -51,23 +51,23 @@ struct CommandCatalog {
         let isShown: Bool
     }
 
-    /// An argument of a command: an option, a flag, or a word at its place.
+    /// An argument of a command: an option, a flag, or a positional word.
     struct Argument {
         enum Kind: String { case positional, option, flag }
 
         let kind: Kind
-        /// With their dashes.
+        /// With dashes.
         let names: [String]
         let valueName: String
         let abstract: String
-        /// What the value may be, where that is a list.
+        /// The possible values, if they are a list.
         let values: [String]
         let isRepeating: Bool
     }
 
     let root: Entry
 
-    /// - Returns: nil where the parser describes itself in another way than it used to.
+    /// - Returns: nil if the parser's description has an unknown form.
     init?() {
         guard let json = try? JSONValue(parsing: HearthCommand._dumpHelp()), let command = json["command"], let root = Entry(command) else {
             return nil
@@ -75,7 +75,7 @@ struct CommandCatalog {
         self.root = root
     }
 
-    /// The commands that help lists.
+    /// The commands in the help.
     var commands: [Entry] { root.subcommands.filter(\.isShown) }
 }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What `hearth` says of itself: every command in a line, in groups.
+/// The help of `hearth`: every command in one line, in groups.
 enum MainHelp {
     private static let groups: [(title: String, prefixes: [String])] = [
         ("A project", ["init", "serve", "exec"]),
@@ -31,7 +31,7 @@ enum MainHelp {
         return lines.joined(separator: "\n")
     }
 
-    /// An empty prefix takes what is left.
+    /// An empty prefix matches the remaining commands.
     private static func isOne(_ name: String, of prefix: String) -> Bool {
         prefix.isEmpty || prefix == name || (prefix.hasSuffix(":") && name.hasPrefix(prefix))
     }
@@ -42,7 +42,7 @@ enum MainHelp {
     private static func bold(_ text: String) -> String { Terminal.hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 }
 
-/// Commands of the Firebase tools, and words that people try, with what they are called here.
+/// Commands of the Firebase tools and other likely words, with their equivalents here.
 enum ForeignNames {
     private static let names: [String: String] = [
         "emulators:start": "the host is started with: hearth serve",
@@ -75,7 +75,7 @@ enum ForeignNames {
         ("remoteconfig:", "Hearth has no remote configuration"), ("emulators:", "the host is started with: hearth serve"),
     ]
 
-    /// What to do instead.
+    /// The advice for an unknown name.
     static func meant(by name: String) -> String? {
         names[name] ?? families.first { name.hasPrefix($0.prefix) }?.meaning
     }

@@ -2,9 +2,9 @@ import HearthBytes
 public import HearthJSON
 import Glibc
 
-/// Calls functions of a host as a client would, and starts event functions by hand.
+/// Calls functions of a host as a client would, and starts event functions manually.
 public final class FunctionCaller {
-    /// Who calls.
+    /// The identity of the caller.
     public struct Caller: Sendable {
         /// An ID token; nil for a guest.
         public var idToken: String?
@@ -15,28 +15,28 @@ public final class FunctionCaller {
         public init() {}
     }
 
-    /// What came of a call of a callable.
+    /// The outcome of a callable.
     public enum CallOutcome: Sendable {
         case result(JSONValue)
         case failed(FunctionFailure)
     }
 
-    /// The host, as its administrator.
+    /// A client with administrator access to the host.
     public let administrator: HostClient
-    /// How long a function may be silent: longer than any may run.
+    /// The longest silence of a function: longer than any may run.
     private static let idleSeconds = 3700
 
-    /// - Parameter administrator: asks what functions there are, and starts event functions.
+    /// - Parameter administrator: lists functions and starts event functions.
     public init(_ administrator: HostClient) { self.administrator = administrator }
 
-    /// `chat.send` is another way to write `chat-send`.
+    /// The name of a function; `chat.send` also means `chat-send`.
     public static func name(_ text: String) -> String { String(text.map { $0 == "." ? "-" : $0 }) }
 
     // MARK: Callables
 
     /// Calls a callable.
     ///
-    /// - Parameter didReceive: gets what the function sends before its result; nil to ask for the result only.
+    /// - Parameter didReceive: gets the chunks before the result; nil to request only the result.
     public func call(
         _ name: String, data: JSONValue, as caller: Caller = Caller(), didReceive: ((JSONValue) throws(ClientFailure) -> Void)? = nil
     ) throws(ClientFailure) -> CallOutcome {
@@ -67,9 +67,9 @@ public final class FunctionCaller {
 
     // MARK: Plain HTTP functions
 
-    /// Asks a plain HTTP function.
+    /// Sends a request to a plain HTTP function.
     ///
-    /// - Parameter path: what follows the function's name: empty, or begins with `/` or `?`.
+    /// - Parameter path: the part after the function's name: empty, or begins with `/` or `?`.
     public func request(
         _ name: String, method: String, path: String, headers: [(name: String, value: String)], body: [UInt8]?, as caller: Caller = Caller(),
         _ take: (HostAnswerHead, Span<UInt8>) throws(ClientFailure) -> Void
@@ -80,7 +80,7 @@ public final class FunctionCaller {
 
     // MARK: Event functions
 
-    /// Runs an event function once with an event that nobody wrote.
+    /// Runs an event function once with a synthetic event.
     public func invoke(_ name: String, event: SyntheticEvent) throws(ClientFailure) -> CallOutcome {
         let target = "/_/api/functions/\(PercentCoding.encoded(name)):invoke"
         let headers = [(name: "Content-Type", value: "application/json")]
@@ -90,9 +90,9 @@ public final class FunctionCaller {
         return .failed(FunctionFailure(code: "FAILED", message: error.string ?? error.description, details: nil, status: 500))
     }
 
-    // MARK: What there is
+    // MARK: Lists
 
-    /// The functions of the host, for whoever may ask; nil where the host does not tell.
+    /// The functions of the host; nil if the host does not tell them to this caller.
     public func functions() throws(ClientFailure) -> [HostFunction]? {
         do throws(ClientFailure) {
             return try FunctionsClient(administrator).functions().functions
@@ -102,7 +102,7 @@ public final class FunctionCaller {
         }
     }
 
-    /// An ID token that a host in development mode takes for a signed-in user.
+    /// An ID token that a host in development mode accepts for a signed-in user.
     public func unsignedToken(uid: String, claims: JSONObject = [:]) throws(ClientFailure) -> String {
         let answer = try administrator.ask(HostRequest("GET", "/_/api"))
         guard let host = try? JSONValue(parsing: answer.body), let project = host["project"]?.string else {
@@ -115,7 +115,7 @@ public final class FunctionCaller {
         return UnsignedToken.make(uid: uid, project: project, claims: claims)
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
     private func client(_ caller: Caller) -> HostClient { administrator.another(token: caller.idToken, idleSeconds: Self.idleSeconds) }
 
@@ -127,7 +127,7 @@ public final class FunctionCaller {
         return HostRequest(method, target, headers: headers, body: body)
     }
 
-    /// What an answer means that does not come from the function.
+    /// The failure for an error answer that does not come from the function.
     public func refusal(_ answer: HostAnswer, _ name: String) -> ClientFailure {
         let text = String(decoding: answer.body.prefix(300), as: UTF8.self)
         switch answer.status {
@@ -146,32 +146,32 @@ public final class FunctionCaller {
     }
 }
 
-/// An error that a function answered with.
+/// An error answer of a function.
 public struct FunctionFailure: Sendable {
-    /// As the protocol writes it: `INVALID_ARGUMENT`.
+    /// The code, as in the protocol: `INVALID_ARGUMENT`.
     public let code: String
-    /// The function's words for the caller.
+    /// The function's message for the caller.
     public let message: String
-    /// What the function adds for the caller's code; nil where it adds nothing.
+    /// Details for the caller's code; nil if there are none.
     public let details: JSONValue?
-    /// Of the HTTP answer.
+    /// The HTTP status.
     public let status: Int
 }
 
-/// An event for a function, as somebody imagines it.
+/// An event made by the user.
 public struct SyntheticEvent: Sendable {
-    /// What was at the place before the write; null for nothing.
+    /// The value before the write; null for none.
     public var before = JSONValue.null
-    /// What is there after the write; null for nothing.
+    /// The value after the write; null for none.
     public var after = JSONValue.null
-    /// What the names in the function's path stand for.
+    /// The values of the wildcards in the function's path.
     public var params: JSONObject = [:]
     /// `admin`, `app_user` or `unauthenticated`.
     public var authType = "admin"
-    /// Of an `app_user`.
+    /// The uid of an `app_user`.
     public var authID: String?
 
-    /// Nothing becomes nothing.
+    /// An event from nothing to nothing.
     public init() {}
 
     var json: JSONValue {
@@ -181,9 +181,9 @@ public struct SyntheticEvent: Sendable {
     }
 }
 
-/// ID tokens without a signature, as the Firebase emulators make them.
+/// Unsigned ID tokens, as in the Firebase emulators.
 enum UnsignedToken {
-    /// A token that is valid for an hour from now on.
+    /// A token that is valid for one hour.
     static func make(uid: String, project: String, claims: JSONObject) -> String {
         let now = Int64(time(nil))
         var all: JSONObject = [
@@ -197,12 +197,12 @@ enum UnsignedToken {
     private static func encoded(_ json: JSONValue) -> String { Base64URL.text(json.serialized()) }
 }
 
-/// Takes a stream of server-sent events apart (HTML Standard, section 9.2.6).
+/// Parses a stream of server-sent events (HTML Standard, section 9.2.6).
 struct ServerSentEvents {
     private var line: [UInt8] = []
     private var data: [UInt8] = []
 
-    /// The data of the events that are complete with this piece.
+    /// The data of the events that this piece completes.
     mutating func events(in piece: Span<UInt8>) -> [[UInt8]] {
         var events: [[UInt8]] = []
         for index in 0..<piece.count {

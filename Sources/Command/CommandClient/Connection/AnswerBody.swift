@@ -1,7 +1,7 @@
 import HearthBytes
 
 extension HostAnswerHead {
-    /// Reads the status line and the fields, up to and with the empty line.
+    /// Parses the status line and the fields, including the empty line.
     ///
     /// - Throws: `ClientFailure` of kind `notHTTP`.
     init(parsing bytes: Span<UInt8>, url: HostURL) throws(ClientFailure) {
@@ -30,7 +30,7 @@ extension HostAnswerHead {
 }
 
 extension Span where Element == UInt8 {
-    /// How long the head of a message is with its empty line, nil while that is not there.
+    /// The length of the head with its empty line; nil if it is incomplete.
     var endOfHead: Int? {
         var index = 0
         while index < count {
@@ -44,20 +44,20 @@ extension Span where Element == UInt8 {
     }
 }
 
-/// Where the body of an answer ends (RFC 9112 section 6), piece by piece.
+/// Finds the end of an answer's body (RFC 9112 section 6) in data that arrives in pieces.
 enum AnswerBody {
     case complete
     case untilClose
-    /// So many bytes are left.
+    /// The number of remaining bytes.
     case fixed(Int)
-    /// So many bytes of the chunk are left; at 0 the line with its size comes next.
+    /// The remaining bytes of the chunk; at 0 the line with the next size follows.
     case chunk(Int)
-    /// The line end behind a chunk comes next.
+    /// The line end after a chunk follows.
     case chunkEnd
-    /// Fields behind the last chunk, up to an empty line.
+    /// Trailer fields, up to an empty line.
     case trailer
 
-    /// What to do with the bytes that are there.
+    /// The use of the available bytes.
     enum Step: Equatable {
         case complete
         case more
@@ -68,7 +68,7 @@ enum AnswerBody {
 
     private static let lineBytesMax = 8192
 
-    /// - Throws: `ClientFailure` of kind `notHTTP` where the length is no length.
+    /// - Throws: `ClientFailure` of kind `notHTTP` if the length is invalid.
     init(_ head: HostAnswerHead, isHeadOnly: Bool = false, url: HostURL) throws(ClientFailure) {
         if isHeadOnly || head.status == 204 || head.status == 304 {
             self = .complete
@@ -119,7 +119,7 @@ enum AnswerBody {
         return .skip(line.whole)
     }
 
-    /// The lengths of the first line without and with its end, nil while the end is not there.
+    /// The lengths of the first line without and with its end; nil if the end has not arrived.
     private static func line(_ bytes: Span<UInt8>) -> (content: Int, whole: Int)? {
         for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") {
             let content = index > 0 && bytes[index - 1] == UInt8(ascii: "\r") ? index - 1 : index

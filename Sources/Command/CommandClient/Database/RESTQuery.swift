@@ -1,8 +1,8 @@
 import HearthJSON
 
-/// What part of a place is wanted, and in what form.
+/// The query parameters of a REST read.
 public struct RESTQuery: Sendable, Hashable {
-    /// By what the children are ordered.
+    /// The order of the children.
     public enum Order: Sendable, Hashable {
         case key, value
         case child(String)
@@ -14,20 +14,20 @@ public struct RESTQuery: Sendable, Hashable {
     public var isPretty = false
     /// With priorities, as `.priority` and `.value`.
     public var isExport = false
-    /// By what the children are ordered; limits and bounds need it.
+    /// The order of the children; limits and bounds require it.
     public var order: Order?
     /// The most children, from the first on.
     public var limitToFirst: Int?
     /// The most children, up to the last.
     public var limitToLast: Int?
-    /// JSON, or text that stands for itself.
+    /// JSON, or a string without quotes.
     public var startAt: String?
-    /// JSON, or text that stands for itself; the bound belongs to the range.
+    /// JSON, or a string without quotes; inclusive.
     public var endAt: String?
-    /// JSON, or text that stands for itself: only children with this value.
+    /// JSON, or a string without quotes: only children with this value.
     public var equalTo: String?
 
-    /// Everything there is, as it is.
+    /// The whole value in its default form.
     public init() {}
 
     /// The parameters of the request.
@@ -50,7 +50,7 @@ public struct RESTQuery: Sendable, Hashable {
         return all
     }
 
-    /// A bound as JSON: numbers, booleans and quoted text as they are, other text quoted. Keys are always text.
+    /// A bound as JSON: numbers, booleans and quoted text verbatim, other text quoted. Keys are always text.
     private static func json(_ text: String) -> String {
         switch try? JSONValue(parsing: text) {
         case .object, .array, nil: JSONValue.string(text).description

@@ -2,15 +2,15 @@ public import HearthJSON
 
 /// One plugin of a deployment.
 public struct DeployedPlugin {
-    /// As in `functions.json`.
+    /// The name in `functions.json`.
     public let name: String
-    /// The library, which the host may have or not.
+    /// The library; the host may lack it.
     public let file: ArtifactFile
     /// Parameters and other variables; never secrets.
     public let environment: [String: String]
-    /// The options that `functions.json` gives to single functions.
+    /// The options of single functions in `functions.json`.
     public let functions: JSONObject
-    /// The options that it gives to all.
+    /// The options of all functions in `functions.json`.
     public let defaults: JSONObject
     /// The library's manifest, for a dry run: the host plans without the library.
     public let manifest: JSONValue?
@@ -38,20 +38,20 @@ public struct DeployedPlugin {
     }
 }
 
-/// What is asked of the host.
+/// A deployment request to the host.
 public struct DeploymentSubmission {
-    /// The plugins whose functions are meant; the host refuses one whose library it lacks.
+    /// The plugins with selected functions; the host refuses one whose library it lacks.
     public var plugins: [DeployedPlugin]
-    /// The names of the functions that are meant; nil for all of the plugins.
+    /// The names of the selected functions; nil for all of the plugins.
     public var names: [String]?
-    /// Whether only to say what would happen.
+    /// Whether only to plan (dry run).
     public var validatesOnly: Bool
     /// Whether functions that vanished from their plugins are deleted.
     public var removes: Bool
-    /// The deployed state that the deployment was planned for.
+    /// The deployed state that was planned for.
     public var expectedRevision: Int?
 
-    /// What is asked; without a revision it holds for whatever is deployed.
+    /// A request; without a revision it applies to any deployed state.
     public init(plugins: [DeployedPlugin], names: [String]? = nil, validatesOnly: Bool, removes: Bool, expectedRevision: Int? = nil) {
         self.plugins = plugins
         self.names = names

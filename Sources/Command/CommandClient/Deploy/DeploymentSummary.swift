@@ -1,28 +1,28 @@
 public import HearthJSON
 
-/// What a deployment does to one function.
+/// The effect of a deployment on one function.
 public struct DeploymentChange: Sendable, Hashable {
-    /// What becomes of the function.
+    /// The kind of change.
     public enum Action: String, Sendable {
         case create, update, delete, unchanged
-        /// Its plugin has it no more, and it stays.
+        /// The plugin no longer contains it, but it is kept.
         case keep
     }
 
-    /// As in its URL.
+    /// The name in its URL.
     public let function: String
-    /// The plugin's name in `functions.json`; empty where the host does not say.
+    /// The plugin's name in `functions.json`; empty if unknown.
     public let plugin: String
-    /// What becomes of it.
+    /// The kind of change.
     public let action: Action
-    /// Why, in a few words.
+    /// The reason, in a few words.
     public let reason: String
     /// The version that gets calls before; nil for a new function.
     public let fromVersion: Int?
     /// The version that gets calls afterwards; nil for a deleted function.
     public let toVersion: Int?
 
-    /// A change as the host tells it.
+    /// A change in the host's answer.
     public init(function: String, plugin: String, action: Action, reason: String = "", fromVersion: Int? = nil, toVersion: Int? = nil) {
         self.function = function
         self.plugin = plugin
@@ -32,7 +32,7 @@ public struct DeploymentChange: Sendable, Hashable {
         self.toVersion = toVersion
     }
 
-    /// The same for a program.
+    /// The form for programs.
     public var json: JSONValue {
         var object: JSONObject = JSONObject([("function", .string(function)), ("plugin", .string(plugin)), ("action", .string(action.rawValue))])
         if !reason.isEmpty { object["reason"] = .string(reason) }
@@ -42,16 +42,16 @@ public struct DeploymentChange: Sendable, Hashable {
     }
 }
 
-/// What a deployment would do, or has done.
+/// The planned or completed changes of a deployment.
 public struct DeploymentSummary: Sendable, Hashable {
-    /// The number of the deployment; nil where nothing was done.
+    /// The number of the deployment; nil if nothing was done.
     public let deployment: Int?
-    /// The deployed state that it was made for, or that it made.
+    /// The revision it was planned for, or that it created.
     public let revision: Int
-    /// In the order in which people read them: what happens first, then what does not.
+    /// Sorted for reading: changes first, then unchanged functions.
     public private(set) var changes: [DeploymentChange]
 
-    /// Sorts the changes.
+    /// A summary with sorted changes.
     public init(deployment: Int? = nil, revision: Int, changes: [DeploymentChange]) {
         self.deployment = deployment
         self.revision = revision
@@ -60,7 +60,7 @@ public struct DeploymentSummary: Sendable, Hashable {
         }
     }
 
-    /// - Returns: nil where the answer is no plan.
+    /// - Returns: nil if the answer is not a plan.
     init?(_ json: JSONValue) {
         guard let revision = json["revision"]?.int, let changes = json["changes"]?.array else { return nil }
         var read: [DeploymentChange] = []
@@ -85,15 +85,15 @@ public struct DeploymentSummary: Sendable, Hashable {
         }
     }
 
-    /// Those with one of these actions.
+    /// The changes with one of these actions.
     public func changes(_ actions: DeploymentChange.Action...) -> [DeploymentChange] { changes.filter { actions.contains($0.action) } }
 
-    /// The same without the functions that are not meant.
+    /// The summary of the selected functions only.
     public func keeping(_ isMeant: (DeploymentChange) -> Bool) -> DeploymentSummary {
         DeploymentSummary(deployment: deployment, revision: revision, changes: changes.filter(isMeant))
     }
 
-    /// The same where functions that vanished stay.
+    /// The summary with vanished functions kept.
     public var withoutDeletions: DeploymentSummary {
         DeploymentSummary(
             deployment: deployment, revision: revision,
@@ -104,6 +104,6 @@ public struct DeploymentSummary: Sendable, Hashable {
             })
     }
 
-    /// Whether there is anything to do.
+    /// Whether anything changes.
     public var changesAnything: Bool { changes.contains { $0.action != .unchanged && $0.action != .keep } }
 }

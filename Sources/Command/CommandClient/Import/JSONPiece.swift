@@ -1,16 +1,16 @@
 import HearthJSON
 import HearthBytes
 
-/// A value of a big text, and where it belongs.
+/// A value of a large text, with its location.
 public struct JSONPiece: Sendable, Hashable {
-    /// Where, from the root of the text: keys as they stand between quotes in JSON, joined by `/`. Empty for the root itself.
+    /// The location from the root of the text: keys in their JSON form, joined by `/`. Empty for the root.
     public var path: [UInt8]
-    /// The value's text, as it stands.
+    /// The JSON text of the value.
     public var value: [UInt8]
-    /// The byte of the text behind the value.
+    /// The offset after the value.
     public var end: Int
 
-    /// A value whose text ends before the byte `end`.
+    /// A value whose text ends before byte `end`.
     public init(path: [UInt8], value: [UInt8], end: Int) {
         self.path = path
         self.value = value
@@ -18,31 +18,31 @@ public struct JSONPiece: Sendable, Hashable {
     }
 }
 
-/// What is wrong with a text that is to be imported, and where.
+/// An error in a text to import, with its position.
 public struct JSONSplitError: Error, Sendable, Hashable, CustomStringConvertible {
     /// From 1.
     public let line: Int
     /// The byte of the line, from 1.
     public let column: Int
-    /// What is wrong, without the place and without a full stop.
+    /// The error, without its position and without a full stop.
     public let message: String
 
-    /// The place and what is wrong there.
+    /// The position and the error.
     public var description: String { "\(line):\(column): \(message)" }
 }
 
-/// How a text is split.
+/// The limits for splitting.
 public struct JSONSplitLimits: Sendable, Hashable {
-    /// A value whose text is longer is split into its members.
+    /// A value with a longer text is split into its members.
     public var valueBytesMax: Int
-    /// How many keys may lead to a value.
+    /// The most keys on a path.
     public var depthMax: Int
-    /// How long a string may be, in bytes of UTF-8.
+    /// The most bytes of a string in UTF-8.
     public var stringBytesMax: Int
-    /// How long a key may be, in bytes of UTF-8.
+    /// The most bytes of a key in UTF-8.
     public var keyBytesMax: Int
 
-    /// The database's own limits, and pieces of 64 KiB.
+    /// The database's limits, and pieces of 64 KiB.
     public init(valueBytesMax: Int = 64 * 1024, depthMax: Int = 32, stringBytesMax: Int = 10 * 1024 * 1024, keyBytesMax: Int = 768) {
         self.valueBytesMax = max(1, valueBytesMax)
         self.depthMax = depthMax
@@ -52,7 +52,7 @@ public struct JSONSplitLimits: Sendable, Hashable {
 }
 
 extension JSONPiece {
-    /// The path's keys, without the escapes of JSON.
+    /// The keys of the path, with JSON escapes resolved.
     public var keys: [String] {
         guard !path.isEmpty else { return [] }
         return path.split(separator: UInt8(ascii: "/")).map { key in
@@ -63,13 +63,13 @@ extension JSONPiece {
 }
 
 extension JSONSplitter {
-    /// How much longer than its content the text of a string can be: `\u0000` is one byte.
+    /// The greatest ratio of a string's text to its content: `\u0000` is one byte.
     private static let escapeRatio = 6
     private static let numberBytesMax = 4096
 
-    /// Reads a string whose first quote is at `position`, over as many pieces of text as it takes.
+    /// Scans a string whose opening quote is at `position`, possibly over several pieces of text.
     ///
-    /// - Returns: its text with both quotes, nil while its end is not there.
+    /// - Returns: its range with both quotes; nil if its end has not arrived.
     mutating func scanString() throws(JSONSplitError) -> (text: Range<Int>, isPlain: Bool)? {
         var state = unfinishedString ?? UnfinishedString(start: position, position: position + 1, isPlain: true)
         let end = window.withUnsafeBytes { bytes -> Int? in
@@ -105,9 +105,9 @@ extension JSONSplitter {
         return (range, state.isPlain)
     }
 
-    /// Reads a number or a word.
+    /// Scans a number or a word.
     ///
-    /// - Returns: its text, nil while more of it may come.
+    /// - Returns: its range; nil if more of it may follow.
     mutating func scanWord() throws(JSONSplitError) -> Range<Int>? {
         var end = position
         scan: while end < windowEnd {
@@ -125,12 +125,12 @@ extension JSONSplitter {
         return position..<end
     }
 
-    /// Has the grammar's own reader look at one token.
+    /// Validates one token with the JSON parser.
     private func validate(_ range: Range<Int>) throws(JSONSplitError) {
         do throws(JSONError) {
             _ = try JSONScan.validate(window.bytes.extracting((range.lowerBound - windowStart)..<(range.upperBound - windowStart)))
         } catch {
-            // Of a string the place in it is worth knowing; a word is wrong as a whole.
+            // For a string, report the position within it; a word is wrong as a whole.
             let isString = byte(at: range.lowerBound) == UInt8(ascii: "\"")
             throw self.error(Self.phrase(error), at: isString ? range.lowerBound + error.offset : range.lowerBound)
         }
@@ -148,7 +148,7 @@ extension JSONSplitter {
         }
     }
 
-    /// What a string says, without escapes; `range` includes the quotes.
+    /// The content of a string, with escapes resolved; `range` includes the quotes.
     func content(_ range: Range<Int>, isPlain: Bool) -> [UInt8] {
         if isPlain { return text((range.lowerBound + 1)..<(range.upperBound - 1)) }
         guard let value = try? JSONValue(parsing: text(range)), let string = value.string else { return [] }

@@ -1,22 +1,22 @@
 import HearthJSON
 
-/// Asks the messaging service of a host, as its administrator.
+/// Accesses the messaging service of a host, as its administrator.
 public final class MessagingClient {
     private let client: HostClient
     private var knownProject: String?
 
-    /// Asks with this client.
+    /// Sends requests through `client`.
     public init(_ client: HostClient) { self.client = client }
 
     /// A list of devices or topics.
     public struct Page: Sendable {
-        /// As the host tells them.
+        /// The entries in the host's format.
         public let items: [JSONValue]
-        /// Whether the host has more than were asked for.
+        /// Whether the host has more entries than requested.
         public let hasMore: Bool
     }
 
-    /// Sends a message, or only has it checked.
+    /// Sends a message, or only validates it.
     ///
     /// - Parameter request: the body of the HTTP v1 API: `{"message": {...}, "validate_only": false}`.
     /// - Returns: the message's name.
@@ -31,10 +31,10 @@ public final class MessagingClient {
         return name
     }
 
-    /// At most `limit` devices that are registered at the host, in the order in which they came.
+    /// At most `limit` registered devices, in order of registration.
     public func devices(limit: Int) throws(ClientFailure) -> Page { try list("devices", limit) }
 
-    /// At most `limit` topics with the number of their subscribers, by their names.
+    /// At most `limit` topics with their numbers of subscribers, by name.
     public func topics(limit: Int) throws(ClientFailure) -> Page { try list("topics", limit) }
 
     private static let pageSizeMax = 1000
@@ -64,9 +64,9 @@ public final class MessagingClient {
     private var notHearth: ClientFailure { ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url") }
 }
 
-/// Why the messaging service did not take a message: what its answer says, and what to do about it.
+/// A refusal of the messaging service, with the remedy.
 struct MessagingRefusal {
-    /// A field that breaks a rule.
+    /// A field that violates a rule.
     struct Violation {
         let field: String
         let description: String
@@ -79,7 +79,7 @@ struct MessagingRefusal {
     let violations: [Violation]
     let retryAfterSeconds: Int?
 
-    /// - Returns: nil where the answer does not have the service's form, or is about the caller and not about the message.
+    /// - Returns: nil if the answer has another form, or concerns the caller rather than the message.
     init?(_ answer: HostAnswer) {
         guard let error = (try? JSONValue(parsing: answer.body))?["error"], let status = error["status"]?.string else { return nil }
         let details = error["details"]?.array ?? []
@@ -116,7 +116,7 @@ struct MessagingRefusal {
         }
     }
 
-    /// Every field with what is wrong with it, or what the service says where it names none.
+    /// Every field with its violation, or the service's message if it names no field.
     private var reasons: String {
         let named = violations.filter { !$0.field.isEmpty }.map { violation in
             message.contains("'\(violation.field)'") ? Self.clause(message) : "\(violation.field): \(Self.clause(violation.description))"

@@ -3,7 +3,7 @@ import CommandClient
 import FunctionHost
 import HearthJSON
 
-/// `hearth restore`: puts a backup back.
+/// `hearth restore`: restores a backup.
 struct Restore: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Replaces all data by what a file of hearth backup holds.",
@@ -22,7 +22,7 @@ struct Restore: HostCommand {
     @Option(help: ArgumentHelp("Restore into the data directory of a host that does not run.", valueName: "dir"))
     var into: String?
 
-    /// The name of `--into` in versions before.
+    /// The name of `--into` in earlier versions.
     @Option(help: .hidden)
     var data: String?
 
@@ -75,7 +75,7 @@ struct Restore: HostCommand {
             let done = try Self.object(client.ask(HostRequest("POST", "/_/api/restores/\(id):apply")), client)
             return outcome(members: done["members"]?.int ?? 0, kept: done["kept"]?.string ?? "")
         } catch {
-            // What was sent is of no use; a host that is gone has forgotten it by itself.
+            // Discard the upload; a host that has ended has discarded it itself.
             _ = try? client.another().send(HostRequest("DELETE", "/_/api/restores/\(id)"))
             throw ClientFailure(error.kind, error.message + "; nothing was changed")
         }

@@ -3,7 +3,7 @@ import HearthBytes
 import CommandClient
 import HearthJSON
 
-/// `hearth functions:call`: calls a function by hand.
+/// `hearth functions:call`: calls a function manually.
 struct FunctionsCall: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:call", abstract: "Calls a function and prints what it answers.",
@@ -84,7 +84,7 @@ struct FunctionsCall: HostCommand {
     private static func text(_ value: JSONValue, _ isPretty: Bool) -> String { isPretty ? IndentedJSON.text(value) : value.description }
 }
 
-/// Who calls a function.
+/// Options for the identity of the caller.
 struct CallerOptions: ParsableArguments {
     @Option(name: .customLong("as"), parsing: .unconditional, help: ArgumentHelp("Call as this user; only in development mode.", valueName: "uid"))
     var uid: String?

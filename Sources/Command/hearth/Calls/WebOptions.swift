@@ -3,7 +3,7 @@ import HearthBytes
 import CommandClient
 import HearthJSON
 
-/// How a plain HTTP function is asked.
+/// Options for requests to plain HTTP functions.
 struct WebOptions: ParsableArguments {
     @Option(name: [.customShort("X"), .long], help: ArgumentHelp("The HTTP method. (default: GET, with data POST)", valueName: "method"))
     var method: String?
@@ -17,7 +17,7 @@ struct WebOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print status and headers, too.")
     var include = false
 
-    /// Whether something was said that only such functions know.
+    /// Whether an option was given that only applies to such functions.
     var isGiven: Bool { method != nil || path != nil || !header.isEmpty || include }
 
     func validate() throws {
@@ -82,7 +82,7 @@ struct WebOptions: ParsableArguments {
     }
 }
 
-/// The event that a function is given by hand.
+/// Options for the event of an event function.
 struct EventOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What was there before the write, as JSON.", valueName: "json"))
     var before: String?
@@ -93,7 +93,7 @@ struct EventOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What the names in the function's path stand for, as JSON.", valueName: "json"))
     var params: String?
 
-    /// Whether something was said that only such functions know.
+    /// Whether an option was given that only applies to such functions.
     var isGiven: Bool { before != nil || after != nil || params != nil }
 
     func require(_ isEvent: Bool, _ name: String) throws(ClientFailure) {

@@ -2,25 +2,25 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// What a command has done, for people and for machines.
+/// The result of a command, for people and programs.
 struct Outcome {
     /// Lines for a person; empty for none.
     var text = ""
-    /// The same for a program; nil where the command has written its result itself.
+    /// The result for programs; nil if the command has written it itself.
     var json: JSONValue?
     /// Whether the command ends with status 0.
     var isSuccess = true
 }
 
-/// A command that asks a running host for something.
+/// A command that sends requests to a running host.
 ///
-/// Exit status: 0 done, 1 the thing asked for failed, 64 wrong arguments.
+/// Exit status: 0 for success, 1 for a failure, 64 for wrong arguments.
 protocol HostCommand: ParsableCommand {
     var connection: ConnectionOptions { get }
 
-    /// Does it.
+    /// Runs the command.
     ///
-    /// - Throws: `ClientFailure` with a sentence that says what to do.
+    /// - Throws: `ClientFailure` with a sentence that names the remedy.
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome
 }
 
@@ -30,13 +30,13 @@ extension HostCommand {
     }
 }
 
-/// A command that does its work on this machine, without a host.
+/// A command that works without a host.
 protocol LocalCommand: ParsableCommand {
     var json: Bool { get }
 
-    /// Does it.
+    /// Runs the command.
     ///
-    /// - Throws: `ClientFailure` with a sentence that says what to do.
+    /// - Throws: `ClientFailure` with a sentence that names the remedy.
     func perform() throws(ClientFailure) -> Outcome
 }
 
@@ -46,11 +46,11 @@ extension LocalCommand {
     }
 }
 
-/// How a command ends, in words or as JSON.
+/// Reports the outcome of a command, as text or JSON.
 enum CommandReport {
-    /// Does the work and reports on it.
+    /// Runs the work and reports its outcome.
     ///
-    /// - Throws: `ExitCode.failure` where it was not done.
+    /// - Throws: `ExitCode.failure` if it failed.
     static func run(asJSON: Bool, _ work: () throws(ClientFailure) -> Outcome) throws {
         let outcome: Outcome
         do throws(ClientFailure) {
@@ -75,7 +75,7 @@ enum CommandReport {
 }
 
 extension ArgumentHelp {
-    /// What `--json` is, in every command.
+    /// The help of `--json`.
     static let jsonOutput = ArgumentHelp(
         "Print one JSON object: {\"status\": \"success\", \"result\": ...} or {\"status\": \"error\", \"error\": ...}.")
 }

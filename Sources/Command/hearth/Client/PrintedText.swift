@@ -1,10 +1,10 @@
 import HearthJSON
 
-/// Rows of words for people: columns stand below each other.
+/// Text in aligned columns.
 enum TextTable {
-    /// One line a row; the first row is the heading.
+    /// One line per row; the first row is the heading.
     ///
-    /// - Parameter paint: gives a word its colour, which takes no room.
+    /// - Parameter paint: adds colour to a word, which does not change its width.
     static func lines(
         _ rows: [[String]], indent: String = "", paint: (_ word: String, _ column: Int) -> String = { word, _ in word }
     ) -> [String] {
@@ -14,7 +14,7 @@ enum TextTable {
             var line = indent
             for (column, word) in row.enumerated() {
                 line += paint(word, column)
-                // Nothing follows that would have to stand somewhere.
+                // No padding after the last word of a row.
                 if row[(column + 1)...].contains(where: { !$0.isEmpty }) {
                     line += String(repeating: " ", count: widths[column] - word.count + 2)
                 }
@@ -24,12 +24,12 @@ enum TextTable {
     }
 }
 
-/// What others have written, made harmless for a terminal: control characters and those that turn text around do nothing.
+/// Text from elsewhere, made safe for a terminal: replaces control characters and bidirectional controls.
 enum PrintableText {
-    /// On a line of its own or as a part of one.
+    /// Text on a single line.
     static func line(_ text: String) -> String { replaced(text) { _ in "\u{FFFD}" } }
 
-    /// Further lines are set in, so that none looks like a line of its own.
+    /// Text on several lines; further lines are indented, so that none looks like a separate entry.
     static func lines(_ text: String) -> String { replaced(text) { $0 == "\n" ? "\n    " : "\u{FFFD}" } }
 
     private static func replaced(_ text: String, by replacement: (Unicode.Scalar) -> String) -> String {
@@ -47,7 +47,7 @@ enum PrintableText {
     }
 }
 
-/// JSON with a line for each member, as people read it.
+/// JSON with one member per line.
 enum IndentedJSON {
     static func text(_ value: JSONValue) -> String {
         var text = ""

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A line that shows how far a long operation is. On a terminal only.
+/// A progress line for long operations. On a terminal only.
 final class Progress {
     private let title: String
     private let total: Int?
@@ -9,10 +9,10 @@ final class Progress {
     private var lastShown: UInt64 = 0
 
     private static let intervalNanoseconds: UInt64 = 100_000_000
-    /// What is over before anybody would wonder needs no line.
+    /// The delay before the line is shown.
     private static let patienceNanoseconds: UInt64 = 300_000_000
 
-    /// - Parameter total: bytes in all, where that is known.
+    /// - Parameter total: bytes in total, if known.
     init(_ title: String, total: Int?) {
         self.title = title
         self.total = total
@@ -20,7 +20,7 @@ final class Progress {
         begin = Self.now
     }
 
-    /// Shows that so many bytes are done, though not more often than an eye can follow.
+    /// Shows the number of finished bytes, at a limited rate.
     func update(_ bytes: Int) {
         guard isShown else { return }
         let now = Self.now
@@ -29,12 +29,12 @@ final class Progress {
         Terminal.showProgress(line(bytes))
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         if isShown, lastShown > 0 { Terminal.endProgress() }
     }
 
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     var seconds: Double { Double(Self.now - begin) / 1e9 }
 
     private func line(_ bytes: Int) -> String {
@@ -58,7 +58,7 @@ final class Progress {
     }
 }
 
-/// Bytes for people: at most three digits before the point, and one behind it.
+/// Formats byte counts: at most three digits before the point, and one after it.
 enum ByteCount {
     static func text(_ bytes: Int) -> String {
         guard bytes >= 1000 else { return "\(bytes) B" }
@@ -73,14 +73,14 @@ enum ByteCount {
     }
 }
 
-/// How long something takes.
+/// Measures a duration.
 struct Stopwatch {
     private let begin = Stopwatch.now
 
-    /// Seconds since it was made.
+    /// Seconds since its creation.
     var seconds: Double { Double(Stopwatch.now - begin) / 1e9 }
 
-    /// Seconds for people: `12 ms`, `4.2 s`, `2 min 5 s`.
+    /// Formats seconds: `12 ms`, `4.2 s`, `2 min 5 s`.
     static func text(_ seconds: Double) -> String {
         if seconds < 0.9995 { return "\(Int((seconds * 1000).rounded())) ms" }
         let tenths = Int((seconds * 10).rounded())
@@ -96,11 +96,11 @@ struct Stopwatch {
     }
 }
 
-/// How long ago something was.
+/// Formats the age of a time.
 enum Age {
-    /// Such as `3 minutes ago`; empty where the text is no time (RFC 3339, in UTC).
+    /// Such as `3 minutes ago`; empty if the text is not a time (RFC 3339, in UTC).
     static func text(_ time: String, now: Int = Int(Glibc.time(nil))) -> String {
-        // A date, T, a time; what follows the seconds is a fraction and Z.
+        // Date, T, time; a fraction and Z follow the seconds.
         let fields = time.prefix(19).split { "-T:".contains($0) }.compactMap { Int32($0) }
         guard fields.count == 6 else { return "" }
         var parts = tm()

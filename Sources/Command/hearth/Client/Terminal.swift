@@ -1,31 +1,31 @@
 import Glibc
 
-/// What the command line writes, and what it knows of itself.
+/// Output of the command line, and properties of the terminal.
 enum Terminal {
     /// Writes text and a newline to standard output.
     static func write(_ text: String) { writeAll(text + "\n", to: STDOUT_FILENO) }
 
-    /// Writes text to standard output as it is.
+    /// Writes text to standard output verbatim.
     static func put(_ text: String) { writeAll(text, to: STDOUT_FILENO) }
 
     /// Writes text and a newline to standard error.
     static func writeError(_ text: String) { writeAll(text + "\n", to: STDERR_FILENO) }
 
-    /// Writes what another program wrote to standard error, as it is.
+    /// Writes the output of another program to standard error verbatim.
     static func writeText(_ text: String) { writeAll(text.hasSuffix("\n") ? text : text + "\n", to: STDERR_FILENO) }
 
-    /// Whether a person can answer questions: both what is asked and what is answered are on a terminal.
+    /// Whether questions can be asked: input and error output are terminals.
     static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// Whether what is written to standard error moves under somebody's eyes.
+    /// Whether to show progress lines on standard error.
     static var showsProgress: Bool { isatty(STDERR_FILENO) == 1 && !isDumb }
 
-    /// Whether standard output takes colours.
+    /// Whether standard output supports colours.
     static var hasColour: Bool { isatty(STDOUT_FILENO) == 1 && !isDumb && getenv("NO_COLOR") == nil }
 
     private static var isDumb: Bool { getenv("TERM").map { String(cString: $0) == "dumb" } ?? true }
 
-    /// How many characters fit on a line of standard error.
+    /// The width of the terminal of standard error.
     static var columns: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -35,19 +35,19 @@ enum Terminal {
     /// Replaces the line of progress.
     static func showProgress(_ line: String) { writeAll("\r\u{1B}[K" + line, to: STDERR_FILENO) }
 
-    /// Takes the line of progress away, so that what follows stands at the beginning of a line.
+    /// Removes the line of progress, so that following text starts at the beginning of a line.
     static func endProgress() {
         if showsProgress { writeAll("\r\u{1B}[K", to: STDERR_FILENO) }
     }
 
-    /// Asks a question that is answered with yes or no.
+    /// Asks a yes-or-no question.
     static func confirms(_ question: String) -> Bool {
         writeAll("\(question) [y/N] ", to: STDERR_FILENO)
         let answer = readLine()?.lowercased() ?? ""
         return answer == "y" || answer == "yes"
     }
 
-    /// The file of this program.
+    /// The path of this program.
     static var executable: String {
         var room = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = room.withUnsafeMutableBytes { room in

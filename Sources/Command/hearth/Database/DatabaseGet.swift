@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// `hearth database:get`: reads a place.
+/// `hearth database:get`: reads a location.
 struct DatabaseGet: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:get", abstract: "Fetches and prints JSON data at a path.",
@@ -71,7 +71,7 @@ struct DatabaseGet: HostCommand {
     }
 }
 
-/// Which children are wanted.
+/// Options that select children.
 struct QueryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Order by a child of each child.", valueName: "path"))
     var orderBy: String?
@@ -105,7 +105,7 @@ struct QueryOptions: ParsableArguments {
         if let count = limitToFirst ?? limitToLast, count < 1 { throw ValidationError("a limit is at least 1") }
     }
 
-    /// An option that means nothing without an order; nil where there is an order, or no such option.
+    /// An option that requires an order but was given without one; nil if there is none.
     var optionWithoutOrder: String? {
         guard orderBy == nil, !orderByKey, !orderByValue else { return nil }
         let given = [
@@ -127,7 +127,7 @@ struct QueryOptions: ParsableArguments {
     }
 }
 
-/// `hearth database:export`: saves a place in the form that `database:import` reads.
+/// `hearth database:export`: saves a location in the form that `database:import` reads.
 struct DatabaseExport: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:export", abstract: "Saves all data at a path, with priorities, as it is at one moment.",

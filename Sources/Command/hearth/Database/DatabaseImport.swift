@@ -72,7 +72,7 @@ struct DatabaseImport: HostCommand {
             .invalidInput, "there is data at \(target) already; import to an empty path, or say --force to remove that data first")
     }
 
-    /// Reads the whole file once, so that one that is wrong somewhere is refused before anything is written.
+    /// Reads the whole file first, so that an invalid one is refused before anything is written.
     private func check(_ input: InputData, _ limits: JSONSplitLimits) throws(ClientFailure) {
         let progress = Progress("Checking", total: input.length)
         var splitter = JSONSplitter(limits: limits, collects: false)
@@ -93,7 +93,7 @@ struct DatabaseImport: HostCommand {
         input.rewind()
     }
 
-    /// How much was read; nil where nothing can be, which the import itself will meet again and report.
+    /// The number of bytes read; nil on failure, which the import itself will meet again and report.
     private static func read(_ input: InputData, _ buffer: inout ByteBuffer) -> Int? {
         do throws(ClientFailure) {
             try input.read(into: &buffer)
@@ -126,7 +126,7 @@ struct DatabaseImport: HostCommand {
 
     private func explained(_ failure: ImportFailure, _ input: InputData, _ target: DatabaseTarget) -> ClientFailure {
         var text = failure.reason.message
-        // The place of a mistake in what cannot be checked beforehand.
+        // The position of an error in input that cannot be checked in advance.
         if failure.reason.kind == .invalidInput, text.first?.isNumber == true { text = "\(input.name):\(text)" }
         if let source = failure.source, case .refused(400) = failure.reason.kind {
             text += " (bytes \(source.lowerBound) to \(source.upperBound) of \(input.name))"

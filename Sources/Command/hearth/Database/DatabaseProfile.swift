@@ -4,7 +4,7 @@ import HearthJSON
 import Glibc
 import Synchronization
 
-/// `hearth database:profile`: what is done to a database, and how long it takes.
+/// `hearth database:profile`: records the operations on a database and their durations.
 struct DatabaseProfile: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:profile", abstract: "Records what is done to the database, and reports which places take time.",
@@ -41,7 +41,7 @@ struct DatabaseProfile: HostCommand {
     }
 }
 
-/// Takes in what a host tells of a database, on a thread of its own, until this one is asked to end.
+/// Receives the operations that a host reports, on its own thread, until it is stopped.
 final class ProfileRecording: Sendable {
     private struct State {
         var report: ProfileReport
@@ -54,24 +54,24 @@ final class ProfileRecording: Sendable {
     private let printsEach: Bool
 
     /// - Parameters:
-    ///   - seconds: how long it takes; nil for as long as nobody ends it.
-    ///   - printsEach: whether every operation is printed as it comes.
+    ///   - seconds: the duration; nil for no limit.
+    ///   - printsEach: whether to print every operation as it arrives.
     init(collapses: Bool, seconds: Int?, printsEach: Bool) {
         state = Mutex(State(report: ProfileReport(collapses: collapses)))
         self.seconds = seconds
         self.printsEach = printsEach
     }
 
-    /// Records until the time is over, or Ctrl-C, or until the host goes.
+    /// Records until the time is over, until Ctrl-C, or until the host ends.
     ///
-    /// - Throws: why the host does not tell.
+    /// - Throws: the reason why the host does not report.
     func run(_ client: HostClient, instance: String?) throws(ClientFailure) -> ProfileReport {
         var signals = sigset_t()
-        // The last is how the other thread says that it has ended.
+        // The other thread sends the last signal when it has ended.
         for signal in [SIGINT, SIGTERM, SIGALRM, SIGUSR1] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         try startThread(client, instance)
-        // It is interrupted where a shell stops this program and has it go on.
+        // The call is interrupted when a shell stops and resumes this program.
         while sigwaitinfo(&signals, nil) < 0 {}
         let state = state.withLock { $0 }
         if let failure = state.failure {
@@ -129,7 +129,7 @@ final class ProfileRecording: Sendable {
 }
 
 extension ProfileReport {
-    /// For people.
+    /// The form for people.
     var text: String {
         var lines = ["\(count) operations in \(Stopwatch.text(Double(milliseconds) / 1000))"]
         if lost > 0 { lines.append("\(lost) more came too quickly to be told.") }
@@ -151,7 +151,7 @@ extension ProfileReport {
         return lines.joined(separator: "\n")
     }
 
-    /// For programs.
+    /// The form for programs.
     var json: JSONValue {
         var result: JSONObject = [
             "operations": .int(Int64(count)), "lost": .int(Int64(lost)), "totalTime": .int(Int64(milliseconds)),

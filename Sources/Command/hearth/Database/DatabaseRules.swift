@@ -94,7 +94,7 @@ struct RulesSet: HostCommand {
         return Outcome(text: text, json: .object(json))
     }
 
-    /// The file whose next change takes the place of what was set; nil where there is none, or the host does not say.
+    /// The rules file whose next change would replace the uploaded rules; nil if there is none or the host does not tell.
     private static func rulesFile(_ client: HostClient) -> String? {
         guard let answer = try? client.ask(HostRequest("GET", "/_/api")) else { return nil }
         return (try? JSONValue(parsing: answer.body))?["rulesFile"]?.string

@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// What the commands take that write.
+/// The options of commands that write.
 struct WriteOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("A file with JSON; - for standard input, which is also what is read when nothing is named.", valueName: "file"))
     var file: String?
@@ -17,7 +17,7 @@ struct WriteOptions: ParsableArguments {
         if data != nil, file != nil { throw ValidationError("name a file or give --data, not both") }
     }
 
-    /// - Throws: `ClientFailure` where the data cannot be read, or what `--data` says is no JSON.
+    /// - Throws: `ClientFailure` if the data cannot be read or `--data` is not JSON.
     func input() throws(ClientFailure) -> InputData { try InputData(data: data, file: file) }
 
     /// Sends the data.
@@ -38,7 +38,7 @@ struct WriteOptions: ParsableArguments {
     }
 }
 
-/// `hearth database:set`: replaces what is at a place.
+/// `hearth database:set`: replaces the value at a location.
 struct DatabaseSet: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:set", abstract: "Stores JSON data at a path, in place of what is there.",
@@ -66,7 +66,7 @@ struct DatabaseSet: HostCommand {
     }
 }
 
-/// `hearth database:update`: replaces some children of a place.
+/// `hearth database:update`: replaces some children of a location.
 struct DatabaseUpdate: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:update", abstract: "Replaces some of the keys at a path; a key may itself be a path.",
@@ -93,7 +93,7 @@ struct DatabaseUpdate: HostCommand {
     }
 }
 
-/// `hearth database:push`: adds a child under a key that the host makes.
+/// `hearth database:push`: adds a child under a generated key.
 struct DatabasePush: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:push", abstract: "Adds JSON data to the list at a path, and prints its key.",
@@ -120,7 +120,7 @@ struct DatabasePush: HostCommand {
     }
 }
 
-/// `hearth database:remove`: deletes a place.
+/// `hearth database:remove`: deletes a location.
 struct DatabaseRemove: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:remove", abstract: "Removes all data at a path, however much it is.",

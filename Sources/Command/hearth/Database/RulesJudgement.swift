@@ -3,9 +3,9 @@ import HearthBytes
 import CommandClient
 import HearthJSON
 
-/// A request that rules are asked about, as arguments.
+/// The arguments for a simulated request.
 struct JudgementOptions: ParsableArguments {
-    /// What is tried.
+    /// The operation to simulate.
     enum Operation: String, ExpressibleByArgument, CaseIterable {
         case read, write, update
     }
@@ -35,7 +35,7 @@ struct JudgementOptions: ParsableArguments {
         if operation == .write, data == nil { throw ValidationError("a write needs --data: what is written, or null to remove") }
     }
 
-    /// Asks the host.
+    /// Sends the simulation to the host.
     func judge(_ client: HostClient, _ database: DatabaseOptions) throws(ClientFailure) -> Judgement {
         var request: JSONObject = ["operation": .string(operation.rawValue), "path": .string("\(try database.target(path))")]
         request["auth"] = try InputData.json(auth, "--auth")
@@ -64,7 +64,7 @@ struct JudgementOptions: ParsableArguments {
     }
 }
 
-/// What rules say of a request.
+/// The decision of the rules about a request.
 struct Judgement {
     let json: JSONValue
     let isAllowed: Bool
@@ -75,10 +75,10 @@ struct Judgement {
         self.isAllowed = isAllowed
     }
 
-    /// One word for the answer.
+    /// The decision in one word.
     var verdict: String { Self.coloured(isAllowed ? "Allowed" : "Denied", isGood: isAllowed) }
 
-    /// A sentence, and three lines for each rule that was asked: what it says and where it stands, its text, and why.
+    /// A sentence, and three lines for each evaluated rule: outcome and location, text, and reason.
     var explanation: String {
         var lines = [json["sentence"]?.string].compactMap { $0 }
         for rule in json["rules"]?.array ?? [] {

@@ -2,17 +2,17 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// Dead letters, as the host's administration shows them.
+/// The admin API for dead letters.
 struct EventsClient {
     let client: HostClient
     let database: DatabaseOptions
 
-    /// A list of them.
+    /// One page of a list.
     struct Page {
         var letters: [JSONValue]
-        /// How many older ones the host has dropped.
+        /// The number of older ones that the host has dropped.
         var dropped: Int
-        /// Where the next page begins; nil when there is none.
+        /// The start of the next page; nil if there is none.
         var next: String?
     }
 
@@ -25,12 +25,12 @@ struct EventsClient {
         return Page(letters: answer["deadLetters"]?.array ?? [], dropped: answer["dropped"]?.int ?? 0, next: answer["next"]?.string)
     }
 
-    /// One of them, with everything that is known of it.
+    /// One dead letter with all details.
     func letter(_ id: String) throws(ClientFailure) -> JSONValue { try ask("GET", "/\(PercentCoding.encoded(id))") }
 
-    /// Has some or all replayed or deleted.
+    /// Replays or deletes some or all.
     ///
-    /// - Returns: how many were.
+    /// - Returns: their number.
     func act(_ verb: String, _ selection: EventSelection) throws(ClientFailure) -> Int {
         var request = JSONObject()
         if selection.all {
@@ -52,7 +52,7 @@ struct EventsClient {
     }
 }
 
-/// Which dead letters are meant.
+/// The selection of dead letters.
 struct EventSelection: ParsableArguments {
     @Argument(help: ArgumentHelp("What events:list shows as ID.", valueName: "id"))
     var ids: [String] = []
@@ -69,7 +69,7 @@ struct EventSelection: ParsableArguments {
     }
 }
 
-/// `hearth events:list`: what functions have failed at for good.
+/// `hearth events:list`: lists the events whose functions have failed for good.
 struct EventsList: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "events:list", abstract: "Lists the events that no function has managed to handle, oldest first.",
@@ -123,7 +123,7 @@ struct EventsList: HostCommand {
     }
 }
 
-/// `hearth events:show`: everything that is known of one.
+/// `hearth events:show`: shows one in full.
 struct EventsShow: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "events:show", abstract: "Shows an event that was given up: what changed, who wrote, what the function said.",
@@ -149,7 +149,7 @@ struct EventsShow: HostCommand {
     }
 }
 
-/// `hearth events:replay`: tries again.
+/// `hearth events:replay`: delivers them again.
 struct EventsReplay: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "events:replay", abstract: "Gives events that were given up to their functions once more.",
@@ -171,7 +171,7 @@ struct EventsReplay: HostCommand {
     }
 }
 
-/// `hearth events:delete`: forgets them.
+/// `hearth events:delete`: deletes them.
 struct EventsDelete: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "events:delete", abstract: "Deletes events that were given up.",

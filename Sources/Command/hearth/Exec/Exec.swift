@@ -3,7 +3,7 @@ import Configuration
 import Glibc
 import CommandClient
 
-/// `hearth exec`: a host for as long as another command runs, above all a test suite.
+/// `hearth exec`: runs a host for the duration of another command, such as a test suite.
 struct Exec: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Starts a host on a free port, runs a command against it, and ends it again.",
@@ -29,7 +29,7 @@ struct Exec: ParsableCommand {
         help: ArgumentHelp("A data directory to use and keep. (default: a new one that is removed afterwards)", valueName: "dir"))
     var dataDirectory: String?
 
-    /// The name of `--data-dir` in versions before.
+    /// The name of `--data-dir` in earlier versions.
     @Option(help: .hidden)
     var data: String?
 
@@ -51,7 +51,7 @@ struct Exec: ParsableCommand {
     @Option(help: .hidden)
     var folder: String?
 
-    /// The data directory that stays; nil for one that goes with the host.
+    /// The data directory to keep; nil for a temporary one.
     var keptData: String? { dataDirectory ?? data }
 
     func validate() throws {
@@ -70,9 +70,9 @@ struct Exec: ParsableCommand {
     }
 }
 
-/// Whether a program can be run, as a shell judges it.
+/// Checks whether a program can be run, as a shell does.
 enum ProgramSearch {
-    /// Why `name` cannot be run, with the exit status that shells have for it; nil where it can be tried.
+    /// The reason why `name` cannot be run, with the exit status of shells for it; nil if it can be tried.
     static func problem(_ name: String) -> (sentence: String, status: Int32)? {
         if name.contains("/") {
             if access(name, F_OK) != 0 { return ("there is no file \(name) to run", 127) }

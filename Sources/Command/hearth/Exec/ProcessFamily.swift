@@ -2,12 +2,12 @@ import CLinux
 import Files
 import Glibc
 
-/// What descends from this process, grandchildren whose parents are gone included.
+/// The descendants of this process, including reparented ones.
 enum ProcessFamily {
-    /// From now on nothing that descends from this process can get away from it.
+    /// Makes this process the reaper of all of its descendants.
     static func adoptOrphans() { _ = linux_adopt_orphans() }
 
-    /// The living descendants, but for `spared` and what descends from that.
+    /// The living descendants, except `spared` and its descendants.
     static func descendants(sparing spared: pid_t? = nil) -> [pid_t] {
         let parents = everyProcess()
         var family: Set<pid_t> = [getpid()]
@@ -25,7 +25,7 @@ enum ProcessFamily {
         for pid in descendants(sparing: spared) { kill(pid, number) }
     }
 
-    /// Kills all descendants, those that are born meanwhile too. Gives up on what the kernel does not let die.
+    /// Kills all descendants, including those started meanwhile. Gives up on processes that the kernel does not end.
     static func killAll() {
         for _ in 0..<2000 {
             while waitpid(-1, nil, WNOHANG) > 0 {}
@@ -36,7 +36,7 @@ enum ProcessFamily {
         }
     }
 
-    /// All processes that are not zombies, with their parents.
+    /// All processes except zombies, with their parents.
     private static func everyProcess() -> [(pid: pid_t, parent: pid_t)] {
         Folder.names(in: "/proc").compactMap { name in
             guard let pid = pid_t(name), let parent = parent(of: pid) else { return nil }
@@ -44,14 +44,14 @@ enum ProcessFamily {
         }
     }
 
-    /// nil for a zombie, and where there is no such process any more.
+    /// Nil for a zombie or an ended process.
     private static func parent(of pid: pid_t) -> pid_t? {
         let descriptor = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var room = [UInt8](repeating: 0, count: 512)
         let count = read(descriptor, &room, room.count)
-        // A program's name may hold anything, brackets too.
+        // A program's name may contain any characters, including brackets.
         guard count > 0, let end = room[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = room[(end + 1)..<count].split(separator: UInt8(ascii: " "))
         guard fields.count > 1, fields[0].first != UInt8(ascii: "Z") else { return nil }
@@ -59,16 +59,16 @@ enum ProcessFamily {
     }
 }
 
-/// What a process that looks after others waits for: signals, the ends of its children, and what comes in on descriptors.
+/// The events that a supervising process waits for: signals, ends of children, and data on descriptors.
 final class ProcessEvents {
     enum Event: Equatable {
-        /// A child ended; as `waitpid` says.
+        /// A child ended, with the status of `waitpid`.
         case ended(pid_t, status: Int32)
-        /// A signal for what is looked after. One from the terminal has reached the whole foreground group already.
+        /// A signal to pass on. One from the terminal has already reached the whole foreground group.
         case signal(Int32, isFromTerminal: Bool)
-        /// The process at the other end of the lifeline is gone.
+        /// The process at the other end of the lifeline has ended.
         case callerGone
-        /// Everything that was written to the announcement's pipe.
+        /// The whole contents of the announcement pipe.
         case announcement([UInt8])
         case timeout
     }
@@ -79,10 +79,10 @@ final class ProcessEvents {
     private var announced: [UInt8] = []
     private var queue: [Event] = []
 
-    /// Those that are passed on.
+    /// The signals to pass on.
     static let passed: [Int32] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]
 
-    /// - Parameter lifeline: a socket that brings signals, two bytes each, and ends with its writer.
+    /// - Parameter lifeline: a socket that delivers signals, two bytes each, and ends with its writer.
     init(lifeline: Int32? = nil) {
         self.lifeline = lifeline
         Glibc.signal(SIGCHLD, SIG_DFL)
@@ -93,9 +93,9 @@ final class ProcessEvents {
     /// Reads this pipe to its end.
     func expectAnnouncement(on descriptor: Int32) { pipe = descriptor }
 
-    /// Waits.
+    /// Waits for the next event.
     ///
-    /// - Parameter milliseconds: nil for as long as it takes.
+    /// - Parameter milliseconds: the time limit; nil for none.
     func next(withinMilliseconds milliseconds: Int32? = nil) -> Event {
         while queue.isEmpty {
             var entries = [pollfd(fd: signals, events: Int16(POLLIN), revents: 0)]
@@ -145,9 +145,9 @@ final class ProcessEvents {
     }
 }
 
-/// How `waitpid` says that a process ended.
+/// Interprets the status of `waitpid`.
 enum ProcessEnding {
-    /// The exit status that a shell would show: 128 and the signal's number where a signal ended it.
+    /// The exit status that a shell would show: 128 plus the signal's number after a signal.
     static func exitStatus(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal

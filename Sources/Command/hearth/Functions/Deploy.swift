@@ -3,7 +3,7 @@ import CommandClient
 import Configuration
 import HearthJSON
 
-/// `hearth deploy`: builds plugins and has a host serve them.
+/// `hearth deploy`: builds plugins and deploys them to a host.
 struct Deploy: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "deploy", abstract: "Builds the plugins of functions.json and has a host serve their functions.",
@@ -69,13 +69,13 @@ struct Deploy: HostCommand {
                 interruption.end()
                 return outcome
             }
-            // A function is gone from the plugin that it had: it may have moved to another.
+            // A function has vanished from its plugin: it may have moved to another.
             selection = PluginSelection(configuration, only: only, except: except, on: before.functions, isNarrowing: false)
         }
     }
 
-    /// Makes sure that the functions come to the project that they are written for: whose tokens they take and the name of their database
-    /// follow the host's.
+    /// Checks that the host's project is the one the functions are written for: it determines whose tokens they accept and the name of
+    /// their database.
     private func checkProject(_ configuration: Configuration, _ client: HostClient) throws(ClientFailure) {
         let (own, served) = (configuration.project, try FunctionsClient(client).project())
         guard own != served else { return }
@@ -105,7 +105,7 @@ struct Deploy: HostCommand {
 }
 
 extension ConfigurationErrors {
-    /// Mistakes in files, each with its line: one is the sentence itself, several are listed first.
+    /// Errors in files, each with its line: a single one is the sentence itself, several are listed first.
     var failure: ClientFailure {
         guard problems.count != 1 else { return ClientFailure(.invalidInput, description) }
         Terminal.writeError(description)
@@ -114,15 +114,15 @@ extension ConfigurationErrors {
     }
 }
 
-/// Which plugins of `functions.json` a deployment needs.
+/// The plugins of `functions.json` that a deployment needs.
 struct PluginSelection {
     /// In the order of the file.
     let plugins: [PluginSettings]
-    /// Whether some were left out because the host knows in which plugins the named functions are.
+    /// Whether some were left out because the host knows the plugins of the named functions.
     let isNarrowed: Bool
 
-    /// Those that can hold what is meant. A function that the host has is looked for in the plugin that it had: building the others
-    /// would only take time.
+    /// Selects the plugins that can contain the selected functions. A function that the host knows is looked for in its plugin only,
+    /// because building the others would only take time.
     init(
         _ configuration: Configuration, only: FunctionFilter?, except: FunctionFilter?, on host: [HostFunction], isNarrowing: Bool = true
     ) {

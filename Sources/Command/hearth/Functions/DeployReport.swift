@@ -2,9 +2,9 @@ import CommandClient
 import HearthJSON
 import PluginBuild
 
-/// What `hearth deploy` says: lines for a person as things happen, one object for a program at the end.
+/// The output of `hearth deploy`: lines for people while it runs, one object for programs at the end.
 final class DeployReport {
-    /// How long the parts took.
+    /// The durations of the parts.
     struct Seconds {
         var build = 0.0
         var upload = 0.0
@@ -17,10 +17,10 @@ final class DeployReport {
 
     private func say(_ line: String) { if !isForProgram { Terminal.write(line) } }
 
-    // MARK: On the way
+    // MARK: Progress
 
     func beginBuild(_ products: [String]) {
-        // Elsewhere a log should show what takes so long.
+        // A log should show long steps too.
         if !Terminal.showsProgress { say("Building \(products.joined(separator: ", "))") }
     }
 
@@ -93,7 +93,7 @@ final class DeployReport {
     }
 }
 
-/// A plan for people.
+/// Formats a plan for people.
 enum PlanTable {
     /// A heading, and a line for each function.
     static func lines(_ plan: DeploymentSummary) -> [String] {
@@ -105,7 +105,7 @@ enum PlanTable {
         }
     }
 
-    /// How many of each: `1 created, 2 updated, 17 unchanged`.
+    /// The count of each action: `1 created, 2 updated, 17 unchanged`.
     static func summary(_ plan: DeploymentSummary) -> String {
         let words: [(DeploymentChange.Action, String)] = [
             (.create, "created"), (.update, "updated"), (.delete, "deleted"), (.keep, "kept"), (.unchanged, "unchanged"),

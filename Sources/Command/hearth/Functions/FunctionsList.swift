@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// `hearth functions:list`: what the host serves.
+/// `hearth functions:list`: lists the functions of the host.
 struct FunctionsList: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:list", abstract: "Lists the functions of a host with what starts them and which version gets calls.",
@@ -32,7 +32,7 @@ struct FunctionsList: HostCommand {
     }
 }
 
-/// Parts of functions for people.
+/// Formats properties of functions.
 enum FunctionText {
     /// `5`, or `6 (90%), 5 (10%)` where two versions share the calls.
     static func traffic(_ function: HostFunction) -> String {
@@ -46,7 +46,7 @@ enum FunctionText {
     }
 }
 
-/// `hearth functions:delete`: takes functions away.
+/// `hearth functions:delete`: deletes functions.
 struct FunctionsDelete: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:delete", abstract: "Deletes functions of a host, with all of their versions.",
@@ -76,7 +76,7 @@ struct FunctionsDelete: HostCommand {
             throw ClientFailure(.invalidInput, "\(item.text) matches no function; `hearth functions:list` shows what there is")
         }
         for item in filter.items where item.name == nil {
-            // The plugin's name comes first, which is not what everybody means.
+            // The name of a plugin has precedence, which may surprise.
             for function in functions where function.name == item.plugin && !connection.json {
                 Terminal.writeError("\(item.text) is taken as the plugin; the function is \(function.plugin):\(function.name)")
             }

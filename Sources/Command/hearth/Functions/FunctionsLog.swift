@@ -4,7 +4,7 @@ import CommandClient
 import Glibc
 import HearthJSON
 
-/// `hearth functions:log`: what functions have logged and printed, and what the host says of them.
+/// `hearth functions:log`: shows the log of functions, and the host's lines about them.
 struct FunctionsLog: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:log", abstract: "Shows what functions have logged, oldest line first.",
@@ -58,7 +58,7 @@ struct FunctionsLog: HostCommand {
         let printer = LogPrinter(isJSON: connection.json)
         var isEmpty = true
         if follow {
-            // To stop looking is not a failure.
+            // Ending with Ctrl-C is not a failure.
             signal(SIGINT) { _ in _exit(0) }
             try log.follow(tell: { Terminal.writeError("hearth: \($0)") }) { printer.write($0, $1) }
         } else {
@@ -71,7 +71,7 @@ struct FunctionsLog: HostCommand {
         return Outcome()
     }
 
-    /// A function that was deleted may have left lines: names are looked at only where there are none.
+    /// A deleted function may still have lines: names are checked only if there are none.
     private func requireFunctions(_ client: HostClient) throws(ClientFailure) {
         guard !selection.functions.isEmpty else { return }
         let known = try FunctionsClient(client).functions().functions.map(\.name)
@@ -94,12 +94,12 @@ struct FunctionsLog: HostCommand {
     }
 }
 
-/// How grave a line is.
+/// The severity of a line.
 enum LogLevel: String, CaseIterable, ExpressibleByArgument {
     case trace, debug, info, notice, warning, error, critical
 }
 
-/// Prints lines of the log: `2026-01-31T12:00:00.000Z I addMessage: adding a message  uid=u1`, or the JSON that they are.
+/// Prints lines of the log: `2026-01-31T12:00:00.000Z I addMessage: adding a message  uid=u1`, or verbatim JSON.
 struct LogPrinter {
     let isJSON: Bool
     private let hasColour = Terminal.hasColour
@@ -121,11 +121,11 @@ struct LogPrinter {
         return "\(styled("2", line["time"]?.string ?? "")) \(letter) \(name): \(message)\(more)\(calls)"
     }
 
-    /// What a line says beside what each line says.
+    /// The additional members of a line.
     private static func more(_ line: JSONValue) -> [(String, String)] {
         let own = line["fields"]?.object.map { Array($0) } ?? []
         let others = line.object.map { Array($0) } ?? []
-        // A line of the host names the function and the plugin that it is about; a function's own line has its name in front.
+        // A line of the host names its function and plugin; a function's own line begins with its name.
         let label = line["label"]
         let subject = ["function", "plugin"].compactMap { name in
             line[name].flatMap { $0 == label || line["function"] == label ? nil : (key: name, value: $0) }
@@ -158,7 +158,7 @@ struct LogPrinter {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            // Nobody reads any more, as behind `| head`.
+            // The reader has closed the pipe, as in `| head`.
             if count < 0, errno != EINTR { _exit(0) }
             rest = rest.dropFirst(max(0, count))
         }

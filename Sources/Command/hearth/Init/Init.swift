@@ -4,7 +4,7 @@ import Files
 import Glibc
 import HearthJSON
 
-/// `hearth init`: a project that works at once.
+/// `hearth init`: creates a project that works at once.
 struct Init: LocalCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Makes a new project: a package, an example plugin, its tests, functions.json and rules.",
@@ -64,7 +64,7 @@ struct Init: LocalCommand {
             ])
     }
 
-    /// A version control folder alone does not make a folder one that is used.
+    /// A folder that contains only a version control folder counts as empty.
     private func requireRoom(_ folder: String, _ project: NewProject) throws(ClientFailure) {
         guard !force, !Folder.names(in: folder).filter({ $0 != ".git" }).isEmpty else { return }
         let taken = project.files.map(\.path).filter { access("\(folder)/\($0)", F_OK) == 0 }
@@ -78,7 +78,7 @@ struct Init: LocalCommand {
         }
     }
 
-    /// Nothing is made yet.
+    /// Creates nothing.
     private static func absolute(_ path: String) throws(ClientFailure) -> String {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed = trimmed.dropLast() }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// `hearth messaging:devices`: who is registered.
+/// `hearth messaging:devices`: lists registered devices.
 struct MessagingDevices: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "messaging:devices", abstract: "Lists the devices that are registered at a host, oldest first.",
@@ -30,7 +30,7 @@ struct MessagingDevices: HostCommand {
     }
 }
 
-/// `hearth messaging:topics`: what devices subscribed to.
+/// `hearth messaging:topics`: lists topics with subscribers.
 struct MessagingTopics: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "messaging:topics", abstract: "Lists the topics of a host with the number of their subscribers.",
@@ -51,7 +51,7 @@ struct MessagingTopics: HostCommand {
     }
 }
 
-/// How much of a list is wanted.
+/// The length of a list.
 struct ListLength: ParsableArguments {
     @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
     var limit = 100

@@ -46,7 +46,7 @@ struct MessagingSend: HostCommand {
     }
 }
 
-/// Who gets a message.
+/// The receivers of a message.
 struct ReceiverOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("The device with this registration token.", valueName: "token"))
     var device: String?
@@ -65,7 +65,7 @@ struct ReceiverOptions: ParsableArguments {
             .compactMap { option, field, value in value.map { (option, field, $0) } }
     }
 
-    /// Whether one is named.
+    /// Whether a receiver was given.
     var isGiven: Bool { !given.isEmpty }
 
     func validate() throws {
@@ -73,7 +73,7 @@ struct ReceiverOptions: ParsableArguments {
         throw ValidationError("\(given.map(\.option).joined(separator: " and ")) exclude each other; send twice, or use --condition")
     }
 
-    /// Puts the receiver into a message that names none.
+    /// Adds the receiver to a message that names none.
     func add(to message: inout JSONObject) throws(ClientFailure) {
         let named = ["token", "fid", "topic", "condition"].first { message[$0] != nil }
         guard let (option, field, value) = given.first else {
@@ -86,7 +86,7 @@ struct ReceiverOptions: ParsableArguments {
     }
 }
 
-/// What a message says.
+/// The content of a message.
 struct MessageOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("The title of what is shown.", valueName: "text"))
     var title: String?
@@ -115,7 +115,7 @@ struct MessageOptions: ParsableArguments {
         }
     }
 
-    /// The body of a request whose message has everything but, perhaps, its receiver.
+    /// The body of a request, possibly without a receiver.
     func request() throws(ClientFailure) -> JSONObject {
         var request = try given()
         guard var message = request["message"]?.object else {
@@ -132,7 +132,7 @@ struct MessageOptions: ParsableArguments {
         return request
     }
 
-    /// What `--message` says: a message, or the body of a request with one.
+    /// The value of `--message`: a message, or the body of a request with one.
     private func given() throws(ClientFailure) -> JSONObject {
         guard let text = message else { return ["message": [:]] }
         let isInline = text.first { !$0.isWhitespace } == "{"

@@ -28,7 +28,7 @@ struct Serve: ParsableCommand {
     @Option(name: .customLong("data-dir"), help: ArgumentHelp("Where the host keeps its data. (default: .hearth)", valueName: "dir"))
     var dataDirectory: String?
 
-    /// The name of `--data-dir` in versions before.
+    /// The name of `--data-dir` in earlier versions.
     @Option(help: .hidden)
     var data: String?
 
@@ -85,7 +85,7 @@ struct Serve: ParsableCommand {
         }
     }
 
-    /// Says why there is no host, also to the one that would have been taken over from.
+    /// Reports why the host cannot start, also to the host that would have been replaced.
     private func fail(_ text: String, _ options: HostOptions) throws -> Never {
         options.takeover?.refuse(text)
         Terminal.writeError(text)
@@ -96,7 +96,7 @@ struct Serve: ParsableCommand {
 extension Configuration.Mode: ExpressibleByArgument {}
 extension DevelopmentAccess: ExpressibleByArgument {}
 
-/// What `hearth serve` prints once it serves.
+/// The output of `hearth serve` when it serves.
 enum Banner {
     static func text(_ summary: HostSummary) -> String {
         var lines = ["", "Hearth serves \(summary.project) at \(summary.address.url) in \(summary.mode.rawValue) mode."]
@@ -134,7 +134,7 @@ enum Banner {
     }
 }
 
-/// What `hearth serve --watch` writes to whoever sits before it.
+/// The output of `hearth serve --watch`.
 enum WatchLines {
     static func show(_ report: WatchReport) {
         switch report.kind {
@@ -149,7 +149,7 @@ enum WatchLines {
         }
     }
 
-    /// The compiler's words, then the sentence.
+    /// The compiler's diagnostics, then the sentence.
     static func text(_ report: WatchReport, isColoured: Bool) -> String {
         var diagnostics = report.diagnostics
         while diagnostics.hasSuffix("\n") { diagnostics.removeLast() }
@@ -164,7 +164,7 @@ enum WatchLines {
         return diagnostics.isEmpty ? sentence : "\(coloured(diagnostics))\n\(sentence)"
     }
 
-    /// The same text; only the words that say how bad it is are coloured.
+    /// The same text with coloured severities.
     private static func coloured(_ diagnostics: String) -> String {
         let words = [(" error: ", "1;31"), (" warning: ", "1;33"), (" note: ", "1;36")]
         return diagnostics.split(separator: "\n", omittingEmptySubsequences: false).map { line in

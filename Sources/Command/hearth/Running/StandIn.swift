@@ -1,28 +1,28 @@
 import CLinux
 import Glibc
 
-/// `hearth stand-in PID STATUS ENDING`: what is left of a host that was upgraded, where whoever started it waits for its end. It waits for
-/// the host that took over and for those that follow it, hands signals on, and ends as they do.
+/// `hearth stand-in PID STATUS ENDING`: remains of an upgraded host whose starter waits for its end. It waits for the host that took over
+/// and for its successors, passes signals on, and exits with their status.
 ///
-/// It becomes the parent of whatever the hosts leave behind. A host is in this process's session; whatever else a host starts leads a
-/// session of its own, gets no signal from here, and its end says nothing.
+/// It adopts orphaned processes of the hosts. A host is in this process's session; other processes of a host lead their own sessions, get
+/// no signals from here, and their ends are ignored.
 enum StandIn {
-    /// Turns this process into one. Returns only where that fails.
+    /// Turns this process into a stand-in. Returns only on failure.
     ///
     /// - Parameters:
     ///   - pid: the host that took over.
-    ///   - status: how it has ended, where it has.
+    ///   - status: its exit status, if it has ended.
     ///   - isEnding: whether it was told to end.
     static func become(for pid: Int32, status: Int32, isEnding: Bool) {
         let words = ["hearth", "stand-in", "\(pid)", "\(status)", isEnding ? "\(SIGTERM)" : "0"]
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        // What is blocked waits through the change.
+        // Blocked signals stay pending across exec.
         var set = signalSet
         pthread_sigmask(SIG_BLOCK, &set, nil)
         execv("/proc/self/exe", arguments)
     }
 
-    /// Signals that are meant for the host, and the news of its end.
+    /// Signals for the host, and SIGCHLD.
     private static var signalSet: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
@@ -30,7 +30,7 @@ enum StandIn {
         return set
     }
 
-    /// - Parameter arguments: as ``become(for:status:isEnding:)`` says.
+    /// - Parameter arguments: those of ``become(for:status:isEnding:)``.
     static func run(_ arguments: [Int32]) -> Never {
         let first = arguments[0]
         var status = arguments[1]
@@ -40,18 +40,18 @@ enum StandIn {
         var set = signalSet
         sigprocmask(SIG_BLOCK, &set, nil)
         while reap(&status) {
-            // A host that has taken over meanwhile from the one that was told to end is told, too. The kernel's list may lack a process
-            // while another one ends, so that it is looked at again.
+            // Also tell a host that has taken over meanwhile from the one that was told to end. The kernel's list may miss a process while
+            // another one ends, so check again.
             if ending != 0 {
                 for child in hosts(first) where told.insert(child).inserted { kill(child, ending) }
             }
             var information = siginfo_t()
             var patience = timespec(tv_sec: 0, tv_nsec: 100_000_000)
             let number = ending == 0 ? sigwaitinfo(&set, &information) : sigtimedwait(&set, &information, &patience)
-            // What a terminal sends, it sends to the host itself, too.
+            // A terminal sends its signals to the host itself, too.
             guard number > 0, number != SIGCHLD, information.si_code != linux_si_kernel() else { continue }
             if number == SIGTERM || number == SIGINT || number == SIGQUIT {
-                // The second one means at once.
+                // The second signal means to stop at once.
                 told = []
                 ending = number
             } else {
@@ -61,9 +61,9 @@ enum StandIn {
         exit(status)
     }
 
-    /// Waits for the children that have ended.
+    /// Reaps children that have ended.
     ///
-    /// - Returns: whether there are others.
+    /// - Returns: whether children remain.
     private static func reap(_ last: inout Int32) -> Bool {
         while true {
             var information = siginfo_t()
@@ -77,10 +77,10 @@ enum StandIn {
         }
     }
 
-    /// Also works for a process that has ended and was not yet waited for.
+    /// Also works for a process that has ended but was not reaped.
     private static func isHost(_ pid: Int32) -> Bool { getsid(pid) == getsid(0) }
 
-    /// The first one where the kernel does not tell.
+    /// The host processes; only the first one if the kernel does not list them.
     private static func hosts(_ first: Int32) -> [Int32] {
         let own = getpid()
         guard let file = fopen("/proc/\(own)/task/\(own)/children", "r") else { return [first] }

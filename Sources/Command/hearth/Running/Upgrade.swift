@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// `hearth upgrade`: hands the host over to the program that is installed now.
+/// `hearth upgrade`: replaces the running host by the installed program.
 struct Upgrade: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "upgrade", abstract: "Replaces the running host by the program that is installed now, without a failed request.",

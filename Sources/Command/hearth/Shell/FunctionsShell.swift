@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandClient
 import Glibc
 
-/// `hearth functions:shell`: a prompt at which functions are called.
+/// `hearth functions:shell`: a prompt for calling functions.
 struct FunctionsShell: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:shell", abstract: "Opens a prompt to call functions by hand, with history and completion.",
@@ -43,7 +43,7 @@ struct FunctionsShell: ParsableCommand {
         if !isSuccess { throw ExitCode.failure }
     }
 
-    /// With somebody at a terminal.
+    /// Interactive, at a terminal.
     private func converse(_ session: ShellSession) -> Bool {
         let history = ShellHistory(file: history ? ShellHistory.standardFile : nil)
         var editor = LineEditor(history: history) { session.names(beginning: $0) }
@@ -66,7 +66,7 @@ struct FunctionsShell: ParsableCommand {
     /// From a pipe or a file.
     private func obey(_ session: ShellSession) -> Bool {
         var isSuccess = true
-        // A bracket that is missing must not swallow the statements below it.
+        // Line by line: a missing bracket must not swallow the following statements.
         while let line = readLine() {
             let outcome = session.perform(line)
             if outcome == .exit { return isSuccess }

@@ -137,7 +137,6 @@ enum WorkerConfinement {
     ///
     /// This limit counts all processes of the user (root has none): the host's other workers and, on a developer's machine, the whole
     /// desktop. So it is generous.
-    /// whole desktop. So it is generous.
     static func limitTasks(_ tasks: UInt64) {
         // The field "running/total" of `0.00 0.01 0.05 1/234 5678`.
         guard let text = ControlFile.read("/proc/loadavg"), let counts = text.split(separator: " ").dropFirst(3).first,
