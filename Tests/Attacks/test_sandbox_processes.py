@@ -96,7 +96,7 @@ def test_the_log_says_what_the_kernel_lacks(kernel):
     expected = {
         'workers cannot truncate files by their path': kernel.version < 3,
         'workers can listen on any port': kernel.version < 4,
-        'cannot signal what they have started': kernel.version < 6,
+        'cannot signal the processes that they start': kernel.version < 6,
     }
     assert {text: text in kernel.banner for text in expected} == expected
 

@@ -359,7 +359,7 @@ def test_asks_first(host, commands, tmp_path):
     put(host, '/a', 1)
     commands.succeeds('backup', tmp_path / 'good.tar')
     put(host, '/a', 2)
-    assert 'say --force' in commands.run('restore', tmp_path / 'good.tar').sentence
+    assert 'use --force' in commands.run('restore', tmp_path / 'good.tar').sentence
     status, shown = commands.on_terminal('restore', tmp_path / 'good.tar', answers='n\n')
     assert status == 1 and 'nothing was changed' in shown
     assert get(host, '/a') == 2

@@ -47,7 +47,7 @@ class Profile:
     def ends_with(self, host):
         """What it prints when the host goes, which tells it first of everything that was done."""
         host.begin_stop()
-        return self.ends(f'hearth: the host at http://127.0.0.1:{host.port} has gone; the profile ends there\n')
+        return self.ends(f'hearth: the host at http://127.0.0.1:{host.port} has disconnected; the profile ends here\n')
 
 
 @contextlib.contextmanager

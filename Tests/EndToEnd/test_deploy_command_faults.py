@@ -227,7 +227,7 @@ def test_a_plugin_that_the_host_refuses(project, host):
 @pytest.mark.parametrize('step', ['list', 'state', 'put', 'complete', 'plan', 'deploy'])
 def test_what_is_no_answer_of_a_host(step, project, host):
     host.fail(step, (200, ['not', 'it']))
-    assert 'not a host of Hearth' in project.deploy().sentence
+    assert 'not a Hearth host' in project.deploy().sentence
     assert host.revision == 1
 
 

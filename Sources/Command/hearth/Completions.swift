@@ -11,10 +11,10 @@ struct Completions: ParsableCommand {
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "completions", abstract: "Prints what makes a shell complete commands, options, names of functions and topics.",
+        commandName: "completions", abstract: "Prints a script for shell completion of commands, options, names of functions and topics.",
         discussion: """
-            The script asks this program for what may follow, so that it stays right when the program is replaced. Names of \
-            functions and topics come from the host, where it answers within a second.
+            The script asks this program for completions, so that it stays correct when the program is replaced. Names of \
+            functions and topics come from the host if it answers within a second.
 
             Examples:
               hearth completions bash > ~/.local/share/bash-completion/completions/hearth

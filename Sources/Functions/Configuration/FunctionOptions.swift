@@ -154,7 +154,7 @@ public enum InvokerSetting: Sendable, Equatable {
     /// The reason why names cannot be combined; nil if they can.
     static func refusal(of names: [String]) -> String? {
         guard names.count > 1, let word = names.first(where: { $0 == "public" || $0 == "private" }) else { return nil }
-        return "\(word.quoted) stands alone, not in a list of several"
+        return "\(word.quoted) cannot be combined with others in a list"
     }
 
     /// - Parameter names: `public`, `private`, or accounts.

@@ -75,7 +75,7 @@ struct LocatedParser {
             let key = try string()
             if let first = places.updateValue(keyOffset, forKey: key), problems.count < SchemaValidator.problemsMax {
                 let line = text.position(at: first).line
-                note(at: keyOffset, "the key \(key.quoted) stands twice in this object, before in line \(line)")
+                note(at: keyOffset, "the key \(key.quoted) occurs twice in this object, before in line \(line)")
             }
             try skipBlanks()
             guard peek() == UInt8(ascii: ":") else { throw halt("expected a colon after the key \(key.quoted), found \(found())") }
@@ -147,7 +147,7 @@ struct LocatedParser {
         case "none", "nil", "undefined": return "expected a value, found \(word); JSON writes null"
         default: break
         }
-        if peek() == UInt8(ascii: "'") { return "expected a value, found a single quote; text stands in double quotes" }
+        if peek() == UInt8(ascii: "'") { return "expected a value, found a single quote; text needs double quotes" }
         return "expected a value, found \(found())"
     }
 

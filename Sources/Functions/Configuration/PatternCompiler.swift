@@ -78,7 +78,7 @@ struct PatternCompiler {
         if peek == "?" {
             index += 1
             guard peek == ":" else {
-                throw PatternError(description: "a group that starts with (? is understood only as (?:…), look-around and named groups are not")
+                throw PatternError(description: "a group that starts with (? is supported only as (?:…); look-around and named groups are not")
             }
             index += 1
         }

@@ -66,7 +66,7 @@ struct SchemaValidator {
         for (number, element) in elements.enumerated() {
             if let items = node.items { check(element, items, path.appending(index: number)) }
             if node.hasUniqueItems, let first = elements[..<number].firstIndex(where: element.isSame(as:)) {
-                note(element.offset, path.appending(index: number), "\(element.shown) stands in the list twice, first at [\(first)]")
+                note(element.offset, path.appending(index: number), "\(element.shown) occurs in the list twice, first at [\(first)]")
             }
         }
     }

@@ -157,7 +157,7 @@ public final class WorkerProcess {
             let grant = WorkerSandbox.Grant(artifact: words[0], directory: words[1], readable: Array(words[3...]))
             try WorkerSandbox.enter(grant, landlockVersion: variables.landlockVersion)
         } catch {
-            throw PluginRefusal("\(words[2]): its sandbox cannot be closed: \(error); `workers.sandbox` can turn it off")
+            throw PluginRefusal("\(words[2]): its sandbox cannot be entered: \(error); `workers.sandbox` can turn it off")
         }
     }
 
@@ -219,14 +219,14 @@ extension WorkerProcess: StreamHandler {
 extension WorkerProcess: PluginOwner {
     public func pluginAnswers(_ invocation: InvocationID, kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         guard open.close(invocation) else {
-            let text = Array("an answer to an invocation that is not open was dropped; a function answers once".utf8)
+            let text = Array("dropped an answer: no such open invocation; a function answers once".utf8)
             pluginLogs(invocation, level: 4, message: text.span, fields: [UInt8]().span)
             return
         }
         if head.count + body.count <= FrameHeader.payloadSizeMax {
             answer(invocation, kind, head: head, body: body)
         } else {
-            refuseAnswer(invocation, "an answer of more than 64 MiB was dropped")
+            refuseAnswer(invocation, "dropped an answer of more than 64 MiB")
         }
     }
 
@@ -245,7 +245,7 @@ extension WorkerProcess: PluginOwner {
     public func pluginStartsResponse(_ invocation: InvocationID, head: Span<UInt8>) -> PluginFlow {
         guard open.allowChunks(invocation) == .goOn else { return .gone }
         guard head.count <= FrameHeader.payloadSizeMax else {
-            if open.close(invocation) { refuseAnswer(invocation, "the head of an answer of more than 64 MiB was dropped") }
+            if open.close(invocation) { refuseAnswer(invocation, "dropped an answer: its head has more than 64 MiB") }
             return .gone
         }
         channel.outbox.append(frame: FrameHeader(.startResponse, invocation: invocation), head: head, body: head.extracting(0..<0))
@@ -257,7 +257,7 @@ extension WorkerProcess: PluginOwner {
         let flow = open.send(invocation, size: chunk.count)
         guard flow != .gone else { return .gone }
         guard chunk.count <= FrameHeader.payloadSizeMax else {
-            if open.close(invocation) { refuseAnswer(invocation, "a part of an answer of more than 64 MiB was dropped, and the answer with it") }
+            if open.close(invocation) { refuseAnswer(invocation, "dropped an answer: a part of it has more than 64 MiB") }
             return .gone
         }
         channel.outbox.append(frame: FrameHeader(.chunk, invocation: invocation), head: chunk.extracting(0..<0), body: chunk)

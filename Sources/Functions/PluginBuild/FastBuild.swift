@@ -72,9 +72,9 @@ public final class FastBuild {
             let status = try run(step, cancellation, &diagnostics)
             state.didRun([step])
             let text = String(decoding: diagnostics, as: UTF8.self)
-            if cancellation.isCancelled { throw BuildFailure(.cancelled, "the build of \(product) was stopped") }
+            if cancellation.isCancelled { throw BuildFailure(.cancelled, "the build of \(product) was cancelled") }
             guard status == 0 else {
-                throw BuildFailure(.compile, "\(product) does not compile: correct what the compiler names", diagnostics: text)
+                throw BuildFailure(.compile, "\(product) does not compile: correct the errors that the compiler reports", diagnostics: text)
             }
         }
         state.didBuild(changed, steps)

@@ -87,7 +87,7 @@ public struct PackageBuild: Sendable {
         let status = process.run { output.read($0, tell) }
         output.finish(tell)
         let diagnostics = String(decoding: output.diagnostics, as: UTF8.self)
-        if cancellation.isCancelled { throw BuildFailure(.cancelled, "the build of \(product) was stopped") }
+        if cancellation.isCancelled { throw BuildFailure(.cancelled, "the build of \(product) was cancelled") }
         guard status == 0 else { throw failure(product, status, diagnostics) }
         try check(libraryPath(of: product), product)
         return diagnostics
@@ -109,7 +109,7 @@ public struct PackageBuild: Sendable {
         let isCompiler = diagnostics.split(separator: "\n").contains { $0.contains(": error: ") && $0.first != "e" }
         let sentence =
             isCompiler
-            ? "\(product) does not compile: correct what the compiler names" : "\(product) could not be built; try: \(command(for: product))"
+            ? "\(product) does not compile: correct the errors that the compiler reports" : "\(product) could not be built; try: \(command(for: product))"
         return BuildFailure(isCompiler ? .compile : .packageManager, sentence, diagnostics: diagnostics)
     }
 

@@ -70,7 +70,7 @@ public enum LibraryProbe {
         var output: [UInt8] = []
         let status = process.run { if output.count < outputBytesMax { output += $0 } }
         guard status == 0, let start = output.firstRange(of: Array(marker.utf8))?.upperBound else {
-            let reason = status > 128 ? "it ends by signal \(status - 128) while it is loaded" : "it cannot be loaded"
+            let reason = status > 128 ? "it crashes with signal \(status - 128) while it is loaded" : "it cannot be loaded"
             throw BuildFailure(.package, "\(library): \(reason)", diagnostics: String(decoding: output, as: UTF8.self))
         }
         return Array(output[start...])

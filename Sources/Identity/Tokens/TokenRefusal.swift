@@ -42,7 +42,7 @@ extension TokenRefusal: CustomStringConvertible {
         case .malformed: "The token is not a JSON Web Token."
         case .unsigned: "The token is not signed."
         case .algorithm: "The token is not signed with RS256."
-        case .type: "The token's header asks for more than a plain JWT."
+        case .type: "The token's header requires more than a plain JWT."
         case .keyIDMissing: "The token does not name its key."
         case .keyUnknown: "No key has the id that the token names; it is most likely expired."
         case .keysUnavailable: "There are no keys to verify the token with."

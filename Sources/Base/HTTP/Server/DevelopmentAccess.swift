@@ -20,7 +20,7 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
     /// - Parameter isInQuery: whether the credential is part of the URL, where a page can put it without a preflight.
     public func refusal(of exchange: HTTPExchange, isInQuery: Bool = false) -> String? {
         switch self {
-        case .off: return "is off on this host; start it with --development-tokens loopback, or network, to have it"
+        case .off: return "is off on this host; start it with --development-tokens loopback, or network, to enable it"
         case .loopback:
             guard LoopbackName.matches(peer: exchange.peerAddress) else {
                 return "counts from this machine only, and the request came from \(exchange.peerAddress)"

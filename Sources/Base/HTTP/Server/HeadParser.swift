@@ -27,7 +27,7 @@ struct HeadScan {
             switch base[index] {
             case 0x0D:
                 guard index + 1 < count else { return .incomplete }
-                guard base[index + 1] == 0x0A else { return .refused(.badRequest("a CR stands without its LF")) }
+                guard base[index + 1] == 0x0A else { return .refused(.badRequest("a CR without LF")) }
                 if index == lineStart { return .complete(count: index + 2) }
                 let first = base[lineStart]
                 guard first != 0x20, first != 0x09 else {
@@ -37,7 +37,7 @@ struct HeadScan {
                 position = index + 2
                 lineStart = position
             case 0x0A:
-                return .refused(.badRequest("a LF stands without its CR"))
+                return .refused(.badRequest("a LF without CR"))
             case 0x09:
                 position = index + 1
             default:

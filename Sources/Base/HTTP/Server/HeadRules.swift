@@ -32,7 +32,7 @@ enum HeadRules {
             return .badRequest("the request line is not valid")
         }
         guard version[6] == UInt8(ascii: "1"), version[8] <= UInt8(ascii: "1") else {
-            return HTTPRefusal(.versionNotSupported, "only HTTP/1.1 and HTTP/1.0 are spoken here")
+            return HTTPRefusal(.versionNotSupported, "only HTTP/1.1 and HTTP/1.0 are supported")
         }
         return nil
     }
@@ -117,7 +117,7 @@ enum HeadRules {
         guard !head.isChunked else { return .badRequest("Transfer-Encoding is given twice") }
         guard head.minorVersion >= 1 else { return .badRequest("HTTP/1.0 has no Transfer-Encoding") }
         guard value.equalsIgnoringCase(lowercase: "chunked") else {
-            return .badRequest("the transfer coding is not chunked alone")
+            return .badRequest("the transfer coding is not just chunked")
         }
         head.isChunked = true
         return nil

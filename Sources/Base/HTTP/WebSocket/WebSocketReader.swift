@@ -187,11 +187,11 @@ struct WebSocketReader: ~Copyable {
 
     private func closeCode() throws(WebSocketFault) -> UInt16 {
         guard !control.isEmpty else { return 1005 }
-        guard control.count >= 2 else { throw .violation("a close has half a code") }
+        guard control.count >= 2 else { throw .violation("a close frame has half a code") }
         let code = UInt16(control[0]) << 8 | UInt16(control[1])
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: break
-        default: throw .violation("a close has a code that may not be sent")
+        default: throw .violation("a close frame has a code that may not be sent")
         }
         guard String(validating: control[2...], as: UTF8.self) != nil else { throw .badText }
         return code

@@ -106,7 +106,7 @@ public final class FunctionCaller {
     public func unsignedToken(uid: String, claims: JSONObject = [:]) throws(ClientFailure) -> String {
         let answer = try administrator.ask(HostRequest("GET", "/_/api"))
         guard let host = try? JSONValue(parsing: answer.body), let project = host["project"]?.string else {
-            throw ClientFailure(.notHTTP, "what answers at \(administrator.url) is not a host of Hearth; check --url")
+            throw ClientFailure(.notHTTP, "the server at \(administrator.url) is not a Hearth host; check --url")
         }
         guard host["mode"]?.string == "development" else {
             throw ClientFailure(
@@ -137,7 +137,7 @@ public final class FunctionCaller {
             return ClientFailure(
                 .refused(status: 404), "there is no function \(name) to be called at \(administrator.url)\(hint); hearth functions:list shows all")
         case 403 where text.hasPrefix("this function is not open"):
-            return ClientFailure(.refused(status: 403), "\(name) is not open to you: its ingressSettings or invoker say who may call it")
+            return ClientFailure(.refused(status: 403), "you may not call \(name): see its ingressSettings and invoker")
         case 503: return ClientFailure(.refused(status: 503), "the host at \(administrator.url) is starting or stopping; try again in a moment")
         default:
             return ClientFailure(

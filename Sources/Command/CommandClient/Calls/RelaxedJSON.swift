@@ -137,7 +137,7 @@ public struct RelaxedJSON {
         if text.last == "." { text += "0" }
         guard let value = try? JSONValue(parsing: text), value.kind == .number else {
             position = start
-            throw error("this is no number")
+            throw error("this is not a number")
         }
         return value
     }

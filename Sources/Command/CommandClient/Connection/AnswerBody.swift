@@ -25,7 +25,7 @@ extension HostAnswerHead {
     }
 
     static func refusal(_ url: HostURL) -> ClientFailure {
-        ClientFailure(.notHTTP, "what answers at \(url) is not a host of Hearth; check --url")
+        ClientFailure(.notHTTP, "the server at \(url) is not a Hearth host; check --url")
     }
 }
 

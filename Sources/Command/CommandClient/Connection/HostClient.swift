@@ -81,7 +81,7 @@ public final class HostClient {
 
     /// Waits for the answer to the request of ``start(_:)``.
     public func finish() throws(ClientFailure) -> HostAnswer {
-        guard let connection else { throw ClientFailure(.interrupted, "the connection to \(url) broke off; try again") }
+        guard let connection else { throw ClientFailure(.interrupted, "the connection to \(url) broke; try again") }
         return HostAnswer(head: try connection.receiveHead(), body: try Self.body(connection))
     }
 
@@ -144,7 +144,7 @@ public final class HostClient {
                 .refused(status: answer.status),
                 "the host at \(url) refuses\(reason); \(advice) from admin-token in its data directory with --token or HEARTH_TOKEN")
         case 404 where said == nil:
-            return ClientFailure(.refused(status: 404), "the host at \(url) does not know this address; is it the version of this program?")
+            return ClientFailure(.refused(status: 404), "the host at \(url) does not know this URL; does its version match this program?")
         case 503 where said == nil:
             return ClientFailure(.refused(status: 503), "the host at \(url) is starting or stopping; try again in a moment")
         default:

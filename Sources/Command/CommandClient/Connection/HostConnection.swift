@@ -79,7 +79,7 @@ final class HostConnection {
             sent += piece.count
             if let length, sent > length || piece.isEmpty && sent < length {
                 isReusable = false
-                throw ClientFailure(.invalidInput, "the file changed while it was read; try again when nobody writes to it")
+                throw ClientFailure(.invalidInput, "the file changed while it was read; try again when no program writes to it")
             }
             if piece.isEmpty { break }
             if wire.hasInput {
@@ -130,7 +130,7 @@ final class HostConnection {
                     .interrupted,
                     inbox.isEmpty
                         ? "the host at \(url) closed the connection without an answer; see its log, and try again"
-                        : "the answer of \(url) broke off; see the host's log, and try again")
+                        : "the answer of \(url) was cut off; see the host's log, and try again")
             }
         }
     }
@@ -153,7 +153,7 @@ final class HostConnection {
             case .more:
                 if try fill() { continue }
                 if case .untilClose = remainder { return false }
-                throw ClientFailure(.interrupted, "the answer of \(url) broke off; see the host's log, and try again")
+                throw ClientFailure(.interrupted, "the answer of \(url) was cut off; see the host's log, and try again")
             }
         }
     }

@@ -54,7 +54,7 @@ final class Wire {
             Glibc.close(descriptor)
         }
         throw ClientFailure(
-            .unreachable, "no host answers at \(url) (\(reason)); start one with `hearth serve`, or say where it is with --url or HEARTH_URL")
+            .unreachable, "no host answers at \(url) (\(reason)); start one with `hearth serve`, or give its URL with --url or HEARTH_URL")
     }
 
     private static func limit(_ descriptor: Int32, seconds: Int) {
@@ -101,6 +101,6 @@ final class Wire {
         if errno == EAGAIN || errno == EWOULDBLOCK {
             return ClientFailure(.interrupted, "the host at \(url) has been silent for too long; see whether it is busy, and try again")
         }
-        return ClientFailure(.interrupted, "the connection to \(url) broke off; see the host's log, and try again")
+        return ClientFailure(.interrupted, "the connection to \(url) broke; see the host's log, and try again")
     }
 }

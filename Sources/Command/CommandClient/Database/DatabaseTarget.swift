@@ -32,7 +32,7 @@ public struct DatabaseTarget: Sendable, Hashable, CustomStringConvertible {
             guard let wrong = key.unicodeScalars.first(where: { ".#$[]".unicodeScalars.contains($0) || $0.value < 0x20 || $0.value == 0x7F })
             else { continue }
             let name = wrong.value < 0x20 || wrong.value == 0x7F ? "a control character" : "\"\(wrong)\""
-            throw ClientFailure(.invalidInput, "\(self) is no path: a key cannot contain \(name), nor any of . # $ [ ] /")
+            throw ClientFailure(.invalidInput, "\(self) is not a valid path: a key cannot contain \(name), nor any of . # $ [ ] /")
         }
     }
 

@@ -80,7 +80,7 @@ public struct ArtifactUpload {
         } catch {
             guard error.kind == .refused(status: 400) else { throw error }
             guard try file.isUnchanged() else {
-                throw ClientFailure(.invalidInput, "\(file.path) changed while it was uploaded; try again when nobody writes to it")
+                throw ClientFailure(.invalidInput, "\(file.path) changed while it was uploaded; try again when no program writes to it")
             }
             // The host's copy from before this upload may have been damaged; start again.
             rejections += 1

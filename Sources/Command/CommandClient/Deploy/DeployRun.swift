@@ -83,7 +83,7 @@ public struct DeployRun {
         }
         if let loss { throw loss }
         throw ClientFailure(
-            .refused(status: 409), "others deploy to \(functions.client.url) all the time: nothing was changed by this deployment; try again later")
+            .refused(status: 409), "other deployments to \(functions.client.url) keep coming first; nothing was changed; try again later")
     }
 
     /// - Returns: nil if the host has lost a library.

@@ -94,7 +94,7 @@ public struct FunctionsClient {
     }
 
     private var notHearth: ClientFailure {
-        ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth, or one of another version; check --url")
+        ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host, or has another version; check --url")
     }
 }
 

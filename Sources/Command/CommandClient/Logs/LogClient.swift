@@ -46,7 +46,7 @@ public final class LogClient {
                 guard error.isPassing else { throw error }
             }
             // A host that stops ends the stream properly. Before the first answer, the first lines are still to come.
-            if !isGone { tell("the host at \(client.url) has gone; waiting for it") }
+            if !isGone { tell("the host at \(client.url) has disconnected; waiting for it") }
             isGone = true
             usleep(UInt32(wait * 1000))
             wait = min(wait * 2, Self.waitMilliseconds.most)

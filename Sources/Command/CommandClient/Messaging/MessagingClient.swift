@@ -61,7 +61,7 @@ public final class MessagingClient {
         return project
     }
 
-    private var notHearth: ClientFailure { ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url") }
+    private var notHearth: ClientFailure { ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url") }
 }
 
 /// A refusal of the messaging service, with the remedy.
@@ -105,7 +105,7 @@ struct MessagingRefusal {
 
     private func sentence(_ project: String) -> String {
         switch code {
-        case "UNREGISTERED": "the receiver is not, or no longer, registered: forget its token, and take the one that the device has now"
+        case "UNREGISTERED": "the receiver is not registered: delete its token, and use the device's current one"
         case "SENDER_ID_MISMATCH": "the receiver is registered with another project than \(project): send through the host of that one"
         case "THIRD_PARTY_AUTH_ERROR":
             "the push service of the device refuses this host's credentials: check messaging.apns and messaging.webPush in functions.json"

@@ -6,10 +6,10 @@ import HearthJSON
 /// `hearth functions:call`: calls a function manually.
 struct FunctionsCall: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "functions:call", abstract: "Calls a function and prints what it answers.",
+        commandName: "functions:call", abstract: "Calls a function and prints its answer.",
         discussion: """
             A callable gets DATA and prints its result as JSON. A plain HTTP function gets DATA as the body, with --method and \
-            --path. A function that events start gets an event that nobody wrote, with DATA as what was created or deleted.
+            --path. An event function gets a synthetic event, with DATA as the created or deleted value.
 
             DATA is JSON, also without quotes around keys; @FILE reads it from a file, and - or @- from standard input.
 
@@ -24,12 +24,12 @@ struct FunctionsCall: HostCommand {
     @Argument(help: ArgumentHelp("The function; group.name is group-name.", valueName: "name"))
     var name: String
 
-    @Argument(help: ArgumentHelp("What it is given: JSON, @FILE, or - for standard input. (default: null)", valueName: "data"))
+    @Argument(help: ArgumentHelp("The data: JSON, @FILE, or - for standard input. (default: null)", valueName: "data"))
     var data: String?
 
     @OptionGroup var who: CallerOptions
 
-    @Flag(help: "Print what a callable sends before its result, a line each, as it comes.")
+    @Flag(help: "Print the chunks of a callable before its result, one per line, as they arrive.")
     var stream = false
 
     @Flag(help: "Indent the result.")

@@ -5,7 +5,7 @@ import Glibc
 
 /// The options of every command that talks to a running host.
 struct ConnectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where the host is. (default: HEARTH_URL, else http://127.0.0.1:5001)", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of the host. (default: HEARTH_URL, else http://127.0.0.1:5001)", valueName: "url"))
     var url: String?
 
     // A token may begin with "-", as in earlier versions.
@@ -21,10 +21,10 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         name: .customLong("ca-file"),
-        help: ArgumentHelp("Trust the certificates of this PEM file for https, beside those that this machine trusts.", valueName: "file"))
+        help: ArgumentHelp("Trust the certificates in this PEM file for https, besides those of this machine.", valueName: "file"))
     var authorityFile: String?
 
-    @Flag(help: "Send the token over http to another machine, where whoever is on the way can read it.")
+    @Flag(help: "Send the token over http to another machine, although others on the network can read it.")
     var insecure = false
 
     @Flag(help: .jsonOutput)
@@ -37,7 +37,7 @@ struct ConnectionOptions: ParsableArguments {
         guard token == nil || url.isTLS || url.isLoopback || insecure else {
             throw ClientFailure(
                 .invalidInput,
-                "the administrator's token would go to \(url.authority) over http, where others can read it; use https, or say "
+                "the administrator's token would go to \(url.authority) over http, where others can read it; use https, or "
                     + "--insecure if you trust the network")
         }
         // The folder may belong to another host on this machine. A host in development mode accepts this token, as the Firebase emulators

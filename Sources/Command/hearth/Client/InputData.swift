@@ -56,7 +56,7 @@ final class InputData {
         }
         // A bare word is a mistake, even if the relaxed form allows it, such as `undefined`.
         guard let first = text.first(where: { !$0.isWhitespace }), "{['".contains(first) else {
-            let hint = "text needs quotes of its own: \(option) '\"text\"'"
+            let hint = "a string needs its own quotes: \(option) '\"text\"'"
             throw ClientFailure(.invalidInput, "the value of \(option) is not JSON (\(strict)); \(hint)")
         }
         return try CallData.parsed(text, "the value of \(option)")

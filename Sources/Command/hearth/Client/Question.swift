@@ -13,9 +13,9 @@ struct ForceOption: ParsableArguments {
     func confirm(_ consequence: String, canAsk: Bool = true) throws(ClientFailure) {
         if force { return }
         guard canAsk, Terminal.canAsk else {
-            throw ClientFailure(.invalidInput, "this would \(consequence), and there is no terminal to ask on; say --force if that is what you want")
+            throw ClientFailure(.invalidInput, "this would \(consequence), and there is no terminal to ask on; use --force to do it anyway")
         }
-        guard Terminal.confirms("This will \(consequence). Go on?") else {
+        guard Terminal.confirms("This will \(consequence). Continue?") else {
             throw ClientFailure(.invalidInput, "nothing was changed")
         }
     }

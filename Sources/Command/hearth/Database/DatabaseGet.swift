@@ -14,7 +14,7 @@ struct DatabaseGet: HostCommand {
               hearth database:get /users --order-by born --start-at 1900 --output users.json
             """)
 
-    @Argument(help: "Where, from the root: /users/ada")
+    @Argument(help: "The path from the root: /users/ada")
     var path: String
 
     @OptionGroup var query: QueryOptions
@@ -60,7 +60,7 @@ struct DatabaseGet: HostCommand {
             guard isBegun, error.kind == .interrupted else { throw error }
             throw ClientFailure(
                 .interrupted,
-                "the answer broke off after \(ByteCount.text(file.count)); database:export has no limit of size, see also the host's log")
+                "the answer was cut off after \(ByteCount.text(file.count)); database:export has no limit of size, see also the host's log")
         }
         progress.end()
         if isWrapped { try file.write("}") }
@@ -82,24 +82,24 @@ struct QueryOptions: ParsableArguments {
     @Flag(help: "Order by value.")
     var orderByValue = false
 
-    @Option(help: ArgumentHelp("At most the first so many.", valueName: "count"))
+    @Option(help: ArgumentHelp("At most this many children, from the first on.", valueName: "count"))
     var limitToFirst: Int?
 
-    @Option(help: ArgumentHelp("At most the last so many.", valueName: "count"))
+    @Option(help: ArgumentHelp("At most this many children, up to the last.", valueName: "count"))
     var limitToLast: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("From here on, in the order asked for.", valueName: "value"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Start at this value, in the given order.", valueName: "value"))
     var startAt: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Up to here, in the order asked for.", valueName: "value"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End at this value, in the given order.", valueName: "value"))
     var endAt: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Exactly here, in the order asked for.", valueName: "value"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only children with this value, in the given order.", valueName: "value"))
     var equalTo: String?
 
     func validate() throws {
         if [orderBy != nil, orderByKey, orderByValue].count(where: { $0 }) > 1 {
-            throw ValidationError("of --order-by, --order-by-key and --order-by-value there can be only one")
+            throw ValidationError("give only one of --order-by, --order-by-key and --order-by-value")
         }
         if limitToFirst != nil, limitToLast != nil { throw ValidationError("--limit-to-first and --limit-to-last exclude each other") }
         if let count = limitToFirst ?? limitToLast, count < 1 { throw ValidationError("a limit is at least 1") }
@@ -130,9 +130,9 @@ struct QueryOptions: ParsableArguments {
 /// `hearth database:export`: saves a location in the form that `database:import` reads.
 struct DatabaseExport: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "database:export", abstract: "Saves all data at a path, with priorities, as it is at one moment.",
+        commandName: "database:export", abstract: "Saves a consistent snapshot of all data at a path, with priorities.",
         discussion: """
-            The file gets its name when it is complete; an export that fails leaves what was there.
+            The file gets its name when it is complete; a failed export leaves an existing file as it is.
 
             Examples:
               hearth database:export --output backup.json
@@ -140,7 +140,7 @@ struct DatabaseExport: HostCommand {
               hearth database:export | gzip > backup.json.gz
             """)
 
-    @Argument(help: "Where, from the root: /users")
+    @Argument(help: "The path from the root: /users")
     var path = "/"
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The file to write to instead of standard output.", valueName: "file"))

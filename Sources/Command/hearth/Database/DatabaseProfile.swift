@@ -7,9 +7,9 @@ import Synchronization
 /// `hearth database:profile`: records the operations on a database and their durations.
 struct DatabaseProfile: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "database:profile", abstract: "Records what is done to the database, and reports which places take time.",
+        commandName: "database:profile", abstract: "Records the operations on the database, and reports which paths take time.",
         discussion: """
-            Ctrl-C ends it and shows the report. A place with more than 25 children shows them as one, $wildcard.
+            Ctrl-C ends it and shows the report. A path with more than 25 children shows them as one, $wildcard.
 
             Examples:
               hearth database:profile
@@ -17,13 +17,13 @@ struct DatabaseProfile: HostCommand {
               hearth database:profile --raw > operations.ndjson
             """)
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("End after so many seconds.", valueName: "seconds"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("End after this many seconds.", valueName: "seconds"))
     var duration: Int?
 
     @Flag(help: "Print each operation as it ends, one JSON object a line, and no report.")
     var raw = false
 
-    @Flag(name: .customLong("no-collapse"), help: "Show each place, however many there are beside each other.")
+    @Flag(name: .customLong("no-collapse"), help: "Show each path, even if it has many siblings.")
     var showsEach = false
 
     @OptionGroup var database: DatabaseOptions
@@ -107,7 +107,7 @@ final class ProfileRecording: Sendable {
     }
 
     private func record(_ client: HostClient, _ instance: String?) {
-        var failure = ClientFailure(.interrupted, "the host at \(client.url) has gone; the profile ends there")
+        var failure = ClientFailure(.interrupted, "the host at \(client.url) has disconnected; the profile ends here")
         do throws(ClientFailure) {
             try client.profile(instance: instance, began: begin) { add($0) }
         } catch {
@@ -132,7 +132,7 @@ extension ProfileReport {
     /// The form for people.
     var text: String {
         var lines = ["\(count) operations in \(Stopwatch.text(Double(milliseconds) / 1000))"]
-        if lost > 0 { lines.append("\(lost) more came too quickly to be told.") }
+        if lost > 0 { lines.append("\(lost) more came too fast to be reported.") }
         if clients != (0, 0) { lines.append("\(clients.come) streams began, \(clients.gone) ended.") }
         for (name, sums) in tables where !sums.isEmpty {
             lines += ["", name.prefix(1).uppercased() + name.dropFirst()]

@@ -4,13 +4,13 @@ import HearthJSON
 
 /// The options of commands that write.
 struct WriteOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("A file with JSON; - for standard input, which is also what is read when nothing is named.", valueName: "file"))
+    @Argument(help: ArgumentHelp("A file with JSON; - for standard input (the default).", valueName: "file"))
     var file: String?
 
     @Option(name: .shortAndLong, parsing: .unconditional, help: ArgumentHelp("The JSON itself.", valueName: "json"))
     var data: String?
 
-    @Flag(help: "Do not run the functions that wait for such a write.")
+    @Flag(help: "Do not trigger functions.")
     var disableTriggers = false
 
     func validate() throws {
@@ -41,7 +41,7 @@ struct WriteOptions: ParsableArguments {
 /// `hearth database:set`: replaces the value at a location.
 struct DatabaseSet: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "database:set", abstract: "Stores JSON data at a path, in place of what is there.",
+        commandName: "database:set", abstract: "Stores JSON data at a path, replacing existing data.",
         discussion: """
             Examples:
               hearth database:set /users/ada user.json
@@ -49,7 +49,7 @@ struct DatabaseSet: HostCommand {
               generate | hearth database:set /report - --force
             """)
 
-    @Argument(help: "Where, from the root: /users/ada")
+    @Argument(help: "The path from the root: /users/ada")
     var path: String
 
     @OptionGroup var write: WriteOptions
@@ -76,7 +76,7 @@ struct DatabaseUpdate: HostCommand {
               hearth database:update /users changes.json
             """)
 
-    @Argument(help: "Where, from the root: /users/ada")
+    @Argument(help: "The path from the root: /users/ada")
     var path: String
 
     @OptionGroup var write: WriteOptions
@@ -103,7 +103,7 @@ struct DatabasePush: HostCommand {
               hearth database:push /messages message.json
             """)
 
-    @Argument(help: "Where, from the root: /messages")
+    @Argument(help: "The path from the root: /messages")
     var path: String
 
     @OptionGroup var write: WriteOptions
@@ -114,7 +114,7 @@ struct DatabasePush: HostCommand {
         let target = try database.target(path)
         let answer = try write.send("POST", target, try write.input(), client, echo: true)
         guard let name = (try? JSONValue(parsing: answer.body))?["name"]?.string else {
-            throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+            throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
         }
         return Outcome(text: name, json: .object(["name": .string(name), "path": .string("\(target.appending([name]))")]))
     }
@@ -123,17 +123,17 @@ struct DatabasePush: HostCommand {
 /// `hearth database:remove`: deletes a location.
 struct DatabaseRemove: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "database:remove", abstract: "Removes all data at a path, however much it is.",
+        commandName: "database:remove", abstract: "Removes all data at a path, of any size.",
         discussion: """
             Examples:
               hearth database:remove /users/ada
               hearth database:remove /logs --force --disable-triggers
             """)
 
-    @Argument(help: "Where, from the root: /users/ada")
+    @Argument(help: "The path from the root: /users/ada")
     var path: String
 
-    @Flag(help: "Do not run the functions that wait for such a write.")
+    @Flag(help: "Do not trigger functions.")
     var disableTriggers = false
 
     @OptionGroup var force: ForceOption

@@ -46,7 +46,7 @@ struct EventsClient {
         let headers = body == nil ? [] : [(name: "Content-Type", value: "application/json")]
         let answer = try client.ask(HostRequest(method, target, headers: headers, body: body.map { .bytes($0.serialized()) } ?? .none))
         guard let json = try? JSONValue(parsing: answer.body), json.object != nil else {
-            throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+            throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
         }
         return json
     }
@@ -54,7 +54,7 @@ struct EventsClient {
 
 /// The selection of dead letters.
 struct EventSelection: ParsableArguments {
-    @Argument(help: ArgumentHelp("What events:list shows as ID.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The ID that events:list shows.", valueName: "id"))
     var ids: [String] = []
 
     @Flag(help: "All of them.")
@@ -72,7 +72,7 @@ struct EventSelection: ParsableArguments {
 /// `hearth events:list`: lists the events whose functions have failed for good.
 struct EventsList: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events:list", abstract: "Lists the events that no function has managed to handle, oldest first.",
+        commandName: "events:list", abstract: "Lists dead letters, which are events whose function has failed for good, oldest first.",
         discussion: """
             Examples:
               hearth events:list
@@ -82,7 +82,7 @@ struct EventsList: HostCommand {
     @Option(help: ArgumentHelp("Only those of one function.", valueName: "name"))
     var function: String?
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
+    @Option(help: ArgumentHelp("At most this many.", valueName: "count"))
     var limit = 100
 
     @OptionGroup var database: DatabaseOptions
@@ -117,8 +117,8 @@ struct EventsList: HostCommand {
             ]
         }
         var lines = TextTable.lines(rows)
-        if dropped > 0 { lines.append("\(dropped) older \(dropped == 1 ? "one" : "ones") made room for these (database.triggers.deadLetters).") }
-        if hasMore { lines.append("There are more: say --limit \(limit * 10).") }
+        if dropped > 0 { lines.append("\(dropped) older \(dropped == 1 ? "one" : "ones") dropped, by the limit database.triggers.deadLetters.") }
+        if hasMore { lines.append("There are more: use --limit \(limit * 10).") }
         return lines.joined(separator: "\n")
     }
 }
@@ -126,13 +126,13 @@ struct EventsList: HostCommand {
 /// `hearth events:show`: shows one in full.
 struct EventsShow: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events:show", abstract: "Shows an event that was given up: what changed, who wrote, what the function said.",
+        commandName: "events:show", abstract: "Shows a dead letter: the change, its author, and the function's error.",
         discussion: """
             Example:
               hearth events:show 17
             """)
 
-    @Argument(help: "What events:list shows as ID.")
+    @Argument(help: "The ID that events:list shows.")
     var id: String
 
     @OptionGroup var database: DatabaseOptions
@@ -152,7 +152,7 @@ struct EventsShow: HostCommand {
 /// `hearth events:replay`: delivers them again.
 struct EventsReplay: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events:replay", abstract: "Gives events that were given up to their functions once more.",
+        commandName: "events:replay", abstract: "Delivers dead letters to their functions again.",
         discussion: """
             An event keeps its id, so that a function can tell that it has seen it.
 
@@ -167,14 +167,14 @@ struct EventsReplay: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let count = try EventsClient(client: client, database: database).act("replay", selection)
-        return Outcome(text: "\(count) \(count == 1 ? "event is" : "events are") on the way again", json: .object(["count": .int(Int64(count))]))
+        return Outcome(text: "\(count) \(count == 1 ? "event" : "events") will be delivered again", json: .object(["count": .int(Int64(count))]))
     }
 }
 
 /// `hearth events:delete`: deletes them.
 struct EventsDelete: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events:delete", abstract: "Deletes events that were given up.",
+        commandName: "events:delete", abstract: "Deletes dead letters.",
         discussion: """
             Examples:
               hearth events:delete 17 18

@@ -10,7 +10,7 @@ struct Exec: ParsableCommand {
         discussion: """
             The command finds the host in FIREBASE_DATABASE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST, FUNCTIONS_EMULATOR_HOST, \
             HEARTH_URL, HEARTH_TOKEN, GCLOUD_PROJECT and GOOGLE_CLOUD_PROJECT. Its exit status becomes that of exec: 128 and the \
-            signal's number where one ended it, 127 where there is no such command.
+            signal's number after a signal, 127 if there is no such command.
 
             The host's data is in a new folder that is removed afterwards, unless --data-dir names one. Processes that the command \
             leaves behind are ended.
@@ -21,7 +21,7 @@ struct Exec: ParsableCommand {
               hearth exec --log host.log -- sh -c 'curl -s "$HEARTH_URL/_/health"'
             """)
 
-    @Option(help: "The file that says what is served.")
+    @Option(help: "The configuration file.")
     var config = "functions.json"
 
     @Option(
@@ -36,13 +36,13 @@ struct Exec: ParsableCommand {
     @Option(name: .customLong("import"), help: ArgumentHelp("JSON to write to the database before the command runs.", valueName: "file"))
     var importFile: String?
 
-    @Option(help: ArgumentHelp("Where the host's log goes; - for standard error. (default: shown only where the host fails)", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the host's log; - for standard error. (default: shown only if the host fails)", valueName: "file"))
     var log: String?
 
-    @Option(help: "development takes \"owner\" and unsigned emulator tokens of this machine; production does not.")
+    @Option(help: "development accepts \"owner\" and unsigned emulator tokens from this machine; production does not.")
     var mode = Configuration.Mode.development
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("What to run, after --.", valueName: "command"))
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command to run, after --.", valueName: "command"))
     var command: [String] = []
 
     @Option(help: .hidden)
@@ -55,7 +55,7 @@ struct Exec: ParsableCommand {
     var keptData: String? { dataDirectory ?? data }
 
     func validate() throws {
-        if command.isEmpty { throw ValidationError("say what to run after two dashes, as in: hearth exec -- npm test") }
+        if command.isEmpty { throw ValidationError("give the command to run after two dashes, as in: hearth exec -- npm test") }
     }
 
     func run() throws {
@@ -80,7 +80,7 @@ enum ProgramSearch {
         }
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
         let found = path.split(separator: ":", omittingEmptySubsequences: false).contains { isProgram("\($0.isEmpty ? "." : $0)/\(name)") }
-        return found ? nil : ("the command \(name) is in no folder of PATH; see how it is written, or name its file", 127)
+        return found ? nil : ("the command \(name) is in no folder of PATH; check its spelling, or name its file", 127)
     }
 
     private static func isProgram(_ file: String) -> Bool {

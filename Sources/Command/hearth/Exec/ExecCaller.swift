@@ -31,7 +31,7 @@ struct ExecCaller {
                 send(ends[0], [UInt8(number), isFromTerminal ? 1 : 0], 2, Int32(MSG_NOSIGNAL))
             case .ended(keeper, let status):
                 ProcessFamily.killAll()
-                if status & 0x7F != 0 { Terminal.writeError("hearth: the process that looks after the host was killed") }
+                if status & 0x7F != 0 { Terminal.writeError("hearth: the supervisor of the host was killed") }
                 return ProcessEnding.exitStatus(status)
             case .ended, .callerGone, .announcement, .timeout: break
             }

@@ -179,7 +179,7 @@ struct ExecKeeper {
             switch events.next() {
             case .ended(child, let status): return ProcessEnding.exitStatus(status)
             case .ended(let pid, _) where pid == host:
-                Terminal.writeError("hearth: the host ended while \(arguments[0]) ran; say --log FILE to see why")
+                Terminal.writeError("hearth: the host ended while \(arguments[0]) ran; use --log FILE to see why")
             case .signal(let number, let isFromTerminal): if !isFromTerminal { kill(child, number) }
             case let event: try heed(event, beforeCommand: false)
             }

@@ -6,7 +6,6 @@ import Glibc
 ///
 /// Both processes of an exec hold a lock on it. A folder without a lock belongs to an exec whose processes were all killed; the next exec
 /// removes it.
-/// the next exec removes it.
 struct ScratchFolder {
     let path: String
 

@@ -6,11 +6,11 @@ import HearthJSON
 /// `hearth deploy`: builds plugins and deploys them to a host.
 struct Deploy: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deploy", abstract: "Builds the plugins of functions.json and has a host serve their functions.",
+        commandName: "deploy", abstract: "Builds the plugins of functions.json and deploys their functions to a host.",
         discussion: """
-            What changed is uploaded, shown as a plan, and switched at once: all of it or nothing. Functions that are not named stay as they are.
+            Changes are uploaded, shown as a plan, and activated together: all or nothing. Functions that are not named do not change.
             --only and --except take functions:NAME, functions:GROUP (all names that begin with GROUP-), functions:PLUGIN and
-            functions:PLUGIN:NAME, with commas between them.
+            functions:PLUGIN:NAME, separated by commas.
 
             Examples:
               hearth deploy
@@ -28,7 +28,7 @@ struct Deploy: HostCommand {
     @Flag(help: "Show what would happen; upload and change nothing.")
     var dryRun = false
 
-    @Flag(help: "Ask nothing: where functions would be deleted, fail instead.")
+    @Flag(help: "Never ask: fail if functions would be deleted.")
     var nonInteractive = false
 
     @Flag(name: .shortAndLong, help: "Delete functions that vanished from their plugins without asking.")
@@ -40,7 +40,7 @@ struct Deploy: HostCommand {
     @Option(help: "production builds for speed; development builds for debugging, and sends .env.local too.")
     var mode = Configuration.Mode.production
 
-    @Option(help: ArgumentHelp("Deploy for this project, whichever functions.json names; the host has to serve it.", valueName: "id"))
+    @Option(help: ArgumentHelp("Deploy for this project instead of the one in functions.json; the host must serve it.", valueName: "id"))
     var project: String?
 
     @OptionGroup var connection: ConnectionOptions

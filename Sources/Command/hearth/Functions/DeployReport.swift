@@ -41,7 +41,7 @@ final class DeployReport {
     }
 
     func show(_ plan: DeploymentSummary, client: HostClient, isAgain: Bool) {
-        if isAgain { say("Somebody else deployed in the meantime; planned again.") }
+        if isAgain { say("Another deployment came first; planned again.") }
         say((["", "Plan for \(client.url):"] + PlanTable.lines(plan) + [""]).joined(separator: "\n"))
     }
 

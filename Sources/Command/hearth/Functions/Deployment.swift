@@ -160,12 +160,12 @@ final class Deployment {
             let lines = deletions.map { "\n    hearth functions:delete \($0.function)" }.joined()
             throw ClientFailure(
                 .invalidInput,
-                "nothing was changed: functions that the host has are gone from their plugins, and there is nobody to ask. Delete them with\(lines)\n"
-                    + "or say --force to delete them with this deployment")
+                "nothing was changed: functions on the host are missing from their plugins, and there is no terminal to ask on. Delete them with\(lines)\n"
+                    + "or use --force to delete them with this deployment")
         }
         let names = deletions.map { "\n    \($0.function) (\($0.plugin))" }.joined()
         let count = deletions.count == 1 ? "This function is" : "These functions are"
-        let removes = Terminal.confirms("\(count) on the host and gone from the plugins:\(names)\nDelete \(deletions.count == 1 ? "it" : "them")?")
+        let removes = Terminal.confirms("\(count) on the host but missing from the plugins:\(names)\nDelete \(deletions.count == 1 ? "it" : "them")?")
         return .deploy(removes: removes)
     }
 

@@ -5,7 +5,7 @@ import HearthJSON
 /// `hearth functions:list`: lists the functions of the host.
 struct FunctionsList: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "functions:list", abstract: "Lists the functions of a host with what starts them and which version gets calls.",
+        commandName: "functions:list", abstract: "Lists the functions of a host with their triggers and the versions that get calls.",
         discussion: """
             Examples:
               hearth functions:list
@@ -51,8 +51,8 @@ struct FunctionsDelete: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:delete", abstract: "Deletes functions of a host, with all of their versions.",
         discussion: """
-            A name is that of a function, of a group (all names that begin with it and a dash), or of a plugin; PLUGIN:NAME is what has
-            that name in a plugin. Calls that have begun are answered.
+            A name means a function, a group (all names that begin with it and a dash), or a plugin; PLUGIN:NAME means that name within
+            a plugin. Calls that have started are answered.
 
             Examples:
               hearth functions:delete oldMessage
@@ -73,7 +73,7 @@ struct FunctionsDelete: HostCommand {
         let functions = try api.functions().functions.filter { region == nil || $0.region.split(separator: ", ").contains(Substring(region ?? "")) }
         let filter = try FunctionFilter(words: names, plugins: Set(functions.map(\.plugin)).sorted())
         for item in filter.items where !functions.contains(where: { item.matches(plugin: $0.plugin, function: $0.name) }) {
-            throw ClientFailure(.invalidInput, "\(item.text) matches no function; `hearth functions:list` shows what there is")
+            throw ClientFailure(.invalidInput, "\(item.text) matches no function; `hearth functions:list` lists all")
         }
         for item in filter.items where item.name == nil {
             // The name of a plugin has precedence, which may surprise.

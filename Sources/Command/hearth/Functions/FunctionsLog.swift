@@ -7,9 +7,9 @@ import HearthJSON
 /// `hearth functions:log`: shows the log of functions, and the host's lines about them.
 struct FunctionsLog: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "functions:log", abstract: "Shows what functions have logged, oldest line first.",
+        commandName: "functions:log", abstract: "Shows the log of functions, oldest line first.",
         discussion: """
-            Without a filter the host's own lines are shown too. --json prints each line as the JSON object that it is.
+            Without a filter the host's own lines are shown too. --json prints each line as a JSON object.
 
             Examples:
               hearth functions:log
@@ -18,30 +18,30 @@ struct FunctionsLog: HostCommand {
               hearth functions:log --follow
             """)
 
-    @Option(help: ArgumentHelp("Only lines of these functions, between commas.", valueName: "names"))
+    @Option(help: ArgumentHelp("Only lines of these functions, separated by commas.", valueName: "names"))
     var only: String?
 
-    @Option(help: ArgumentHelp("Only lines as grave as this: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    @Option(help: ArgumentHelp("Only lines of at least this severity: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
     var level: LogLevel?
 
     @Option(help: ArgumentHelp("Only lines of one call.", valueName: "id"))
     var invocation: String?
 
-    @Option(help: ArgumentHelp("Only lines of one trace: of a request and everything that it set off.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only lines of one trace: a request and everything that it caused.", valueName: "id"))
     var trace: String?
 
-    @Option(help: ArgumentHelp("Only lines since then: 30s, 10m, 2h or 7d ago, or a time such as 2026-01-31T12:00:00Z.", valueName: "time"))
+    @Option(help: ArgumentHelp("Only lines since this time: 30s, 10m, 2h or 7d ago, or a time such as 2026-01-31T12:00:00Z.", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only lines until then.", valueName: "time"))
+    @Option(help: ArgumentHelp("Only lines until this time.", valueName: "time"))
     var until: String?
 
     @Option(
         name: [.customShort("n"), .long],
-        help: ArgumentHelp("The newest so many. (default: 35; all where --since, --invocation or --trace is given)", valueName: "count"))
+        help: ArgumentHelp("The number of newest lines. (default: 35; all with --since, --invocation or --trace)", valueName: "count"))
     var lines: Int?
 
-    @Flag(name: [.customShort("f"), .long], help: "Go on with what is logged from now on, until Ctrl-C.")
+    @Flag(name: [.customShort("f"), .long], help: "Continue with new lines, until Ctrl-C.")
     var follow = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -50,7 +50,7 @@ struct FunctionsLog: HostCommand {
 
     func validate() throws {
         if let lines, !(0...Self.linesMax).contains(lines) { throw ValidationError("--lines must be a number from 0 to \(Self.linesMax)") }
-        if follow, until != nil { throw ValidationError("--follow goes on with what is logged from now on; leave --until out") }
+        if follow, until != nil { throw ValidationError("--follow and --until exclude each other") }
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
@@ -76,7 +76,7 @@ struct FunctionsLog: HostCommand {
         guard !selection.functions.isEmpty else { return }
         let known = try FunctionsClient(client).functions().functions.map(\.name)
         guard let unknown = selection.functions.first(where: { !known.contains($0) }) else { return }
-        let hint = Spelling.question(for: unknown, among: known) ?? "`hearth functions:list` shows what there is"
+        let hint = Spelling.question(for: unknown, among: known) ?? "`hearth functions:list` lists all"
         throw ClientFailure(.invalidInput, "there is no function \(unknown); \(hint)")
     }
 

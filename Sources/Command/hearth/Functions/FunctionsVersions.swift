@@ -39,7 +39,7 @@ struct FunctionsRollback: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:rollback", abstract: "Sends all calls of a function to an earlier version, at once.",
         discussion: """
-            Without --to, it is the version that had all calls before. Nothing is built or uploaded; calls that have begun end where they are.
+            Without --to, returns to the version that had all calls before. Nothing is built or uploaded; calls that have started finish.
 
             Examples:
               hearth functions:rollback addMessage
@@ -67,7 +67,7 @@ struct FunctionsSplit: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:split", abstract: "Divides the calls of a function between two of its versions, in percent.",
         discussion: """
-            Where one version is named, the other gets the rest: the one that has calls now. 100 gives one version everything.
+            If one version is named, the version that gets calls now gets the rest. 100 sends all calls to one version.
 
             Examples:
               hearth functions:split addMessage 5=90 6=10
@@ -117,7 +117,7 @@ struct FunctionsSplit: HostCommand {
     private func completed(_ api: FunctionsClient) throws(ClientFailure) -> [Share] {
         guard shares.count == 1, shares[0].percent < 100 else { return shares }
         guard let function = try api.functions().functions.first(where: { $0.name == name }) else {
-            throw ClientFailure(.invalidInput, "there is no function \(name); `hearth functions:list` shows what there is")
+            throw ClientFailure(.invalidInput, "there is no function \(name); `hearth functions:list` lists all")
         }
         let others = function.traffic.map(\.version).filter { $0 != shares[0].version }
         guard others.count == 1, let other = Share(argument: "\(others[0])=\(100 - shares[0].percent)") else {

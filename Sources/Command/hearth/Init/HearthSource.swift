@@ -15,7 +15,7 @@ struct HearthSource {
             guard let own else {
                 throw ClientFailure(
                     .invalidInput,
-                    "the sources of Hearth are not where this program is; name their folder or git address with --package, or say --language c")
+                    "the sources of Hearth are not where this program is; name their folder or git address with --package, or use --language c")
             }
             return folder(own)
         }

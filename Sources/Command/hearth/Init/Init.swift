@@ -11,7 +11,7 @@ struct Init: LocalCommand {
         discussion: """
             The project has two commands of its own: scripts/serve builds and serves its functions, scripts/test runs its tests.
 
-            A project in Swift builds against Hearth's sources: those that this program was built from, or those that --package \
+            A Swift project builds against Hearth's sources: those that this program was built from, or those that --package \
             names. One in C needs a C compiler only.
 
             Examples:
@@ -21,13 +21,13 @@ struct Init: LocalCommand {
               hearth init greetings --package https://example.com/hearth.git
             """)
 
-    @Argument(help: ArgumentHelp("Where; the folder is made where there is none.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The folder; created if it is missing.", valueName: "dir"))
     var directory = "."
 
-    @Option(help: ArgumentHelp("What the plugin is called. (default: after the folder)", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the plugin. (default: from the folder)", valueName: "name"))
     var name: String?
 
-    @Option(help: "What the plugin is written in.")
+    @Option(help: "The language of the plugin.")
     var language = NewProject.Language.swift
 
     @Option(help: ArgumentHelp("Hearth's sources, for Swift: a folder, or the address of a git repository.", valueName: "place"))
@@ -70,7 +70,7 @@ struct Init: LocalCommand {
         let taken = project.files.map(\.path).filter { access("\(folder)/\($0)", F_OK) == 0 }
         guard Terminal.canAsk else {
             throw ClientFailure(
-                .invalidInput, "\(folder) is not empty; name another folder, or say --force to write into this one, over files of the same names")
+                .invalidInput, "\(folder) is not empty; name another folder, or use --force to write into this one, over files of the same names")
         }
         let consequence = taken.isEmpty ? "" : " and replace \(taken.joined(separator: ", "))"
         guard Terminal.confirms("\(folder) is not empty. Write into it\(consequence)?") else {

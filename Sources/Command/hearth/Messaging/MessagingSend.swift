@@ -20,7 +20,7 @@ struct MessagingSend: HostCommand {
     @OptionGroup var receiver: ReceiverOptions
     @OptionGroup var content: MessageOptions
 
-    @Flag(help: "Have the message and its receiver checked, and send nothing.")
+    @Flag(help: "Validate the message and its receiver, and send nothing.")
     var dryRun = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -28,7 +28,7 @@ struct MessagingSend: HostCommand {
     func validate() throws {
         guard receiver.isGiven || content.message != nil else {
             let hint = connection.token == nil ? "" : "; --token is the administrator's, a device's goes with --device"
-            throw ValidationError("say who gets it, with --device, --fid, --topic or --condition\(hint)")
+            throw ValidationError("name the receiver, with --device, --fid, --topic or --condition\(hint)")
         }
     }
 
@@ -57,7 +57,7 @@ struct ReceiverOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The devices that subscribed to this topic.", valueName: "topic"))
     var topic: String?
 
-    @Option(help: ArgumentHelp("Those whose topics match: \"'a' in topics && 'b' in topics\".", valueName: "condition"))
+    @Option(help: ArgumentHelp("The devices whose topics match: \"'a' in topics && 'b' in topics\".", valueName: "condition"))
     var condition: String?
 
     private var given: [(option: String, field: String, value: String)] {
@@ -79,7 +79,7 @@ struct ReceiverOptions: ParsableArguments {
         guard let (option, field, value) = given.first else {
             guard named == nil else { return }
             throw ClientFailure(
-                .invalidInput, "the message names no receiver; add one to it, or say --device, --fid, --topic or --condition")
+                .invalidInput, "the message names no receiver; add one to it, or use --device, --fid, --topic or --condition")
         }
         if let named { throw ClientFailure(.invalidInput, "the message already has a \(named); remove it, or leave out \(option)") }
         message[field] = .string(value)
@@ -88,18 +88,18 @@ struct ReceiverOptions: ParsableArguments {
 
 /// The content of a message.
 struct MessageOptions: ParsableArguments {
-    @Option(parsing: .unconditional, help: ArgumentHelp("The title of what is shown.", valueName: "text"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The title of the notification.", valueName: "text"))
     var title: String?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Its text.", valueName: "text"))
     var body: String?
 
-    @Option(help: ArgumentHelp("The address of its image, http or https.", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of its image, http or https.", valueName: "url"))
     var image: String?
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("What the application gets; may be repeated.", valueName: "key=value"))
+        help: ArgumentHelp("A data entry for the application; may be repeated.", valueName: "key=value"))
     var data: [String] = []
 
     @Option(parsing: .unconditional, help: ArgumentHelp("A whole message: a file, - for standard input, or JSON.", valueName: "message"))

@@ -16,7 +16,7 @@ struct Serve: ParsableCommand {
               hearth serve --port 8080 --mode production --data-dir /var/lib/hearth
             """)
 
-    @Option(help: "The file that says what is served.")
+    @Option(help: "The configuration file.")
     var config = "functions.json"
 
     @Option(help: "The address to listen on; overrides server.host.")
@@ -25,26 +25,26 @@ struct Serve: ParsableCommand {
     @Option(help: "The port to listen on, 0 for any; overrides server.port.")
     var port: Int?
 
-    @Option(name: .customLong("data-dir"), help: ArgumentHelp("Where the host keeps its data. (default: .hearth)", valueName: "dir"))
+    @Option(name: .customLong("data-dir"), help: ArgumentHelp("The data directory. (default: .hearth)", valueName: "dir"))
     var dataDirectory: String?
 
     /// The name of `--data-dir` in earlier versions.
     @Option(help: .hidden)
     var data: String?
 
-    @Option(help: "development takes \"owner\" and unsigned emulator tokens of this machine; production does not.")
+    @Option(help: "development accepts \"owner\" and unsigned emulator tokens from this machine; production does not.")
     var mode = Configuration.Mode.development
 
     @Option(
         help: ArgumentHelp(
-            "From where \"owner\" and unsigned tokens count in development mode: off, loopback or network. "
-                + "(default: loopback; off where other machines reach the host)", valueName: "from"))
+            "The origin from which \"owner\" and unsigned tokens are accepted in development mode: off, loopback or network. "
+                + "(default: loopback; off if other machines reach the host)", valueName: "from"))
     var developmentTokens: DevelopmentAccess?
 
-    @Flag(help: "Bring what is saved into service at once: sources of plugins, libraries, settings and environment files.")
+    @Flag(help: "Apply saved changes at once: sources of plugins, libraries, settings and environment files.")
     var watch = false
 
-    /// Where a program that starts a host is told that it serves.
+    /// Descriptor on which the host announces that it serves, for the program that started it.
     @Option(help: .hidden)
     var announce: Int32?
 

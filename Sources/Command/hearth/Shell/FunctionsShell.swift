@@ -7,7 +7,7 @@ struct FunctionsShell: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:shell", abstract: "Opens a prompt to call functions by hand, with history and completion.",
         discussion: """
-            At the prompt, data is JSON as people type it:
+            At the prompt, data is relaxed JSON:
               addNumbers({firstNumber: 1, secondNumber: 2})
               addNumbers {"firstNumber": 1, "secondNumber": 2}
               addMessage({text: 'hi'}, {auth: {uid: 'ada'}})
@@ -23,7 +23,7 @@ struct FunctionsShell: ParsableCommand {
               hearth functions:shell --as ada --no-history
             """)
 
-    @Flag(inversion: .prefixedNo, help: "Keep what is typed for the next time, in shell-history of the user's state folder.")
+    @Flag(inversion: .prefixedNo, help: "Keep the history, in the file shell-history of the user's state folder.")
     var history = true
 
     @OptionGroup var who: CallerOptions
@@ -47,7 +47,7 @@ struct FunctionsShell: ParsableCommand {
     private func converse(_ session: ShellSession) -> Bool {
         let history = ShellHistory(file: history ? ShellHistory.standardFile : nil)
         var editor = LineEditor(history: history) { session.names(beginning: $0) }
-        Terminal.write("Connected to \(session.caller.administrator.url). help shows what can be said, exit ends it.")
+        Terminal.write("Connected to \(session.caller.administrator.url). help lists the statements, exit ends the prompt.")
         var statement = ""
         while true {
             switch editor.read(prompt: statement.isEmpty ? "hearth > " : "    ... > ") {

@@ -59,7 +59,7 @@ struct TraceRecorder {
         }
         let kind = operation == .read ? RuleKind.read : .write
         guard let last = steps.last else {
-            return "\(subject) is denied: no \(kind.rawValue) rule stands at or above it, and without one nothing is allowed."
+            return "\(subject) is denied: no \(kind.rawValue) rule applies at or above it, and without one access is denied."
         }
         if steps.count == 1 { return "\(subject) is denied: \(last.complaint)." }
         return "\(subject) is denied: none of \(steps.count) \(kind.rawValue) rules is true; the last, \(last.complaint)."

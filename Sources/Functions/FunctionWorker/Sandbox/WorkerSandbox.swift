@@ -51,11 +51,11 @@ public enum WorkerSandbox {
 
     /// Describes the gaps and side effects of this kernel's sandbox, for the log.
     public static func missing(version: Int32) -> [String] {
-        if version == 0 { return ["there is no Landlock, so that workers read and write all that the host's user may"] }
+        if version == 0 { return ["there is no Landlock, so workers can read and write all files that the host's user can"] }
         var missing: [String] = []
         if version < 3 { missing.append("workers cannot truncate files by their path") }
         if version < 4 { missing.append("workers can listen on any port") }
-        if version < 6 { missing.append("workers can reach abstract sockets, and cannot signal what they have started") }
+        if version < 6 { missing.append("workers can reach abstract sockets, and cannot signal the processes that they start") }
         return missing
     }
 
