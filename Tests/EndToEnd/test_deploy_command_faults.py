@@ -263,7 +263,7 @@ def test_interrupted(step, number, project, host):
 
 
 def test_interrupted_while_the_host_switches(project, host):
-    """What has been asked for cannot be taken back, so that its end is waited for."""
+    """A request that was sent cannot be taken back, so its end is awaited."""
     held = Held(host, 'deploy')
     process = project.hearth.start('deploy', '--json')
     assert held.entered.wait(30)

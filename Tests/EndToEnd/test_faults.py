@@ -177,7 +177,7 @@ def test_nan_is_internal(host):
 
 
 class TestBrokenRules:
-    """What hearth.h forbids: the host checks what a plugin sends before a client sees it."""
+    """Violations of hearth.h: the host checks the output of a plugin before a client sees it."""
 
     @pytest.fixture
     def host(self, launch):

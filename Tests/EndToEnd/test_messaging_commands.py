@@ -114,7 +114,7 @@ def test_faults(admin, hearth):
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """A host whose messaging service says what it is told to."""
+    """A host whose messaging service gives prepared answers."""
 
     protocol_version = 'HTTP/1.1'
     said = (200, {}, b'')

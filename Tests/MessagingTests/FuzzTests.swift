@@ -33,7 +33,7 @@ import Testing
             return "another message when it is read back"
         }
         do throws(MessagingError) {
-            // What was taken once is taken again: it is what back ends send on.
+            // An accepted message is accepted again: back ends send it on.
             let second = try MessageParser().check(.object(["message": .object(message.fields)]))
             if second.message.fields != message.fields { return "changed by a second reading" }
         } catch {

@@ -3,7 +3,7 @@ import Rules
 import Testing
 import Tree
 
-/// What a person is told about a verdict.
+/// Explanations of decisions for people.
 @Suite struct ExplanationTests {
     static let rules = """
         {"rules": {

@@ -24,7 +24,7 @@ public struct MessagingSettings: Sendable, Equatable {
         case wire
     }
 
-    /// When a sender is told that an application was uninstalled.
+    /// When a sender can tell that an application was uninstalled.
     public enum Uninstall: String, Sendable {
         /// After a failed delivery, as in the hosted service.
         case lazy

@@ -4,7 +4,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// What streams are told of a change (spec database 2.8).
+/// Frames of a change for streams (spec database 2.8).
 @Suite("Event frames")
 struct EventFrameTests {
     private func node(_ json: String) throws -> Node { try Draft(parsing: Array(json.utf8).span).node }

@@ -13,7 +13,7 @@ struct ExecKeeper {
     private static let leftoverMilliseconds: Int32 = 2000
     /// Time for the host to end, with temporary and with kept data.
     private static let hostMilliseconds: (thrownAway: Int32, kept: Int32) = (5000, 60000)
-    /// The delay before a user at a terminal is told what is being waited for.
+    /// The delay before the command shows a user at a terminal what it waits for.
     private static let patienceMilliseconds: Int32 = 500
 
     init(options: Exec, lifeline: Int32, folder: ScratchFolder) {
