@@ -62,8 +62,11 @@ import Testing
     private static func conditionComplaint(_ text: [UInt8]) -> String? {
         let text = String(decoding: text, as: UTF8.self)
         guard let condition = TopicCondition(text) else { return nil }
-        if condition.topics.isEmpty || condition.topics.count > TopicCondition.membersMax { return "a condition over \(condition.topics.count) topics" }
-        guard let again = TopicCondition("(\(text))") ?? (text.utf8.count > TopicCondition.bytesMax - 2 || text.contains("((((") ? condition : nil) else {
+        if condition.topics.isEmpty || condition.topics.count > TopicCondition.membersMax {
+            return "a condition over \(condition.topics.count) topics"
+        }
+        let isTooLong = text.utf8.count > TopicCondition.bytesMax - 2 || text.contains("((((")
+        guard let again = TopicCondition("(\(text))") ?? (isTooLong ? condition : nil) else {
             return "refused in parentheses"
         }
         if again.table != condition.table { return "another condition in parentheses" }

@@ -41,11 +41,11 @@ class Module:
         return sorted({path.relative_to(self.folder).parts[0] for path in self.sources if path.parent != self.folder})
 
     def imported(self):
-        """What the sources import, each with one file that does."""
+        """The imports of the sources, each with one file that has it."""
         return {match[1]: str(path.relative_to(ROOT)) for path, text in self.sources.items() for match in IMPORT.finditer(text)}
 
     def references(self):
-        """The imports of the sources, each with one file that has it."""
+        """The folders of the module that each folder refers to by a declaration's name, with these names.
 
         Files that stand in no folder belong to '.'. A name that several folders declare is left out.
         """

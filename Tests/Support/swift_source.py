@@ -6,19 +6,21 @@ ATTRIBUTES = r'(?:@[\w.]+(?:\([^)\n]*\))?\s+)*'
 MODIFIERS = r'(?:[a-z_]+(?:\([a-z]+\))?\s+)*'
 FUNCTION = re.compile(rf'^[ \t]*{ATTRIBUTES}{MODIFIERS}(?:func\s+\S+|init[?!]?\s*[(<]|deinit\b|subscript\s*[(<])', re.MULTILINE)
 
+# The first character of everything that may be a comment or a string.
+OPENING = re.compile(r'[/#"]')
+QUOTES = re.compile(r'(#*)("""|")')
+
 
 def blanked(text):
     """The same text with comments and the contents of strings turned to blanks; line breaks stay where they are."""
-    out, index, size = [], 0, len(text)
-    while index < size:
+    out, index = [], 0
+    while start := OPENING.search(text, index):
+        out.append(text[index:start.start()])
+        index = start.start()
         end = comment_end(text, index) or string_end(text, index)
-        if end:
-            out.append(re.sub(r'[^\n]', ' ', text[index:end]))
-            index = end
-        else:
-            out.append(text[index])
-            index += 1
-    return ''.join(out)
+        out.append(re.sub(r'[^\n]', ' ', text[index:end]) if end else text[index])
+        index = end or index + 1
+    return ''.join(out) + text[index:]
 
 
 def comment_end(text, start):
@@ -39,7 +41,7 @@ def comment_end(text, start):
 
 
 def string_end(text, start):
-    opening = re.compile(r'(#*)("""|")').match(text, start)
+    opening = QUOTES.match(text, start)
     if not opening:
         return None
     hashes, quote = opening.groups()

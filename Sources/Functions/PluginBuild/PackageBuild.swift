@@ -109,7 +109,8 @@ public struct PackageBuild: Sendable {
         let isCompiler = diagnostics.split(separator: "\n").contains { $0.contains(": error: ") && $0.first != "e" }
         let sentence =
             isCompiler
-            ? "\(product) does not compile: correct the errors that the compiler reports" : "\(product) could not be built; try: \(command(for: product))"
+            ? "\(product) does not compile: correct the errors that the compiler reports"
+            : "\(product) could not be built; try: \(command(for: product))"
         return BuildFailure(isCompiler ? .compile : .packageManager, sentence, diagnostics: diagnostics)
     }
 

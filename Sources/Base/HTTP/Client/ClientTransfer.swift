@@ -53,7 +53,7 @@ final class ClientTransfer {
             return ClientError(.responseTooLarge, "The answer is longer than \(responseBytesMax) bytes.")
         }
         if isRefused, !hasConnected, code == CURLE_COULDNT_CONNECT {
-            return ClientError(.forbiddenAddress, "The name resolves only to addresses that the client does not connect to, such as those of private networks.")
+            return ClientError(.forbiddenAddress, "The name resolves only to addresses that the client must not reach, such as private ones.")
         }
         let kind: ClientError.Kind =
             switch code {

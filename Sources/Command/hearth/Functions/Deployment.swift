@@ -160,7 +160,8 @@ final class Deployment {
             let lines = deletions.map { "\n    hearth functions:delete \($0.function)" }.joined()
             throw ClientFailure(
                 .invalidInput,
-                "nothing was changed: functions on the host are missing from their plugins, and there is no terminal to ask on. Delete them with\(lines)\n"
+                "nothing was changed: functions on the host are missing from their plugins, and there is no terminal to ask on. "
+                    + "Delete them with\(lines)\n"
                     + "or use --force to delete them with this deployment")
         }
         let names = deletions.map { "\n    \($0.function) (\($0.plugin))" }.joined()
