@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// What every room is compiled with: language mode 6 is the default of this tools version.
+/// Settings for every module: language mode 6 is the default of this tools version.
 let house: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .enableUpcomingFeature("ExistentialAny"),
@@ -22,7 +22,7 @@ let programLinking: [LinkerSetting] = [
     .linkedLibrary("_FoundationCollections", .when(configuration: .release)),
 ]
 
-/// What `hearth init` writes.
+/// The templates of `hearth init`.
 let projectTemplates = [
     "Package.swift", "Functions.swift", "plugin.c", "hearth.h", "build-swift", "build-c", "run-swift", "run-c", "README-swift.md",
     "README-c.md", "functions.json", "database.rules.json", "hearth", "hearth.sh", "serve", "test", "gitignore",
@@ -36,7 +36,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-/// The layers of the house, each a folder of `Sources`. A module imports from its own layer and from those before it.
+/// The layers, each a folder of `Sources`. A module imports from its own layer and from earlier ones.
 enum Layer: String {
     case base = "Base"
     case database = "Database"
@@ -47,7 +47,7 @@ enum Layer: String {
     case command = "Command"
 }
 
-/// A module of the house, in the folder of its layer.
+/// A module, in the folder of its layer.
 func module(
     _ name: String, in layer: Layer, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil
 ) -> Target {

@@ -53,7 +53,7 @@ def messaging_host(tmp_path_factory):
 
 @pytest.fixture
 def admin(messaging_host):
-    """Who administers its messages, of which there are none yet."""
+    """The administrator of its messages, of which there are none yet."""
     admin = Messaging(messaging_host, PROJECT)
     admin.control('reset')
     yield admin

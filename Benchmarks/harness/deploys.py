@@ -1,4 +1,4 @@
-"""What callers notice while one function out of twenty is deployed again and again, and how long a rollback takes."""
+"""The effect on callers while one function out of twenty is deployed repeatedly, and the duration of a rollback."""
 
 import argparse
 import hashlib
@@ -169,7 +169,7 @@ class _Repeated:
 
     def _run(self) -> None:
         number = 0
-        # Who deploys sits at another machine: what its client computes here must not count as the host's.
+        # The deploying client normally runs on another machine: its processor time must not count as the host's.
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
         while not self.stopping.wait(self.every):
             number += 1

@@ -20,7 +20,7 @@ PACE_COUNT_MAX = 2_000_000
 
 @dataclass(frozen=True)
 class Burst:
-    """What one burst of wrk showed. Latencies are in microseconds."""
+    """The results of one burst of wrk. Latencies are in microseconds."""
 
     requests_a_second: float
     requests_a_processor_second: float
@@ -33,7 +33,7 @@ class Burst:
 
 @dataclass(frozen=True)
 class Pace:
-    """What a constant rate showed. Latencies are in microseconds."""
+    """The results at a constant rate. Latencies are in microseconds."""
 
     p50: int
     p99: int
@@ -110,9 +110,9 @@ def at_rate(
 
 
 class Watch:
-    """What a server spends while a load runs, and how much of a core goes to anything else meanwhile.
+    """The processor time of a server while a load runs, and the share of a core that other processes use meanwhile.
 
-    Where server and load share the cores, the kernel's threads count as the server's: they write what it has synced.
+    If server and load share the cores, the kernel's threads count as the server's: they write the data that it has synced.
     """
 
     def __init__(self, running: Running, is_pinned: bool = True):

@@ -1,4 +1,4 @@
-"""What the figures were measured on, and how busy it was with other things."""
+"""The machine of the measurements, and its other load."""
 
 import os
 import platform

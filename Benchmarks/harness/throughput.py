@@ -20,7 +20,7 @@ Measured = TypeVar("Measured", Burst, Pace)
 
 @dataclass
 class Series:
-    """What was seen of one server in all rounds."""
+    """The measurements of one server over all rounds."""
 
     bursts: list[Burst] = field(default_factory=list)
     paces: list[Pace] = field(default_factory=list)

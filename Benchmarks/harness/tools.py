@@ -1,4 +1,4 @@
-"""What the harness needs beside itself: Debian's packages, the two C programs, the peers' packages."""
+"""The requirements of the harness: Debian packages, the two C programs, the peers' packages."""
 
 import os
 import shutil

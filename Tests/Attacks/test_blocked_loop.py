@@ -42,7 +42,7 @@ def test_the_others_are_served_at_once(start, call):
     with begun(host, 'spin'):
         answers = [future.result().json for future in [call(host, 'pid') for _ in range(30)]]
         assert blocked not in {answer['result'] for answer in answers}
-        # What comes later does not even try it.
+        # Later calls do not even try it.
         assert host.result('pid', timeout=2) != blocked
         host.process.kill()
         host.process.wait(10)
@@ -62,7 +62,7 @@ def test_the_function_is_named_in_the_log(start, tmp_path):
 
 @pytest.mark.parametrize('name, data', [('spin', None), ('spinsLater', {'milliseconds': 50})])
 def test_callers_read_who_is_to_blame(name, data, start, call):
-    """What had begun in the same worker cannot go on elsewhere."""
+    """Calls that had started in the same worker cannot continue elsewhere."""
     host = start(1)
     host.result('pid')
     with begun(host, 'sleep', '{"milliseconds":60000}') as sleeper:
@@ -90,7 +90,7 @@ def test_calls_that_had_not_begun_run_once_elsewhere(start, call):
 
 
 def test_calls_that_cannot_move_begin_later_in_their_worker(start, call):
-    """What is large is not copied: it waits for the worker. What is small runs elsewhere meanwhile, once."""
+    """Large calls are not copied: they wait for the worker. Small ones run elsewhere meanwhile, once."""
     host = start(300)
     pid = host.result('pid')
     with begun(host, 'computes', '{"milliseconds":2000}') as computing:

@@ -1,4 +1,4 @@
-"""What happens in the certificate's folder: only another certificate or key is read again."""
+"""Events in the certificate's folder: only another certificate or key is read again."""
 
 import os
 
@@ -58,7 +58,7 @@ def test_a_certificate_that_is_only_touched(secure):
         (secure.folder / 'same').replace(secure.folder / name)
     for _ in range(50):
         secure.call('1')
-    # What comes after it has been seen, too.
+    # Later events have been processed too.
     assert renew(secure, 'renewed') == 1
 
 

@@ -52,7 +52,7 @@ EMPTY = [
 
 def test_nothing_is_made_by_what_is_refused_or_empty(host):
     with Database(host, 'warm') as database:
-        # What every host starts is started, and the loop knows its first connection.
+        # The processes of every host have started, and the loop has had its first connection.
         database.ask('GET', '/public.json', headers={})
     before = threads(host)
     for index, (method, path, body, query, status) in enumerate(REFUSED):

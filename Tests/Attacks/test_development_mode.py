@@ -74,7 +74,7 @@ def own_address():
 
 
 def reason(answer):
-    """What an error says, whatever its protocol."""
+    """The message of an error, whatever its protocol."""
     error = answer.json['error']
     return error if isinstance(error, str) else error['message']
 

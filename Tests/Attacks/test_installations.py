@@ -70,7 +70,7 @@ def test_a_registered_id_is_not_given_away(messaging):
 
 
 def test_tokens_that_were_asked_for_before_are_of_no_use(messaging):
-    """Nothing is known of an id until its device registers: whoever has asked for tokens of it by then is not its owner."""
+    """An id is unknown until its device registers: a client that has requested tokens for it before is not its owner."""
     thief, victim = Installation(messaging), Installation(messaging)
     assert thief.fid == victim.fid == FID
     token = victim.register().json['token']

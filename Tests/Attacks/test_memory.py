@@ -32,7 +32,7 @@ def grown(request):
 
 
 def held(host):
-    """What the host says that it holds, by what it is for."""
+    """The memory that the host reports as held, by purpose."""
     text = host.request('GET', '/_/metrics').text
     return {what: int(value) for what, value in re.findall(r'^hearth_memory_held_bytes\{for="(\w+)"\} (\d+)$', text, re.MULTILINE)}
 
@@ -109,7 +109,7 @@ def test_compressed_bodies_that_do_not_end(launch, clients, grown):
     # Each call is answered after what was sent before it was read.
     assert host.result('echo', 1) == 1
     assert grown(host) < GROWTH_KIB_MAX
-    # Who has all that one client may have is told so; others are served.
+    # A client that has used up its share gets an error; others are served.
     other = clients(host, source='127.0.0.9')
     answer = json.dumps({'data': 'y' * 200_000})
     other.send(post(host.path('echo'), len(answer)) + answer)
@@ -143,7 +143,7 @@ def test_a_body_beyond_the_share_of_its_client(launch, clients):
     fourth = clients(host, source='127.0.0.10')
     fourth.send(post(path, 4 * MEBIBYTE) + 'x' * (2 * MEBIBYTE))
     assert fourth.status() == 503
-    # What is small goes on.
+    # Small ones continue.
     assert host.result('echo', 'small') == 'small'
     for client in (first, third, fourth):
         client.close()
@@ -205,7 +205,7 @@ def test_answers_that_nobody_reads(launch, clients, grown):
         client = clients(host, receive_buffer=4096)
         client.send(post(host.path('large'), 2, type='text/plain') + '20')
         idle.append(client)
-    # All of them are begun, and somebody else's is answered.
+    # All of them have started, and another client's call is answered.
     until(lambda: resolved(host) >= 61, 'every call is answered', 30)
     assert grown(host) < GROWTH_KIB_MAX
     for client in idle:
@@ -300,7 +300,7 @@ def test_web_sockets_with_unfinished_messages(launch, clients, grown):
 
 
 def test_the_largest_body_reaches_a_function(launch):
-    """With the largest head that can be configured, each byte of which takes three in what the function is told."""
+    """With the largest head that can be configured, each byte of which takes three in the function's context."""
     host = launch(['hoards'], config={'server': {'loops': 1, 'limits': {'bodyBytes': 64 * MEBIBYTE, 'headerBytes': MEBIBYTE}}})
     assert host.request('POST', host.path('swallow'), body='1').text == '1'
     before = {worker.pid for worker in host.loaded_workers()}

@@ -54,7 +54,7 @@ def register(messaging, shown=None, **web):
 
 
 def outcome(messaging, name):
-    """What a message has come to; None while it waits."""
+    """The outcome of a message; None while it waits."""
     found = ((item['outcome'], item.get('detail', '')) for item in messaging.message(name)['outcomes'])
     return next((item for item in found if item[0] != 'pending'), None)
 

@@ -117,7 +117,7 @@ def test_many_files(what, glutton):
 
 @pytest.mark.timeout(120)
 def test_a_message_that_is_never_whole(glutton):
-    """What is announced takes nobody's memory, and the worker has an end."""
+    """An announced size takes no memory of the host, and the worker is ended."""
     host = glutton({'server': {'memoryBytes': 64 * MIB}})
     worker = take(host, 'pid')
     with host.wire() as wire:

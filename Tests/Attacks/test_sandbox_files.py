@@ -32,7 +32,7 @@ def attempt(host, what, argument=''):
 @pytest.mark.parametrize('number', range(3), ids=['the token', "the host's environment", 'a file in the data folder'])
 @pytest.mark.parametrize('when', ['early', "thread's"])
 def test_a_constructor_and_its_thread_are_inside(when, number, host):
-    """Of the worker that answers. That of the worker that was asked for the manifest ran before it: nothing was planted."""
+    """The result of the worker that answers. The worker that was asked for the manifest ran before: nothing was planted."""
     assert attempt(host, when, number) == errno.EACCES
     assert not (host.data / 'planted').exists()
 
@@ -120,7 +120,7 @@ def test_its_own_files(host):
 
 
 def test_privileges(host):
-    """Of root nothing remains but looking through folders."""
+    """The only remaining privilege of root is searching folders."""
     attempt(host, 'raise')
     workers = [process for process in descendants(host.pid) if host.plugins_of(process.pid)]
     for process in workers:

@@ -9,7 +9,7 @@ import pytest
 
 from hearth import Host, library
 
-# What a worker is told to be refused: EPERM, but for what a filter cannot look into.
+# The expected error of refused calls: EPERM, except for calls that a filter cannot inspect.
 ON_OTHERS = ['prlimit', 'setpriority', 'setpriority user', 'affinity', 'scheduler', 'ioprio', 'own', 'user namespace', 'sibling']
 SIGNALS = ['signal', 'queue', 'tgkill']
 OF_ITS_OWN = ['thread', 'program', 'resolve', 'zone', 'temporary', 'raise', 'own limit', 'own priority', 'shared memory']
@@ -27,7 +27,7 @@ def host(tmp_path_factory):
     host.stop()
 
 
-# Kernels are told apart by the version of Landlock: that of Linux 6.1 (Debian 12), those of 6.2 and 6.10, and that of this machine.
+# The version of Landlock distinguishes kernels: that of Linux 6.1 (Debian 12), those of 6.2 and 6.10, and that of this machine.
 @pytest.fixture(scope='module', params=[2, 3, 5, None], ids=['Landlock 2', 'Landlock 3', 'Landlock 5', 'Landlock of this kernel'])
 def kernel(request, tmp_path_factory):
     environment = {'HEARTH_LANDLOCK_VERSION_MAX': str(request.param)} if request.param else {}
@@ -96,7 +96,7 @@ def test_the_log_says_what_the_kernel_lacks(kernel):
     expected = {
         'workers cannot truncate files by their path': kernel.version < 3,
         'workers can listen on any port': kernel.version < 4,
-        'cannot signal what they have started': kernel.version < 6,
+        'cannot signal the processes that they start': kernel.version < 6,
     }
     assert {text: text in kernel.banner for text in expected} == expected
 

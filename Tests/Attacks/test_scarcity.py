@@ -33,7 +33,7 @@ def test_idle_connections(tmp_path, open_files):
                 refused = flood(host, held, 1100)
                 assert refused > 1100 - open_files
                 host.until_logged('connections are refused; raise the hard limit of open files')
-                # Who has a connection is served, from the descriptors that are kept.
+                # An existing connection is served, with the reserved descriptors.
                 assert database.get('/a.json') == 1
                 for number in range(3):
                     with Database(host, f'new{number}') as other:

@@ -32,7 +32,7 @@ def serve(launch):
 
 
 class Reader:
-    """Asks for the large value and reads of it what it is told to."""
+    """Requests the large value and reads as much of it as requested."""
 
     def __init__(self, database, headers=GUEST, path='/large.json'):
         self.wire = database.host.wire(receive_buffer=4096)
@@ -74,10 +74,10 @@ def test_the_readers_of_one_client_are_bounded(serve):
     assert (refused.status, refused.answer.header('Retry-After')) == (503, '1')
     stream = database.stream('/large.json', headers=OWNER)
     assert stream.head.status == 503
-    # Of other clients, as a trusted proxy names them, there may be others.
+    # Other clients, as a trusted proxy names them, may have others.
     other = Reader(database, {'X-Forwarded-For': '203.0.113.1, 203.0.113.2'})
     assert other.status == 200
-    # What is short, and another database, is read as before.
+    # Short answers, and another database, are read as before.
     assert database.get('/large/k001.json') == LARGE['k001']
     readers.pop().close()
     again = until(lambda: next(iter([reader for reader in [Reader(database)] if reader.status == 200]), None), 'there is room again')
@@ -127,7 +127,7 @@ def test_a_read_has_a_deadline(serve):
     assert reader.is_cut()
     with pytest.raises((Ended, ConnectionResetError)):
         stream.next()
-    # Whoever administers the database reads for as long as it takes.
+    # An administrator of the database has no time limit for reading.
     assert not administrator.is_cut()
     for wire in (reader.wire, stream.wire, administrator.wire):
         wire.close()

@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func queriesAreJSON() {
-        var query = DatabaseQuery()
+        var query = RESTQuery()
         query.order = .child("a/b")
         query.startAt = "12"
         query.endAt = "text"

@@ -1,7 +1,7 @@
 import CommandClient
 import HearthJSON
 
-/// What a JSON text means to a database: its leaves with their paths, and its priorities.
+/// The meaning of a JSON text for a database: its leaves with their paths, and its priorities.
 struct FlatTree: Equatable {
     private var leaves: [String: JSONValue] = [:]
     private var priorities: [String: JSONValue] = [:]

@@ -32,7 +32,7 @@ import Testing
     }
 }
 
-/// What is said at the prompt.
+/// Statements at the prompt.
 @Suite struct ShellStatementTests {
     private func call(_ text: String) -> (name: String, method: String?, arguments: [JSONValue])? {
         guard case .call(let name, let method, let arguments)? = try? ShellStatement(parsing: text) else { return nil }

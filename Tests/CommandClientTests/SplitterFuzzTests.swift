@@ -62,7 +62,7 @@ import Testing
         random = steps
         let check = split(text, max: max, collects: false) { text.count }
         if check.error != whole.error || !check.pieces.isEmpty { return "checked differently" }
-        // What leaves before a mistake is met depends on how much of the text was there.
+        // The values output before an error depend on how much of the text was available.
         if (whole.error == nil) != (cut.error == nil) { return "cut differently, \(whole.error as Any) and \(cut.error as Any)" }
         if whole.error == nil, whole.pieces != cut.pieces || whole.priorities != cut.priorities { return "cut differently, other pieces" }
         let parsed = try? JSONValue(parsing: text)

@@ -34,7 +34,7 @@ import Testing
         Row(#"{"project": }"#, #"1:13: expected a value, found "}""#),
         Row(#"{'project': 1}"#, #"1:2: expected a key in double quotes, found "'""#),
         Row(#"{project: 1}"#, "1:2: expected a key in double quotes, found project"),
-        Row(#"{"project": 'demo-hearth'}"#, "1:13: expected a value, found a single quote; text stands in double quotes"),
+        Row(#"{"project": 'demo-hearth'}"#, "1:13: expected a value, found a single quote; text needs double quotes"),
         Row(#"{"project": True}"#, "1:13: expected a value, found True; JSON writes true"),
         Row(#"{"project": None}"#, "1:13: expected a value, found None; JSON writes null"),
         Row(#"{"project": 01}"#, "1:13: a number may not begin with a zero"),
@@ -59,7 +59,7 @@ import Testing
         Row(#"{"project": "demo-hearth", "functions": {"a": {"secrets": ["A",]}}}"#,
             "1:63: a comma before the end of the list is not allowed in JSON"),
         Row("{\"project\": \"demo-hearth\",\n\"region\": \"a\",\n\"region\": \"b\"}",
-            #"3:1: the key "region" stands twice in this object, before in line 2"#),
+            #"3:1: the key "region" occurs twice in this object, before in line 2"#),
         Row("{\"project\": \"demo-hearth\",\n \"servre\": {},\n}",
             #"2:2: servre: unknown key; did you mean "server"?"#, "2:14: a comma before the end of the object is not allowed in JSON"),
     ]
@@ -123,11 +123,11 @@ import Testing
         Row(#"{"project": "demo-hearth", "functions": {"a": {"cors": [7]}}}"#,
             #"1:57: functions.a.cors[0]: expected an origin such as "https://app.example.org" or {"regex": "..."}, found 7"#),
         Row(#"{"project": "demo-hearth", "functions": {"a": {"cors": {"regex": "(?=x)"}}}}"#,
-            "1:56: functions.a.cors: the regular expression is not understood: a group that starts with (? is understood only as (?:…), "
+            "1:56: functions.a.cors: the regular expression is not understood: a group that starts with (? is supported only as (?:…); "
                 + "look-around and named groups are not"),
         Row(#"{"project": "demo-hearth", "functions": {"a": {"secrets": ["A", "b c", "A"]}}}"#,
             #"1:65: functions.a.secrets[1]: expected a secret's name of letters, digits, _ and -, found "b c""#,
-            #"1:72: functions.a.secrets[2]: "A" stands in the list twice, first at [0]"#),
+            #"1:72: functions.a.secrets[2]: "A" occurs in the list twice, first at [0]"#),
         Row(#"{"project": "demo-hearth", "functions": {"a": {"labels": {"Team": "x"}}}}"#,
             #"1:59: functions.a.labels.Team: expected a label's key of 1 to 63 lower-case letters, digits, _ and - that "#
                 + #"starts with a letter, found "Team""#),
@@ -162,7 +162,7 @@ import Testing
             #"1:73: functions.a.labels.firebase-x: labels that start with "firebase" are reserved"#,
             #"1:92: functions.a.labels.deployment: labels that start with "deployment" are reserved"#),
         Row(#"{"project": "demo-hearth", "functions": {"a": {"invoker": ["public", "x"]}}}"#,
-            #"1:59: functions.a.invoker: "public" stands alone, not in a list of several"#),
+            #"1:59: functions.a.invoker: "public" cannot be combined with others in a list"#),
         // Everything at once, in the order of the lines.
         Row("{\n\"project\": \"demo-hearth\",\n\"server\": {\"port\": -1},\n\"plugins\": {\"A\": {}},\n"
                 + "\"functions\": {\"a\": {\"memory\": 5, \"cpu\": 0}}\n}",

@@ -59,7 +59,7 @@ import Testing
 
     @Test(arguments: [
         Row(endpoints: #"{"a": {"callableTrigger": {}}, "a": {"callableTrigger": {}}}"#,
-            lines: [#"1:82: the key "a" stands twice in this object, before in line 1"#]),
+            lines: [#"1:82: the key "a" occurs twice in this object, before in line 1"#]),
         Row(endpoints: #"{"a": {}}"#,
             lines: ["1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, found none"]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "httpsTrigger": {}}}"#,
@@ -86,7 +86,7 @@ import Testing
         Row(endpoints: #"{"a": {"callableTrigger": {}, "labels": {"firebase": "x"}}}"#,
             lines: [#"1:104: endpoints.a.labels.firebase: labels that start with "firebase" are reserved"#]),
         Row(endpoints: #"{"a": {"httpsTrigger": {"invoker": ["x", "private"]}}}"#,
-            lines: [#"1:86: endpoints.a.httpsTrigger.invoker: "private" stands alone, not in a list of several"#]),
+            lines: [#"1:86: endpoints.a.httpsTrigger.invoker: "private" cannot be combined with others in a list"#]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "labels": {"ähm": "Ä"}}}"#,
             lines: ["1:99: endpoints.a.labels.\"ähm\": expected lower-case letters, digits, _ and - in a label"]),
     ])

@@ -55,7 +55,7 @@ import Testing
         Row(schema: #"{"type": "array", "minItems": 1}"#, document: "[]", lines: ["1:1: expected a list with at least 1 element, found 0"]),
         Row(schema: #"{"type": "array", "maxItems": 1}"#, document: "[1,2]", lines: ["1:1: expected a list with at most 1 element, found 2"]),
         Row(schema: #"{"type": "array", "uniqueItems": true}"#, document: "[1,2,1.0]",
-            lines: ["1:6: [2]: 1 stands in the list twice, first at [0]"]),
+            lines: ["1:6: [2]: 1 occurs in the list twice, first at [0]"]),
         Row(schema: #"{"type": "array", "items": {"type": "boolean"}}"#, document: "[true, 0]",
             lines: ["1:8: [1]: expected true or false, found 0"]),
         Row(schema: #"{"oneOf": [{"type": "number"}, {"type": "integer"}]}"#, document: "1",

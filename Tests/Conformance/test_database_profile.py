@@ -17,7 +17,7 @@ RULES = {'rules': {
 
 
 class Profiler(EventStream):
-    """What the host tells of a namespace."""
+    """The operations that the host reports for a namespace."""
 
     def __init__(self, database, headers=OWNER, receive_buffer=None):
         super().__init__(database, '/.settings/profile.json', headers=headers, receive_buffer=receive_buffer)
@@ -34,7 +34,7 @@ class Profiler(EventStream):
 
 @pytest.fixture(scope='module')
 def host(tmp_path_factory, keys):
-    """With two loops, so that what is done on one is told on the other."""
+    """With two loops, so that operations on one are reported on the other."""
     host = Host(tmp_path_factory.mktemp('profiles'), ['Conformance'], mode='development', keys=keys, config={'server': {'loops': 2}}).start()
     yield host
     host.stop()
@@ -258,7 +258,7 @@ def test_what_functions_do(host):
         assert profiler.operation() == write('realtime-transaction', ['f', 'n'], 1)
 
 
-# -- who is told of what
+# -- receivers of reports
 
 def test_namespaces_are_kept_apart(database, profiler):
     with Database(database.host, 'profile-other') as other, Profiler(other) as others:

@@ -176,7 +176,7 @@ class Run:
             self.admin.settled(name)
 
     def delivered(self):
-        """What every device got, after everything that was sent has been distributed."""
+        """The messages that every device got, after all have been distributed."""
         self.settle()
         for name in list(self.connected):
             self.collect(name)

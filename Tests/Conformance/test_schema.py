@@ -22,7 +22,7 @@ CASES = json.loads(FILE.read_text())
 FUNCTIONS = json.loads((ROOM / 'functions.schema.json').read_text())
 MANIFEST = json.loads(re.search(r'#"""\n(.*)"""#', (ROOM / 'ManifestSchema.swift').read_text(), re.DOTALL)[1])
 SCHEMAS = {'functions': FUNCTIONS, 'manifest': MANIFEST}
-# What stands for a key of the writer's choice, by the key above it.
+# Values for free keys, by the key above.
 CHOSEN = {'plugins': 'A', 'functions': 'f', 'endpoints': 'f'}
 
 

@@ -74,7 +74,7 @@ class TestHeartbeats:
     """slowStream answers after 2.5 s and beats each second."""
 
     def pieces(self, host, name='slowStream'):
-        """What arrived before the result, and the result's own frame."""
+        """The frames before the result, and the result's own frame."""
         body = stream(host, name).body
         before, mark, rest = body.partition(b'{"result":"done"}')
         assert (mark, rest) == (b'{"result":"done"}', b'\n\n'), body

@@ -149,7 +149,7 @@ struct FunctionFilterTests {
         ("functions:Q:other", []), ("functions:", []), ("functions:a:b:c", []),
     ])
     func matches(text: String, expected: [String]) {
-        let filter = FunctionFilter([text])
+        let filter = OnlyFilter([text])
         let names = ["a", "app", "app-one", "other"]
         #expect(names.filter { filter.matches($0, plugin: "P") } == expected)
         #expect(filter.missing(among: names.map { ($0, "P") }).isEmpty != expected.isEmpty)

@@ -1,4 +1,4 @@
-"""What the administration of functions, libraries, backups and the host itself refuses, request by request."""
+"""Refusals of the admin API for functions, libraries, backups and the host itself, request by request."""
 
 import json
 

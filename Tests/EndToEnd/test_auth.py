@@ -1,4 +1,4 @@
-"""Who is calling: the matrix of specification section 3, with keys that the tests made."""
+"""Authentication: the matrix of specification section 3, with keys that the tests made."""
 
 import hashlib
 import hmac

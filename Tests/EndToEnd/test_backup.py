@@ -254,7 +254,7 @@ def test_a_stop_during_a_restore(tmp_path):
 
 
 def test_a_restore_that_is_interrupted_is_completed(host, commands, tmp_path):
-    """What a killed restore leaves: the note, and some places changed."""
+    """The remains of a killed restore: the journal, and some folders exchanged."""
     put(host, '/a', 1)
     commands.succeeds('backup', tmp_path / 'all.tar')
     put(host, '/a', 2)
@@ -359,7 +359,7 @@ def test_asks_first(host, commands, tmp_path):
     put(host, '/a', 1)
     commands.succeeds('backup', tmp_path / 'good.tar')
     put(host, '/a', 2)
-    assert 'say --force' in commands.run('restore', tmp_path / 'good.tar').sentence
+    assert 'use --force' in commands.run('restore', tmp_path / 'good.tar').sentence
     status, shown = commands.on_terminal('restore', tmp_path / 'good.tar', answers='n\n')
     assert status == 1 and 'nothing was changed' in shown
     assert get(host, '/a') == 2

@@ -20,7 +20,7 @@ SECONDS = 8
 CALLS = [('pid', {}), ('count', {}), ('sleep', {'milliseconds': 30}), ('late', {'milliseconds': 30}), ('big', {'bytes': 200_000}),
          ('says', {'text': 'x'}), ('abort', {}), ('exit', {}), ('spin', {}), ('garbledChunk', {}), ('wrongKind', {})]
 STREAMS = [('stream', {'count': 20, 'bytes': 5000}), ('waits', {}), ('pid', {}), ('abort', {})]
-# What a caller may be told: a result, or one of the protocol's errors with the status that belongs to it.
+# Allowed answers: a result, or one of the protocol's errors with its status.
 DEFINED = {(200, None), (500, 'INTERNAL'), (503, 'UNAVAILABLE'), (504, 'DEADLINE_EXCEEDED'), (429, 'RESOURCE_EXHAUSTED')}
 
 

@@ -20,7 +20,7 @@ def run(*arguments, cwd=None, seconds=30):
 
 
 def sentence(outcome):
-    """What the program said when it failed: one line on stderr."""
+    """The output of a failed program: one line on stderr."""
     lines = outcome.stderr.strip().splitlines()
     assert len(lines) == 1, outcome.stderr
     return lines[0]
@@ -127,7 +127,7 @@ def test_admin_token_is_for_its_owner_only(launch):
 
 @pytest.mark.parametrize('contents', [b'', b'\n'])
 def test_an_empty_admin_token_is_replaced(contents, prepare):
-    """What a machine that stopped while the first host started may leave."""
+    """The files that a machine leaves that stopped while the first host started."""
     host = prepare()
     host.data.mkdir(mode=0o700)
     path = host.data / 'admin-token'
@@ -142,7 +142,7 @@ def test_an_empty_admin_token_is_replaced(contents, prepare):
 
 
 def test_an_admin_token_that_leads_nowhere_stays(prepare):
-    """What it leads to may be there another time."""
+    """The target of the link may be there another time."""
     host = prepare()
     host.data.mkdir(mode=0o700)
     (host.data / 'admin-token').symlink_to('secrets/token')
@@ -176,7 +176,7 @@ def test_output_that_goes_nowhere_does_not_end_it(prepare):
 
 
 def test_output_that_does_not_wait_loses_nothing(prepare):
-    """Whoever has started the host has made its pipe so, and reads late."""
+    """The starter of the host has made its pipe so, and reads late."""
     host = prepare()
     reader = with_pipe(host, waits=False)
     for _ in range(600):

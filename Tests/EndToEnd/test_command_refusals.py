@@ -13,8 +13,8 @@ def hearth(tmp_path_factory):
 
 
 @pytest.mark.parametrize('arguments, sentence', [
-    (('database:get', '/', '--order-by-key', '--order-by-value'), 'of --order-by, --order-by-key and --order-by-value there can be only one'),
-    (('database:get', '/', '--order-by', 'a', '--order-by-key'), 'of --order-by, --order-by-key and --order-by-value there can be only one'),
+    (('database:get', '/', '--order-by-key', '--order-by-value'), 'give only one of --order-by, --order-by-key and --order-by-value'),
+    (('database:get', '/', '--order-by', 'a', '--order-by-key'), 'give only one of --order-by, --order-by-key and --order-by-value'),
     (('database:get', '/', '--order-by-key', '--limit-to-first', '1', '--limit-to-last', '1'),
      '--limit-to-first and --limit-to-last exclude each other'),
     (('database:get', '/', '--order-by-key', '--limit-to-last', '0'), 'a limit is at least 1'),
@@ -36,7 +36,7 @@ def hearth(tmp_path_factory):
     (('functions:shell', '--claims', '{}'), '--claims needs --as'), (('functions:call', 'f', '--path', 'x'), '--path must begin with / or ?'),
     (('functions:call', 'f', '--method', 'a b'), '--method must be a word such as PUT'),
     (('functions:call', 'f', '--header', 'x'), "a header must be a name, a colon and a value, as in 'Accept: text/html'"),
-    (('functions:log', '--follow', '--until', '1m'), '--follow goes on with what is logged from now on; leave --until out'),
+    (('functions:log', '--follow', '--until', '1m'), '--follow and --until exclude each other'),
     (('functions:log', '--lines', '10001'), '--lines must be a number from 0 to 10000'),
     (('functions:log', '--lines=-1'), '--lines must be a number from 0 to 10000'),
     (('functions:split', 'f', '5=50', '5=50'), 'name two different versions'),
@@ -54,10 +54,10 @@ def test_arguments_that_cannot_be(arguments, sentence, hearth):
 
 
 @pytest.mark.parametrize('arguments, sentence', [
-    (('database:set', '/x/a.b', '--data', '1', '--force'), '/x/a.b is no path: a key cannot contain ".", nor any of . # $ [ ] /'),
-    (('database:get', '/a[0]'), '/a[0] is no path: a key cannot contain "[", nor any of . # $ [ ] /'),
-    (('database:push', '/a\tb', '--data', '1'), 'is no path: a key cannot contain a control character, nor any of . # $ [ ] /'),
-    (('database:set', '/a', '--data', 'undefined', '--force'), "text needs quotes of its own: --data '\"text\"'"),
+    (('database:set', '/x/a.b', '--data', '1', '--force'), '/x/a.b is not a valid path: a key cannot contain ".", nor any of . # $ [ ] /'),
+    (('database:get', '/a[0]'), '/a[0] is not a valid path: a key cannot contain "[", nor any of . # $ [ ] /'),
+    (('database:push', '/a\tb', '--data', '1'), 'is not a valid path: a key cannot contain a control character, nor any of . # $ [ ] /'),
+    (('database:set', '/a', '--data', 'undefined', '--force'), "a string needs its own quotes: --data '\"text\"'"),
     (('database:set', '/a', '--data', '{a: b}', '--force'), 'the value of --data is not JSON (1:5: b is not a value; text needs quotes)'),
     ((*RULES, 'read', '--auth', '{uid: ada}'), 'the value of --auth is not JSON (1:7: ada is not a value; text needs quotes)'),
 ])

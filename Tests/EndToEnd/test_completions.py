@@ -1,4 +1,4 @@
-"""What the shells complete, asked in the shells themselves."""
+"""Completions, tested in the shells themselves."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ class Answers(Handler):
 
 @pytest.fixture(scope='module')
 def host():
-    """What knows three functions."""
+    """A server that knows three functions."""
     with LocalServer(Answers) as server:
         yield server.url
 
@@ -85,7 +85,7 @@ def test_a_host_that_is_not_there_or_silent(hearth):
 
 
 class Shell:
-    """A shell on a terminal, at whose prompt somebody types."""
+    """A shell on a terminal, with typed input at its prompt."""
 
     def __init__(self, command, folder, url):
         path = f'{PRODUCTS}:/usr/bin:/bin'

@@ -13,7 +13,7 @@ SCHEMA = json.loads((ROOT / 'Sources/Functions/Configuration/functions.schema.js
 
 
 def refused(host, text):
-    """What the host says of a configuration before it ends with status 1."""
+    """The messages about a configuration before the host ends with status 1."""
     host.config_path.write_text(text)
     host.spawn()
     status = host.process.wait(30)

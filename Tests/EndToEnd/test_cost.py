@@ -1,4 +1,4 @@
-"""What a call costs: counted, so that it does not depend on how fast or how busy the machine is."""
+"""The cost of a call: counted, so that it does not depend on how fast or how busy the machine is."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""What the log says of a crash: in words, under the function and the call that met it, with the author's own lines."""
+"""Crash reports in the log: in words, under the function and the call that crashed, with the author's own lines."""
 
 import json
 import re
@@ -151,7 +151,7 @@ def test_the_crash_of_a_forked_child_is_not_the_workers(launch):
     assert host.callable('childAborts').json == INTERNAL
     line = json.loads(host.until_logged('an instance ended'))
     assert line['reason'] == 'it was ended by signal 9, SIGKILL'
-    # Crashes are told one after the other.
+    # Crashes are logged one after the other.
     host.callable('divides')
     crash_line(host, 'divides')
     assert 'abort() was called' not in host.log

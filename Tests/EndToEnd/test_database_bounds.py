@@ -1,4 +1,4 @@
-"""What clients can hold of a host together: event streams, and bodies that are on their way."""
+"""The resources of a host that clients can hold together: event streams, and incoming bodies."""
 
 import pytest
 
@@ -109,7 +109,7 @@ def test_bodies_of_a_known_length(database, held):
     with sized(database, 2 * MEBIBYTE) as other:
         answer = other.answer()
         assert (answer.status, answer.json, answer.header('Retry-After')) == (503, TOO_MUCH, '1')
-    # What is small is not counted, and what fits is let in.
+    # Small bodies are not counted, and bodies that fit are admitted.
     assert database.put('/small.json', 'x' * 100_000) == 'x' * 100_000
     assert held.send(text(3 * MEBIBYTE)).answer().status == 200
     until(lambda: is_admitted(database, 2 * MEBIBYTE), 'what was answered is given back')

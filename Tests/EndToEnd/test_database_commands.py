@@ -313,7 +313,7 @@ def test_something_else_answers(tmp_path):
             connection.close()
     threading.Thread(target=answer, daemon=True).start()
     hearth = Commands(None, tmp_path / 'here', url=f'http://127.0.0.1:{server.getsockname()[1]}')
-    assert 'not a host of Hearth' in hearth.run('database:get', '/').sentence
+    assert 'not a Hearth host' in hearth.run('database:get', '/').sentence
 
 
 def test_a_trigger_can_be_left_out(hearth, host):

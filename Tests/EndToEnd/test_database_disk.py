@@ -268,7 +268,7 @@ def test_a_disk_that_fails_under_the_host(storage, tmp_path, calls, error, statu
 
 
 def test_what_was_refused_stays_away_after_a_kill(storage, tmp_path):
-    """What the disk did not sync is in the log all the same, where the next host would find it."""
+    """A commit that the disk did not sync is still in the log, where the next host would find it."""
     disk = FailingDisk(storage.databases, tmp_path / 'fault')
     host = storage.host
     host.variables = disk.variables
@@ -320,7 +320,7 @@ def test_reads_go_on_while_the_disk_is_read_only(storage, tmp_path):
 
 
 def test_events_while_the_disk_fails(tmp_path):
-    """What cannot be noted as done comes again, but not again and again."""
+    """An event whose completion cannot be recorded is delivered again, but not repeatedly."""
     database = tmp_path / 'data/database'
     disk = FailingDisk(database, tmp_path / 'fault')
     host = EventHost(tmp_path)
@@ -341,7 +341,7 @@ def test_events_while_the_disk_fails(tmp_path):
                 until(lambda: database.ask('PUT', '/noted/after.json', error).status == 200, 'service')
                 until(lambda: error in {note['payload']['after'] for note in host.notes('noted/after')}, 'the next event')
                 for name in names:
-                    # Nobody is told of what was refused, and nothing has to come again.
+                    # Refused writes reach no listener, and no event has to be delivered again.
                     assert {note['payload']['after'] for note in host.notes(f'noted/{name}')} == {'slow'}
                     assert len(host.notes(f'noted/{name}')) <= 2
         count = len(host.notes())

@@ -58,7 +58,7 @@ def lives(host, chance, count, after_kill):
     wanted = {(writer.name, number) for writer in writers for number in writer.acknowledged}
     assert wanted
     until(lambda: wanted <= noted(host), f'every event: {sorted(wanted - noted(host))[:10]}', 120)
-    # What is not there has not happened, to the functions neither.
+    # A missing write has not happened for the functions either.
     undone = {(writer.name, number) for writer in writers for number in writer.undone}
     assert not undone & noted(host)
     assert host.request('GET', '/_/api/databases/-/dead-letters', OWNER).json['deadLetters'] == []
@@ -87,7 +87,7 @@ def check(host, writers):
 
 
 def noted(host):
-    """The writers and numbers that functions were told of."""
+    """The writers and numbers that functions were called with."""
     with Database(host, 'crash') as database:
         notes = (database.get('/noted/written.json') or {}).values()
     return {(note['params']['id'], note['after']) for note in notes}

@@ -176,7 +176,7 @@ def test_it_can_be_resumed(launch, prepare, tmp_path):
         process.kill()
     written = len(read(hearth, '/a', '--shallow'))
     assert 0 < written < 100_000
-    # What an attempt that ended by itself would have named; everything before it is there.
+    # The byte that a completed attempt would have named; everything before it is written.
     byte = text.index(f'"k{written // 2:07}"')
     assert '--force' in hearth.run('database:import', '/a', 'in.json').sentence
     hearth.succeeds('database:import', '/a', 'in.json', '--resume-at', byte)
@@ -184,7 +184,7 @@ def test_it_can_be_resumed(launch, prepare, tmp_path):
 
 
 def test_a_refusal_names_where_to_go_on(launch, tmp_path):
-    """What the host refuses for good ends the import, and says from where."""
+    """A final refusal of the host ends the import, with the byte from which to resume."""
     host = launch([], mode='production', config={'database': {'limits': {'writeBytes': 3000}}})
     hearth = Commands(host, tmp_path / 'here')
     long = 'x' * 5000
@@ -216,7 +216,7 @@ def test_progress_on_a_terminal_only(hearth):
 
 
 def test_an_export_is_of_one_moment(hearth):
-    """While somebody writes pairs of equal values, every export has equal pairs."""
+    """While another client writes pairs of equal values, every export has equal pairs."""
     hearth.succeeds('database:import', '/filler', '-', given=lines(60_000))
     writer = subprocess.Popen(['bash', '-c', f'''
         for number in $(seq 1 100000); do

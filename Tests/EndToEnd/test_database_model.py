@@ -82,7 +82,7 @@ class Session:
             rest = self.path(1)
             members['/'.join([key, *rest])] = self.random.choice([None, self.value(2)])
         self.send('PATCH', path, members)
-        # What is deleted comes last, whatever the order of the members.
+        # Deletions come last, whatever the order of the members.
         for key, node in sorted(((key, parse(value)) for key, value in members.items()), key=lambda member: member[1].is_empty):
             self.model.set([*path, *key.split('/')], node)
 

@@ -39,15 +39,15 @@ class Profile:
         assert self.process.stderr.readline() == b'Profiling. Ctrl-C ends it.\n'
 
     def ends(self, said=''):
-        """What it prints as it ends, and that this is what it says on standard error."""
+        """Its output when it ends, with this text on standard error."""
         output, error = self.process.communicate(timeout=60)
         assert (self.process.returncode, error.decode()) == (0, said)
         return output.decode()
 
     def ends_with(self, host):
-        """What it prints when the host goes, which tells it first of everything that was done."""
+        """Its output when the host ends, which reports all operations first."""
         host.begin_stop()
-        return self.ends(f'hearth: the host at http://127.0.0.1:{host.port} has gone; the profile ends there\n')
+        return self.ends(f'hearth: the host at http://127.0.0.1:{host.port} has disconnected; the profile ends here\n')
 
 
 @contextlib.contextmanager

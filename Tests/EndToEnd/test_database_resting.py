@@ -72,8 +72,8 @@ def figure(host, name, labels=''):
 
 
 def events(host):
-    """What functions were given so far."""
-    # What has no end yet is still being written.
+    """The events that functions were called with so far."""
+    # A line without an end is still being written.
     lines = [line for path in host.data.glob('workers/*/events.jsonl') for line in path.read_text().split('\n')[:-1]]
     return [json.loads(line)['context']['event'] for line in lines]
 
@@ -91,7 +91,7 @@ def test_more_than_the_limit_one_after_another(launch):
     host.start()
     assert [get(host, name).json for name in NAMES] == [{'round': 2}] * len(NAMES)
     host.stop()
-    # What was closed properly has nothing in its log.
+    # A properly closed database has an empty log.
     assert list(host.data.glob('database/*-wal')) == []
 
 
@@ -151,7 +151,7 @@ def test_who_profiles_keeps_it_open(launch):
 
 
 def test_many_at_a_time(launch):
-    """Clients that come and go on twice as many databases as can be open: nobody is told anything wrong."""
+    """Clients that come and go on twice as many databases as can be open: no client gets a wrong answer."""
     host = launch(limit=LIMIT + 10).start()
     wrong = []
 
@@ -243,7 +243,7 @@ def test_a_rules_file_that_changes_meanwhile(launch, tmp_path):
     assert host.until_logged('the database rules were reloaded')
     assert awake(host) == set()
     assert get(host, 'filed', **GUEST).json == {'a': 1}
-    # What is uploaded now stays, also while it rests.
+    # Rules uploaded now stay, even while the database is closed.
     with Database(host, 'filed') as database:
         database.use_rules({'rules': {'.read': False}})
     until_asleep(host)

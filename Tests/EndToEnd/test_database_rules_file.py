@@ -131,7 +131,7 @@ def test_the_configured_size_holds_for_files_and_uploads(tmp_path):
         host.stop()
         host.write_config([], {'database': {'limits': {'rulesBytes': 4096}}})
         host.start()
-        # What was taken once stays.
+        # Accepted rules stay.
         assert not may_read(host)
         with Database(host, 'demo-hearth-default-rtdb') as database:
             answer = database.send('PUT', '/.settings/rules.json', large, headers=OWNER)

@@ -273,7 +273,7 @@ def test_no_count_is_lost(host, do):
         racing = [pool.submit(do, 'race', 'raced', value=8) for _ in range(6)]
         adding = [pool.submit(do, 'increment', 'raced', value=1) for _ in range(12)]
         answers = [future.result() for future in (*racing, *adding)]
-    # Whoever lost 25 times says so, and has not counted.
+    # A call that lost 25 times reports it, and has not counted.
     assert all(answer is None or answer['refused'] == 'contention' for answer in answers)
     if all(answer is None for answer in answers):
         assert do('get', 'raced')['value'] == 6 * 8 + 12

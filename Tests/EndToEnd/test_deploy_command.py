@@ -65,7 +65,7 @@ FUNCTIONS = ['app', 'app-send', 'apple-pay', 'one']
     (['--only', 'functions:app.send'], ['app-send']), (['--only', 'functions:Things'], FUNCTIONS),
     (['--only', 'functions:Things:app.send'], ['app-send']), (['--only', 'functions'], [*FUNCTIONS, 'other']),
     (['--except', 'functions:app'], ['apple-pay', 'one', 'other']), (['--except', 'functions:Things'], ['other']),
-    # What is left out is left out, also where a name begins like one that is meant.
+    # Excluded functions are left out, even if a name begins like a selected one.
     (['--except', 'functions:app-send'], ['app', 'apple-pay', 'one', 'other']),
     (['--only', 'functions:app', '--except', 'functions:app-send'], ['app']),
 ])
@@ -232,7 +232,7 @@ def test_functions_of_other_plugins_are_nobodys_business(project, host, tmp_path
 # -- options and environment
 
 def test_a_host_of_another_project(project, host):
-    """Whose tokens are taken and the name of the database follow the project."""
+    """The project determines the accepted tokens and the name of the database."""
     project.write({'project': 'demo-other'}, Things=plugin(1, 'one'))
     sentence = project.deploy().sentence
     assert sentence == (f'functions.json is of the project demo-other, and the host at {project.hearth.url} serves {PROJECT}; nothing was '

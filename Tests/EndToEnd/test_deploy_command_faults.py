@@ -227,7 +227,7 @@ def test_a_plugin_that_the_host_refuses(project, host):
 @pytest.mark.parametrize('step', ['list', 'state', 'put', 'complete', 'plan', 'deploy'])
 def test_what_is_no_answer_of_a_host(step, project, host):
     host.fail(step, (200, ['not', 'it']))
-    assert 'not a host of Hearth' in project.deploy().sentence
+    assert 'not a Hearth host' in project.deploy().sentence
     assert host.revision == 1
 
 
@@ -263,7 +263,7 @@ def test_interrupted(step, number, project, host):
 
 
 def test_interrupted_while_the_host_switches(project, host):
-    """What has been asked for cannot be taken back, so that its end is waited for."""
+    """A request that was sent cannot be taken back, so its end is awaited."""
     held = Held(host, 'deploy')
     process = project.hearth.start('deploy', '--json')
     assert held.entered.wait(30)

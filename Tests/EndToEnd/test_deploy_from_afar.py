@@ -36,7 +36,7 @@ def files(tmp_path_factory):
 @pytest.mark.parametrize('after', [False, True], ids=['asked', 'answered'])
 @pytest.mark.parametrize('step', range(len(STEPS)), ids=['list', 'project', 'state', 'put', 'complete', 'plan', 'deploy', 'report'])
 def test_killed_at_every_step(step, after, host, tmp_path, files):
-    """What runs is the old or the new, never something between, and the next attempt ends well."""
+    """The old or the new version runs, never a mixture, and the next attempt succeeds."""
     project = Project(tmp_path / 'project', host).write(Things=files[0])
     project.deploys()
     project.write(Things=files[1])
@@ -116,7 +116,7 @@ def secure(prepare):
 
 
 def remote(host, folder, token=None):
-    """A project of somebody who has nothing of the host but its address, and perhaps a token."""
+    """A project on another machine that knows only the host's address, and perhaps a token."""
     project = Project(folder, None).write(Things=plugin(1, 'one'))
     variables = {'HEARTH_TOKEN': token} if token else {}
     project.hearth = Commands(None, folder, url=f'https://localhost:{host.port}', **variables)

@@ -56,7 +56,7 @@ def test_refused_deployments_leave_nothing(launch):
 
     def now():
         found = folders(host)
-        # What was uploaded and refused may be wanted again after another try with other options.
+        # An uploaded and refused library may be needed again in another attempt with other options.
         return {**found, 'uploads': []}, len(descriptors(host.pid)), len(host.workers())
     until(lambda: now() == before, 'everything is as before')
     assert len(folders(host)['uploads']) == 5

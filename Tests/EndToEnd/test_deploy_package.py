@@ -87,7 +87,7 @@ def test_built_and_deployed(package, host):
 
 
 def test_what_does_not_compile(package, host):
-    """What the compiler wrote is shown as it is, beside one sentence; the plugin that does compile is not deployed either."""
+    """The compiler's output is shown verbatim, beside one sentence; the plugin that does compile is not deployed either."""
     package.deploys(seconds=600)
     package.source('Chat', BROKEN)
     package.source('Extra', SOURCE.replace('NAME', 'extra').replace('VERSION', 'second'))

@@ -1,4 +1,4 @@
-"""What callers notice of deployments: nothing but the new version."""
+"""The effect of deployments on callers: only the new version."""
 
 import collections
 import contextlib

@@ -1,4 +1,4 @@
-"""What the pages tell a reader to type does what they say."""
+"""The commands in the documentation do what the pages say."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a worker is given: its params and secrets, its own folder, and nothing of the host's."""
+"""The environment of a worker: its params and secrets, its own folder, and nothing of the host's."""
 
 import re
 
@@ -69,7 +69,7 @@ def test_no_descriptors_of_the_host(host):
             sockets = [link for number, link in links.items() if link.startswith('socket:')]
             assert len(sockets) <= 4, links
             assert not [link for link in links.values() if str(host.data) in link and '.log' not in link], links
-            # The host lets go of the worker's ends once it has heard that the worker was started.
+            # The host closes the worker's ends once the worker has reported its start.
             until(lambda: not set(sockets) & set(descriptors(host.pid).values()), 'none is the host\'s')
 
 

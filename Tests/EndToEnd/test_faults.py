@@ -177,7 +177,7 @@ def test_nan_is_internal(host):
 
 
 class TestBrokenRules:
-    """What hearth.h forbids: the host checks what a plugin sends before a client sees it."""
+    """Violations of hearth.h: the host checks the output of a plugin before a client sees it."""
 
     @pytest.fixture
     def host(self, launch):
@@ -261,7 +261,7 @@ def test_answers_that_are_too_large(launch):
     answer = host.callable('big', {'bytes': 80 << 20})
     assert (answer.status, answer.json['error']['status']) == (429, 'RESOURCE_EXHAUSTED')
     assert '64 MiB' in answer.json['error']['message']
-    assert host.until_logged('an answer of more than 64 MiB was dropped')
+    assert host.until_logged('dropped an answer of more than 64 MiB')
     assert host.result('pid') == pid
 
 
@@ -272,7 +272,7 @@ def test_parts_of_answers_that_are_too_large(launch):
     answer = host.request('POST', host.path('stream'), [*callable_headers(), STREAM], json.dumps({'data': {'bytes': 80 << 20}}))
     (frame,) = answer.body.removesuffix(b'\n\n').split(b'\n\n')
     assert json.loads(frame.removeprefix(b'data: '))['error']['status'] == 'RESOURCE_EXHAUSTED'
-    assert host.until_logged('a part of an answer of more than 64 MiB was dropped')
+    assert host.until_logged('dropped an answer: a part of it has more than 64 MiB')
     assert host.result('pid') == pid
 
 
@@ -280,5 +280,5 @@ def test_a_head_of_an_answer_that_is_too_large(launch):
     host = launch(['probe'], config={'defaults': {'memory': '1GiB'}})
     pid = host.result('pid')
     assert host.request('GET', host.path('bigHead')).status == 429
-    assert host.until_logged('the head of an answer of more than 64 MiB was dropped')
+    assert host.until_logged('dropped an answer: its head has more than 64 MiB')
     assert host.result('pid') == pid

@@ -1,4 +1,4 @@
-"""The example plugin Followers: a new follower is told of on every device, and tokens that are dead are cleaned up."""
+"""The example plugin Followers: every device is notified of a new follower, and invalid tokens are deleted."""
 
 from databases import Database
 from messaging import Messaging, Receiver

@@ -91,7 +91,7 @@ def test_the_command_follows_through_restarts(launch):
         assert process.wait(10) == 0
         reader.join()
         told = process.stderr.read()
-    assert told.count('has gone; waiting') == told.count('is back') == 3
+    assert told.count('has disconnected; waiting') == told.count('is back') == 3
     wanted = [line for line in lines(host, 'function=says&limit=10000') if line['message'] != 'begin' and line['id'] >= seen[0]['id']]
     assert seen == wanted
 

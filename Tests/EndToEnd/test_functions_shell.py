@@ -103,7 +103,7 @@ PROMPTS = (b'hearth > ', b'... >')
 
 
 class Prompt:
-    """Somebody at the prompt."""
+    """A user at the prompt."""
 
     def __init__(self, hearth, *options):
         self.child, self.terminal = pty.fork()

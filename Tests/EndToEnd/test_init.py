@@ -24,7 +24,7 @@ def files(folder):
 
 
 def run(folder, *command, **more):
-    """A command of the project, as somebody with Swift on the path runs it."""
+    """A command of the project, run with Swift on the path."""
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **more})
 
 

@@ -153,7 +153,7 @@ def test_clock_skew(launch):
 
 @pytest.mark.parametrize('text', ['', '{', '[]', '{"keys": 1}', '{"keys": [{"kty": "RSA", "kid": "a", "n": "!", "e": "AQAB"}]}'])
 def test_key_file_that_is_broken(text, prepare):
-    """No token could be trusted then: that is told at once, not when somebody signs in."""
+    """No token could be trusted then: that is reported at once, not at the first sign-in."""
     host = prepare()
     (host.folder / 'keys.json').write_text(text)
     host.write_config(('Conformance',), {'auth': {'keys': {'jwksFile': 'keys.json'}}})

@@ -9,7 +9,7 @@ from hearth import INTERNAL
 from load import Load
 from processes import children, descriptors, memory_groups, steady, until
 
-# What a caller may be told when the worker that had its call is killed, or when no worker can be started for a moment.
+# Allowed answers when the worker of a call is killed, or when no worker can be started for a moment.
 DEFINED = {(200, None), (500, 'INTERNAL'), (503, 'UNAVAILABLE'), (429, 'RESOURCE_EXHAUSTED')}
 
 
@@ -40,7 +40,7 @@ def kill_workers(host):
 
 
 def test_workers_killed_while_idle(launch):
-    """Whoever calls after their end does not notice."""
+    """Later callers do not notice."""
     host = launch()
     for number in range(20):
         assert host.result('echo', number) == number

@@ -7,7 +7,7 @@ import pytest
 
 from hearth import PRODUCTS
 
-# What every Debian has: the C library, and the C++ runtime that Swift's own is written with.
+# Libraries of every Debian: the C library, and the C++ runtime of Swift.
 ALLOWED = {'libc.so.6', 'libm.so.6', 'libgcc_s.so.1', 'libstdc++.so.6', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
 SIZE_BYTES_MAX = 20_000_000
 

@@ -1,4 +1,4 @@
-"""Whoever reads the log, or does not, the host goes on."""
+"""The host continues, however its log is read."""
 
 import os
 import subprocess

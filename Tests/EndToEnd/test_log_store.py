@@ -183,7 +183,7 @@ def test_a_clock_that_was_set_back(launch):
 
 
 def test_a_full_disk_stops_nothing(prepare):
-    """What is not kept is counted, and standard error has it all the same."""
+    """Lines that are not stored are counted, and standard error still has them."""
     host = prepare(['probe'], mode='development')
     (host.data / 'logs').mkdir(parents=True)
     host.data.chmod(0o700)

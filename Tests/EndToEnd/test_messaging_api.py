@@ -1,4 +1,4 @@
-"""What the cases of the specification leave out: the service's own API, the instance API, topic subscriptions, browsers."""
+"""Interfaces beyond the cases of the specification: the service's own API, the instance API, topic subscriptions, browsers."""
 
 import json
 

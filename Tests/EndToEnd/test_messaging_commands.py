@@ -114,7 +114,7 @@ def test_faults(admin, hearth):
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
-    """A host whose messaging service says what it is told to."""
+    """A host whose messaging service gives prepared answers."""
 
     protocol_version = 'HTTP/1.1'
     said = (200, {}, b'')
@@ -147,7 +147,7 @@ def refusal(status, name, code=None, message='words.'):
     (503, {'Retry-After': '1'}, refusal(503, 'UNAVAILABLE', 'UNAVAILABLE'), 'try again in 1 second'),
     (403, {}, refusal(403, 'PERMISSION_DENIED', 'SENDER_ID_MISMATCH'), 'another project than p'),
     (403, {}, refusal(403, 'PERMISSION_DENIED'), 'admin-token'),
-    (404, {}, b'<html>', 'does not know this address'), (200, {}, b'{}', 'not a host of Hearth'),
+    (404, {}, b'<html>', 'does not know this URL'), (200, {}, b'{}', 'not a Hearth host'),
 ])
 def test_answers_of_other_services(status, headers, body, said, tmp_path):
     answers = type('These', (Answers,), {'said': (status, headers, body)})
@@ -202,7 +202,7 @@ def test_devices(host, admin, hearth):
         assert two.split()[:3] == [second['fid'], 'web', 'http://a.example']
     found = hearth.result('messaging:devices', '--limit', '1')
     assert [device['token'] for device in found['devices']] == [first['token']] and found['hasMore']
-    assert 'There are more: say --limit 10.' in hearth.succeeds('messaging:devices', '--limit', '1')
+    assert 'There are more: use --limit 10.' in hearth.succeeds('messaging:devices', '--limit', '1')
 
 
 def test_topics(admin, hearth):

@@ -49,7 +49,7 @@ def accepts(messaging, token, text):
 
 
 def received(host, token, count):
-    """What a device gets, each acknowledged."""
+    """The messages that a device gets, each acknowledged."""
     with Receiver(host, token, acknowledges=True) as receiver:
         assert receiver.ready['pending'] == count
         return [receiver.next()['data']['n'] for _ in range(count)]
@@ -75,7 +75,7 @@ def test_a_full_disk(host, folder):
         until(lambda: accepts(messaging, token, 'after'), 'service')
         assert 1 <= host.log.count('messages cannot be stored') <= 3 and host.log.count('cannot be truncated') <= 2
         host.kill()
-        # What is acknowledged needs room, too.
+        # Acknowledgements need space, too.
         small.remount('size=64m')
         host.start()
         assert received(host, token, len(done) + 1) == [*done, 'after']
@@ -119,7 +119,7 @@ def test_a_disk_that_fails_under_the_host(host, disk, calls, error, said):
 
 
 def test_what_was_refused_stays_away_after_a_kill(host, disk):
-    """What the disk did not sync is in the log all the same, where the next host would find it."""
+    """A commit that the disk did not sync is still in the log, where the next host would find it."""
     host.start()
     messaging = Messaging(host, PROJECT)
     token = messaging.register()['token']

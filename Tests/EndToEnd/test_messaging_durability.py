@@ -23,7 +23,7 @@ def host(tmp_path):
 
 
 class Sender(threading.Thread):
-    """Sends numbers to a target until the host is gone, or it is told to stop, and knows which were accepted."""
+    """Sends numbers to a target until the host has ended or it is stopped, and records which were accepted."""
 
     def __init__(self, host, name, target, first):
         super().__init__(daemon=True)

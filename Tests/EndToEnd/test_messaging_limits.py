@@ -1,4 +1,4 @@
-"""What bounds a project and a device of the messaging service, setting by setting."""
+"""The limits of a project and a device of the messaging service, setting by setting."""
 
 import contextlib
 

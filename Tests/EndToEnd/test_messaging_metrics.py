@@ -1,4 +1,4 @@
-"""What a host counts of push messages, as Prometheus reads it."""
+"""Metrics of push messages, as Prometheus reads them."""
 
 import json
 

@@ -24,7 +24,7 @@ def host(tmp_path):
 
 
 class Picture:
-    """What there is to be kept: two devices, a topic, messages that wait, and what became of one that does not."""
+    """The data to keep: two devices, a topic, waiting messages, and the state of a finished one."""
 
     def __init__(self, host):
         messaging = Messaging(host, PROJECT)

@@ -1,4 +1,4 @@
-"""What a host counts, as Prometheus reads it."""
+"""Metrics of a host, as Prometheus reads them."""
 
 import re
 

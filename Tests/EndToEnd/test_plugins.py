@@ -1,4 +1,4 @@
-"""What can be wrong with a plugin: it is refused in one sentence, and the others serve."""
+"""Defective plugins: each is refused in one sentence, and the others serve."""
 
 import json
 import re

@@ -81,7 +81,7 @@ def test_the_key_is_kept_and_secret(launch, browser):
 
 
 def test_a_key_whose_writer_was_interrupted_is_made_again(prepare):
-    """What a machine that stopped while the first host started may leave."""
+    """The files that a machine leaves that stopped while the first host started."""
     host = prepare([], config={'messaging': {'webPush': {'subject': 'mailto:ops@example.com'}}}, mode='development')
     folder = host.data / 'messaging'
     folder.mkdir(mode=0o700, parents=True)
@@ -152,7 +152,7 @@ def test_what_is_refused_for_good_is_not(launch, browser, status):
 
 
 def test_private_addresses_are_not_sent_to(launch, browser):
-    """Whoever registers a browser must not make the host speak to its own network."""
+    """Registering a browser must not make the host send requests to its own network."""
     messaging = pushing(launch, webPush={'subject': 'mailto:ops@example.com'})
     token = register(messaging, browser.subscription())
     name = messaging.send({'token': token, 'data': {'a': '1'}})

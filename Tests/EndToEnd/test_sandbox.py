@@ -1,4 +1,4 @@
-"""What a plugin can reach of the machine: the system's files to read, a folder of its own, and not the host. Tests/Attacks has the attacks."""
+"""The reach of a plugin: the system's files to read, its own folder, and not the host. Tests/Attacks has the attacks."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ def host():
 
 
 def refused(host):
-    """What a worker gets for a file that is not its own; a kernel without Landlock lets it through, and the log says so."""
+    """The error of a worker for a file that is not its own; a kernel without Landlock allows it, and the log says so."""
     return 0 if 'no Landlock' in host.log else errno.EACCES
 
 

@@ -1,4 +1,4 @@
-"""Whom the system lets go first: the host's loops and workers that serve, before everything that computes."""
+"""Scheduling priorities: the host's loops and serving workers run before everything that computes."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def own_nice():
 
 
 def nice_of_loops(*prefix):
-    """What they get: -10 where that is allowed to what `prefix` starts and nobody has chosen another value."""
+    """The expected values: -10 if that is allowed for children of `prefix` and no other value was chosen."""
     may_raise = subprocess.run([*prefix, sys.executable, '-c', 'import os; os.nice(-10)'], stderr=subprocess.DEVNULL).returncode == 0
     return -10 if own_nice() == 0 and may_raise else own_nice()
 
@@ -44,7 +44,7 @@ def started_by(prepare, *prefix):
 
 
 def preferred(host):
-    """What those threads of the host have that go first, once each loop has had a turn."""
+    """The values of those threads of the host that have priority, once each loop has had a turn."""
     def found():
         return [thread for thread in of_threads(host.pid) if thread[0] == PREFERRED]
     until(lambda: len(found()) >= LOOPS, 'the loops go first')

@@ -1,4 +1,4 @@
-"""What scripts/serve builds on a terminal is what the watcher builds: the second build finds nothing to do."""
+"""The build of scripts/serve on a terminal equals that of the watcher: the second build finds nothing to do."""
 
 import os
 import pty

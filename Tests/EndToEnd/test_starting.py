@@ -1,4 +1,4 @@
-"""What a host needs before it serves: its data directory for itself, and its plugins."""
+"""The requirements of a host before it serves: its data directory for itself, and its plugins."""
 
 import contextlib
 import shlex
@@ -27,7 +27,7 @@ def test_calls_while_plugins_load_are_unavailable(prepare):
 
 
 def refusal(host):
-    """What a second host on the data directory says."""
+    """The message of a second host on the data directory."""
     ended = subprocess.run(
         [host.command()[0], 'serve', '--config', 'other.json', '--data-dir', host.data, '--port', '0'], cwd=host.folder, text=True,
         capture_output=True, timeout=60)
@@ -43,7 +43,7 @@ def test_a_second_host_leaves_the_data_directory_alone(launch):
     assert f'{host.data} is used by another host, process {host.pid}; stop it, or name another directory with --data-dir' in refusal(host)
     assert kept == (sorted((host.data / 'artifacts').iterdir()), (host.data / 'deployed.json').read_bytes())
     assert host.result('echo', 1) == 1
-    # Whoever was killed has it no more.
+    # A killed host no longer has it.
     host.process.kill()
     host.process.wait(10)
     host.process = None

@@ -18,7 +18,7 @@ UNITS = ROOT / 'packaging/systemd'
 
 
 class Activated(Host):
-    """A host whose sockets somebody else has made."""
+    """A host whose sockets another process has made."""
 
     addresses, pid_offset = (), 0
 

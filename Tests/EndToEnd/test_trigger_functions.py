@@ -1,4 +1,4 @@
-"""Functions that run on writes, as their authors see them: what they are told, and what they write."""
+"""Functions that run on writes, from their authors' view: their input and their writes."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def database(host):
 
 
 def noted(database, kind, ref, count=1):
-    """What the function of this kind was told of a place, in the order of time, once it is as much as expected."""
+    """The calls of the function of this kind for a path, in order of time, once there are as many as expected."""
     def found():
         notes = [note for note in (database.get(f'/noted/{kind}.json') or {}).values() if note['ref'] == ref]
         return sorted(notes, key=lambda note: note['time']) if len(notes) >= count else None
@@ -63,7 +63,7 @@ def test_add_message(host, database, keys):
     assert messages == [{'text': 'what the **** thing', 'author': {'uid': 'u1', 'name': 'Ada', 'email': 'ada@example.com'}}]
 
 
-# -- what they are told
+# -- their input
 
 def test_each_kind_is_told_of_its_own(database):
     for value in (1, {'a': 2}, None):

@@ -29,8 +29,8 @@ class EventHost(Host):
             'database': {'triggers': TRIGGERS}, 'workers': {'drainSeconds': 1}, **(more or {})})
 
     def notes(self, ref=None, function=None):
-        """What the functions were given, in the order in which they were."""
-        # What follows the last line's end is being written.
+        """The events that the functions were called with, in order."""
+        # Text after the last line end is still being written.
         lines = [line for path in sorted(self.data.glob('workers/*/events.jsonl')) for line in path.read_text().split('\n')[:-1]]
         notes = [json.loads(line) for line in lines]
         return [{**note['context']['event'], 'payload': note['payload'], 'function': note['function']} for note in notes
@@ -186,13 +186,13 @@ def test_old_dead_letters_make_room(own, tmp_path):
     kept = [f'/noted/{name}' for name in range(7, 12)]
     assert [letter['path'] for letter in host.letters()] == kept
     assert host.log.count('the oldest are dropped') == 1
-    # What is kept is as many after a crash, and what went is not forgotten.
+    # The number of kept ones is the same after a crash, and dropped ones are not forgotten.
     host.kill()
     host.start()
     commands = Commands(host, tmp_path / 'commands')
     listed = commands.result('events:list')
     assert [letter['path'] for letter in listed['deadLetters']] == kept and listed['dropped'] == 7
-    assert '7 older ones made room' in commands.succeeds('events:list')
+    assert '7 older ones dropped' in commands.succeeds('events:list')
     # Fewer are kept from the next one on.
     host.stop()
     host.write_config(['events'], {**host.config, 'database': {'triggers': {**TRIGGERS, 'deadLetters': 2}}})

@@ -307,7 +307,7 @@ def goes_on(host):
     assert host.request('PUT', '/after.json', headers, '1').status == 200
     assert host.request('GET', '/_/ready').status == 200
     assert host.serving_pid() == host.pid
-    # Of the process that failed nothing is left, nor of what it had started.
+    # Nothing is left of the failed process, nor of the processes that it had started.
     until(lambda: beside_workers(host) in ([], ['clean-up']), "only workers and what ends what they leave are left")
     host.install()
     upgraded(host)

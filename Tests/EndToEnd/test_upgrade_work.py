@@ -1,4 +1,4 @@
-"""What is under way while a host is replaced by another process: calls that use the database, events, connections with TLS."""
+"""Work in progress while a host is replaced by another process: calls that use the database, events, connections with TLS."""
 
 import json
 import threading
@@ -40,7 +40,7 @@ def put(host, path, value):
 
 
 def test_a_call_that_outlives_its_host_reads_and_writes(host):
-    """What its function asks of the database after the switch is answered by the host that has it now."""
+    """Database calls of its function after the switch are answered by the host that has the database now."""
     put(host, 'known', 'before')
     answers = {}
 
@@ -102,7 +102,7 @@ def secure(tmp_path):
 
 
 def test_connections_with_tls_go_on(secure):
-    """An open one gets one more answer and is told to close; new ones speak to the new host; no call fails."""
+    """An open connection gets one more answer, with Connection: close; new ones reach the new host; no call fails."""
     request = ('POST', secure.path('echo'), callable_headers(), '{"data":1}')
     with secure.wire() as used, secure.wire() as unused, TimedLoad(secure, 'echo', clients=4, tls=trusting(secure.folder)) as load:
         assert used.request(*request).json == {'result': 1}

@@ -1,4 +1,4 @@
-"""--watch with libraries that somebody else builds, and with settings: what is saved serves, what is broken changes nothing."""
+"""--watch with libraries from other builds, and with settings: saved changes apply, broken ones change nothing."""
 
 import json
 import operator
@@ -158,7 +158,7 @@ def test_environment_files_apply(host):
 
 
 def test_a_changed_secret_makes_new_workers(prepare):
-    """Of the functions that name it, and of no others; no log shows it."""
+    """Only functions that name it see it, and no log shows it."""
     host = prepare(['probe', 'Conformance'], mode='development', args=['--watch'])
     secrets = host.folder / '.secret.local'
     secrets.write_text('API_KEY=s3cr3t-one\n')

@@ -78,7 +78,7 @@ final class TestTarget: EventTarget {
     var isRetried = false
     var generation = 2
     var attemptsMax = 1000
-    /// What an attempt comes to; nil leaves it open for ``release(_:)``.
+    /// The result of an attempt; nil leaves it open for ``release(_:)``.
     var answer: (OutboxEvent) -> AttemptResult? = { _ in .succeeded }
     private(set) var started: [OutboxEvent] = []
     private(set) var succeeded: [OutboxEvent] = []
@@ -160,7 +160,7 @@ final class DeliveryBench {
         delivery.stop()
         outbox.announce = { _ in }
         for target in targets.values { target.abandon() }
-        // Whatever was under way ends without anybody to hear of it.
+        // Calls under way end without a listener.
         for _ in 0..<4 { loop.runOnce() }
         delivery = Self.makeDelivery(loop, outbox, settings)
         connect()

@@ -5,7 +5,7 @@ import Tree
 @testable import EventDelivery
 @testable import RealtimeDatabase
 
-/// What is in memory while many events wait, and that the wait of one path is not the others' wait.
+/// The events in memory while many events wait; the wait of one path does not delay others.
 @Suite("Delivery window", .serialized)
 struct DeliveryWindowTests {
     @Test("of many events few are in memory")

@@ -109,5 +109,5 @@ struct MemoryBudgetTests {
     }
 }
 
-/// Whose share it is, by the address of a connection.
+/// The owner of the share, by the address of a connection.
 private func customer(_ endpoint: String) -> NetworkAddress { NetworkAddress(endpoint: endpoint)?.customer ?? .unspecified }

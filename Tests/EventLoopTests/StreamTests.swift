@@ -214,7 +214,7 @@ private final class Pair {
         if peer >= 0 { Glibc.close(peer) }
     }
 
-    /// What one receive gives; empty when there is nothing.
+    /// The result of one receive; empty if there is none.
     func received(atMost size: Int) -> [UInt8] {
         var room = [UInt8](repeating: 0, count: size)
         let count = recv(peer, &room, size, Int32(MSG_DONTWAIT))

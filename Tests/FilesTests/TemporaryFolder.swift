@@ -12,7 +12,7 @@ func withFolder(_ body: (String) throws -> Void) throws {
     try body(path)
 }
 
-/// What is in a folder, without the code that is tested.
+/// The names in a folder, without the code under test.
 func names(_ path: String) -> [String] {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }

@@ -22,9 +22,9 @@ public struct FuzzRun {
         self.rounds = Self.setting("HEARTH_FUZZ_ROUNDS").map { Int($0) } ?? rounds
     }
 
-    /// What is wrong with the first text that is not as it should be: in one sentence, with what runs it again.
+    /// The problem of the first text that violates the property: in one sentence, with the command that repeats it.
     ///
-    /// - Parameter property: says what is wrong with a text; may draw from the chance that made the text.
+    /// - Parameter property: returns the problem of a text; may use the random source that made the text.
     public func complaint(_ property: ([UInt8], inout SeededRandom) -> String?) -> String? {
         var mutator = Mutator(seed: seed, corpus: corpus, words: words, bytesMax: bytesMax)
         func check(_ text: [UInt8], _ origin: String) -> String? {

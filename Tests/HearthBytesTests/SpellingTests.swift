@@ -1,7 +1,7 @@
 import HearthBytes
 import Testing
 
-/// What may have been meant.
+/// Suggestions for misspelled names.
 @Suite struct SpellingTests {
     @Test(arguments: [
         ("serv", "serve"), ("srever", "serve"), ("zzzzzz", nil), ("databse:get", "database:get"),

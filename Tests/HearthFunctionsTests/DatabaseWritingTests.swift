@@ -8,7 +8,7 @@ private struct Post: Encodable {
 }
 
 extension SDK {
-    /// What functions ask of the host's database service: the text that arrives there.
+    /// Calls of functions to the host's database service: the payloads that arrive there.
     @Suite struct DatabaseWriting {
         /// Runs `body` as a function and returns what it asked of the service, and the function's answer.
         private func asked(

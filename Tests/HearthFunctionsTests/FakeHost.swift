@@ -37,11 +37,11 @@ final class FakeHost: @unchecked Sendable {
     var heads: [UInt64: String] = [:]
     var lines: [Line] = []
     var serviceCalls: [String] = []
-    /// What `send_chunk` says from the chunk of this number on; before it is CONTINUE.
+    /// The result of `send_chunk` from the chunk of this number on; before it is CONTINUE.
     var flowAfter: (chunks: Int, flow: hearth_flow) = (.max, HEARTH_CONTINUE)
-    /// What services answer once `serviceAnswers` is empty.
+    /// The answer of services once `serviceAnswers` is empty.
     var serviceAnswer: (isOK: Bool, body: String) = (false, #"{"code":"unavailable","message":"no such service"}"#)
-    /// What the next calls of services are answered, in order.
+    /// The answers to the next service calls, in order.
     var serviceAnswers: [(isOK: Bool, body: String)] = []
     /// Runs within `respond`, as when an answer lets the host go on to the next request.
     var onRespond: ((UInt64) -> Void)?

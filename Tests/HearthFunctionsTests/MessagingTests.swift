@@ -4,7 +4,7 @@ import Testing
 @testable import HearthFunctions
 
 extension SDK {
-    /// What functions ask of the host's messaging service, and what they make of its answers.
+    /// Calls of functions to the host's messaging service, and their handling of its answers.
     @Suite struct MessagingCalls {
         private func asked(
             _ answers: (isOK: Bool, body: String)..., body: @escaping @Sendable (CallableRequest<JSONValue>) async throws -> JSONValue

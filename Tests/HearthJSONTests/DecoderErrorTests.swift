@@ -96,7 +96,7 @@ import Testing
             do {
                 number = try list.decode(Int.self)
             } catch {
-                // What could not be taken is still there.
+                // A value that could not be decoded is still there.
                 text = try list.decode(String.self)
             }
             #expect(list.isAtEnd)

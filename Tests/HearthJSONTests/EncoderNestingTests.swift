@@ -1,7 +1,7 @@
 import HearthJSON
 import Testing
 
-/// What types that write their containers by hand may do, in whatever order.
+/// Types that write their containers manually, in any order.
 @Suite struct EncoderNestingTests {
     struct Key: CodingKey, ExpressibleByStringLiteral {
         var stringValue: String

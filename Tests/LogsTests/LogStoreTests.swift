@@ -89,7 +89,7 @@ struct LogStoreTests {
             }
             let newest = LogPage.newest(in: segments, LogFilter(), limit: 3)
             #expect(Self.messages(newest) == ["697", "698", "699"])
-            // Who follows gets from elsewhere what came after he began.
+            // A follower gets later lines from elsewhere.
             let earlier = LogPage.newest(in: segments, LogFilter(), limit: 2, through: Self.first + 500)
             #expect(Self.messages(earlier) == ["499", "500"])
             #expect(earlier.through == Self.first + 500)

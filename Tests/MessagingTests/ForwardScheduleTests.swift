@@ -2,7 +2,7 @@ import Testing
 
 @testable import Messaging
 
-/// Whose turn it is at the push services.
+/// The order of messages to the push services.
 @Suite struct ForwardScheduleTests {
     private typealias Service = ForwardSchedule.Service
 

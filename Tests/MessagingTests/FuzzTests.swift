@@ -33,7 +33,7 @@ import Testing
             return "another message when it is read back"
         }
         do throws(MessagingError) {
-            // What was taken once is taken again: it is what back ends send on.
+            // An accepted message is accepted again: back ends send it on.
             let second = try MessageParser().check(.object(["message": .object(message.fields)]))
             if second.message.fields != message.fields { return "changed by a second reading" }
         } catch {
@@ -61,13 +61,16 @@ import Testing
 
     private static func conditionComplaint(_ text: [UInt8]) -> String? {
         let text = String(decoding: text, as: UTF8.self)
-        guard let condition = Condition(text) else { return nil }
-        if condition.topics.isEmpty || condition.topics.count > Condition.membersMax { return "a condition over \(condition.topics.count) topics" }
-        guard let again = Condition("(\(text))") ?? (text.utf8.count > Condition.bytesMax - 2 || text.contains("((((") ? condition : nil) else {
+        guard let condition = TopicCondition(text) else { return nil }
+        if condition.topics.isEmpty || condition.topics.count > TopicCondition.membersMax {
+            return "a condition over \(condition.topics.count) topics"
+        }
+        let isTooLong = text.utf8.count > TopicCondition.bytesMax - 2 || text.contains("((((")
+        guard let again = TopicCondition("(\(text))") ?? (isTooLong ? condition : nil) else {
             return "refused in parentheses"
         }
         if again.table != condition.table { return "another condition in parentheses" }
-        guard let negated = Condition("!(\(text))") else { return nil }
+        guard let negated = TopicCondition("!(\(text))") else { return nil }
         return negated.table == ~condition.table ? nil : "not what its negation is not"
     }
 }

@@ -80,7 +80,7 @@ struct BuildDescriptionFuzzTests {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? otherwise
     }
 
-    /// Whatever the text is: it is refused or read, what was read is made of it, and a plan of it ends.
+    /// Every text is refused or parsed, and a plan made from it ends.
     @Test("no text does harm")
     func mutations() {
         let seed = number("HEARTH_FUZZ_SEED", Int(Date().timeIntervalSince1970))

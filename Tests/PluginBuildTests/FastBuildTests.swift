@@ -49,7 +49,7 @@ struct TinyPackage {
         return try Data(contentsOf: URL(fileURLWithPath: stripped))
     }
 
-    /// What a build from nothing makes of the same sources.
+    /// The result of a build of the same sources from nothing.
     func fromNothing() throws -> Data {
         try remove(".build")
         _ = try PackageBuild(directory: directory, configuration: .debug).build(products: ["Tiny"])
@@ -82,7 +82,7 @@ struct FastBuildTests {
         _ = try build(fast)
         let last = try package.library()
         #expect(try package.fromNothing() == last)
-        // What was built by hand in between is seen.
+        // A build by hand in between is noticed.
         #expect(try !build(fast).isDirect)
     }
 

@@ -3,7 +3,7 @@ import Rules
 import Testing
 import Tree
 
-/// What a rules document may look like, and what is said, with line and column, of one that may not.
+/// Valid rules documents, and the errors, with line and column, of invalid ones.
 @Suite struct DocumentTests {
     @Test(arguments: [
         ("", "1:1: Parse error. The document ends before it is complete."),

@@ -3,7 +3,7 @@ import Rules
 import Testing
 import Tree
 
-/// What expressions are worth, beyond the table of cases.
+/// Values of expressions, beyond the table of cases.
 @Suite struct EvaluationTests {
     static let data = #"{"s": "text", "n": 7, "b": true, "o": {"k": 1, "5": "five"}, "big": 9007199254740993, "p": {".value": "v", ".priority": 3}}"#
     static let auth: JSONValue = [

@@ -3,7 +3,7 @@ import Rules
 import Testing
 import Tree
 
-/// What a person is told about a verdict.
+/// Explanations of decisions for people.
 @Suite struct ExplanationTests {
     static let rules = """
         {"rules": {
@@ -60,7 +60,7 @@ import Tree
 
     @Test func noRuleIsAReason() throws {
         #expect(try read("/nothing").sentence
-            == "Reading /nothing is denied: no .read rule stands at or above it, and without one nothing is allowed.")
+            == "Reading /nothing is denied: no .read rule applies at or above it, and without one access is denied.")
     }
 
     @Test func aGrantIsNamed() throws {

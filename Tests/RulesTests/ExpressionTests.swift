@@ -1,7 +1,7 @@
 import Testing
 
-/// What is said of expressions that are refused, with the column in the expression. The texts of the hosted compiler are in the
-/// table of cases; these rows are about places, and about what the table does not name.
+/// Errors of refused expressions, with the column in the expression. The texts of the hosted compiler are in the table of cases; these rows
+/// are about positions, and about errors that the table does not contain.
 @Suite struct ExpressionTests {
     @Test(arguments: [
         ("", "1: syntax error: the expression is not complete"),
@@ -108,7 +108,7 @@ import Testing
             .hasSuffix("nested too deeply.") == true)
         #expect(Judge.refusal(expression: long.map { "\($0) == 1" }.joined(separator: " ? true : ") + " ? true : false")?
             .hasSuffix("nested too deeply.") == true)
-        // What people really have many of.
+        // Realistic long rules.
         #expect(Judge.refusal(expression: long.map { "auth.uid == '\($0)'" }.joined(separator: " || ")) == nil)
     }
 }

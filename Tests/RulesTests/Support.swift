@@ -43,7 +43,7 @@ enum Judge {
         return rules.write(path, value: value, context: context, old: NodeData(old), new: new, explains: true)
     }
 
-    /// What is said of a document that is refused; nil when it is not.
+    /// The error of a refused document; nil if it is accepted.
     static func refusal(_ document: String, limits: RuleLimits = RuleLimits()) -> String? {
         do throws(RulesError) {
             _ = try RuleSet(parsing: Array(document.utf8), limits: limits)
@@ -53,7 +53,7 @@ enum Judge {
         }
     }
 
-    /// What is said of an expression that is refused, without line and column, which are those of the expression.
+    /// The error of a refused expression, without line and column, which are those of the expression.
     static func refusal(expression: String, _ name: String = ".read") -> String? {
         let prefix = "{\"rules\":{\"\(name)\":\""
         let document: JSONValue = ["rules": .object([name: .string(expression)])]

@@ -58,7 +58,7 @@ struct ConnectionTests {
         let first = try statement(1)
         #expect(first[0] !== first[1])
         #expect(try connection.with("SELECT ?1") { $0 } === first[1])
-        // What was bound is forgotten.
+        // Bound values are forgotten.
         #expect(try connection.value("SELECT ?1") == Value.null)
     }
 

@@ -14,7 +14,7 @@ def make_certificate(folder, name='localhost'):
 
 
 def trusting(folder, protocols=('http/1.1',), **versions):
-    """What a client that trusts the certificate in a folder speaks TLS with."""
+    """The TLS context of a client that trusts the certificate in a folder."""
     context = ssl.create_default_context(cafile=folder / 'cert.pem')
     context.set_alpn_protocols(list(protocols))
     for name, value in versions.items():

@@ -13,7 +13,7 @@ from hearth import BINARY
 
 @dataclass
 class Outcome:
-    """What a command said, and its exit status."""
+    """The output of a command, and its exit status."""
 
     status: int
     output: str
@@ -25,7 +25,7 @@ class Outcome:
 
     @property
     def sentence(self):
-        """What a command said when it failed: one line."""
+        """The output of a failed command: one line."""
         lines = self.error.strip().splitlines()
         assert self.status == 1, (self.status, self.output, self.error)
         assert len(lines) == 1, self.error
@@ -63,13 +63,13 @@ class Commands:
         return outcome.output
 
     def result(self, *arguments, **options):
-        """What a command that succeeds says to a program."""
+        """The result of a successful command for programs."""
         said = json.loads(self.succeeds(*arguments, '--json', **options))
         assert said['status'] == 'success'
         return said['result']
 
     def on_terminal(self, *arguments, answers='', more_answers='', seconds=60, **variables):
-        """Runs a command on a terminal where somebody types `answers` when asked; returns its status and what was shown.
+        """Runs a command on a terminal and types `answers` when asked; returns its status and its output.
 
         `more_answers` are for the second question.
         """

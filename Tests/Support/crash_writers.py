@@ -20,7 +20,7 @@ class Writer(threading.Thread):
         super().__init__(daemon=True)
         self.name, self.chance = name, chance
         self.number = 0
-        # What is there for certain; and what is there too if the write in doubt was done.
+        # The certain data; and the additional data if the write in doubt was done.
         self.state, self.doubt = {}, None
         self.acknowledged, self.undone = set(), set()
         self.count, self.problem = 0, None
@@ -111,7 +111,7 @@ class Writer(threading.Thread):
     # -- checking
 
     def check(self, database):
-        """What is there is what was acknowledged, with the write in doubt or without it, and nothing in between."""
+        """The data consists of the acknowledged writes, with or without the write in doubt, and nothing in between."""
         found = database.get(f'/crash/{self.name}.json') or {}
         watched = database.get(f'/watched/{self.name}.json')
         if watched is not None:

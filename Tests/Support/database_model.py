@@ -160,7 +160,7 @@ def value_order(value):
 
 
 def query(node, order, start=None, end=None, limit=None, takes_last=False):
-    """What a query leaves of a node: None of a leaf or nothing. Bounds are (value, key, is_inclusive)."""
+    """The result of a query on a node: None for a leaf or nothing. Bounds are (value, key, is_inclusive)."""
     if not node.children:
         return None
     keys = sorted(node.children, key=lambda key: (index_value(node.children[key], key, order), key_order(key)))

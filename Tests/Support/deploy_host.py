@@ -17,7 +17,7 @@ TOKEN = 'deploy-token'
 
 
 def library(*functions, more=0):
-    """What stands for a plugin with these functions, with so many bytes behind their names."""
+    """The stand-in of a plugin with these functions, padded with so many bytes."""
     return ' '.join(functions).encode() + b'\n' + bytes(n * 7 % 251 for n in range(min(more, 4096))) * (more // 4096 if more > 4096 else 1)
 
 
@@ -35,7 +35,7 @@ class DeployHost(LocalServer):
         super().__init__(type('Bound', (Step,), {'host': self}))
 
     def fail(self, step, *faults):
-        """What is done at the next times of a step: an exception, an answer (status, object), a function; None does it right."""
+        """The actions at the next times of a step: an exception, an answer (status, object), a function; None does it right."""
         self.faults.setdefault(step, []).extend(faults)
 
     def steps(self):

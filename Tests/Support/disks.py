@@ -48,7 +48,7 @@ class SmallDisk:
 
 @contextlib.contextmanager
 def read_only_file(path):
-    """Nobody can write to this file, whoever they are."""
+    """No user can write to this file, not even root."""
     mount('--bind', path, path)
     try:
         mount('-o', 'remount,bind,ro', path)
@@ -58,7 +58,7 @@ def read_only_file(path):
 
 
 class FailingDisk:
-    """What a process does to a folder's files fails when it is told to: `variables` are for the process's environment."""
+    """File operations of a process in a folder fail on demand: `variables` are for the process's environment."""
 
     def __init__(self, folder, control):
         self.control = pathlib.Path(control)

@@ -23,7 +23,7 @@ def messages(host, query=''):
 
 
 def says(host, text, count=4):
-    """Has a function say something in its four ways, and waits until it is kept."""
+    """Makes a function log in its four ways, and waits until the lines are stored."""
     host.result('says', {'text': text})
     return until(lambda: len(found := [line for line in lines(host, 'limit=10000') if line['message'] == text]) >= count and found,
                  f'{count} lines of {text}')

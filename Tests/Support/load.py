@@ -88,6 +88,6 @@ class Load(Crowd):
             return counted
 
     def lost(self):
-        """What was not answered, by what became of it."""
+        """The calls without an answer, by outcome."""
         with self.lock:
             return {outcome: count for outcome, count in self.outcomes.items() if isinstance(outcome, str)}

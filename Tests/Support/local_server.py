@@ -38,4 +38,4 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
 
     def log_message(self, *_):
-        """What was asked is recorded, where a test wants to know it."""
+        """Records requests, for tests that need them."""

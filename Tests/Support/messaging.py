@@ -1,4 +1,4 @@
-"""The messaging service of a host: whoever sends, and devices that receive."""
+"""The messaging service of a host: senders, and devices that receive."""
 
 import datetime
 import json
@@ -58,7 +58,7 @@ class Messaging:
         return {device['fid'] for device in answer['subscribers']}
 
     def message(self, name):
-        """What became of a message."""
+        """The states of a message."""
         return self.find(name) or pytest.fail(f'{name} is not known')
 
     def find(self, name):
@@ -92,7 +92,7 @@ class Messaging:
 
 
 def assertion(account, now, aud=None, scope=SCOPE, iat=0, exp=3600, tamper=False):
-    """What a service account signs to get an access token; times are seconds from now."""
+    """The assertion that a service account signs to get an access token; times are seconds from now."""
     claims = {'iss': account['client_email'], 'aud': aud or account['token_uri'], 'scope': scope, 'iat': now + iat, 'exp': now + exp}
     token = jwt.encode(claims, account['private_key'], 'RS256', headers={'kid': account['private_key_id']})
     return token[:-8] + ('A' if token[-8] != 'A' else 'B') + token[-7:] if tamper else token

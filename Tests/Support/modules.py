@@ -16,6 +16,10 @@ IMPORT = re.compile(r'^[ \t]*(?:@\w+(?:\([^)\n]*\))?[ \t]+|(?:public|package|int
 DECLARATION = re.compile(r'^(?:(?:public|package|internal|final|indirect|nonisolated|@\w+(?:\([^)\n]*\))?)\s+)*'
                          r'(?:struct|class|enum|protocol|actor|typealias|func|let|var)\s+(\w+)', re.MULTILINE)
 
+# A type at the top level of a file.
+TYPE = re.compile(r'^(?:(?:public|package|internal|private|fileprivate|final|indirect|nonisolated|@\w+(?:\([^)\n]*\))?)\s+)*'
+                  r'(?:struct|class|enum|protocol|actor|typealias)\s+(\w+)', re.MULTILINE)
+
 
 class Module:
     """A target that is no test and no plugin."""
@@ -37,11 +41,11 @@ class Module:
         return sorted({path.relative_to(self.folder).parts[0] for path in self.sources if path.parent != self.folder})
 
     def imported(self):
-        """What the sources import, each with one file that does."""
+        """The imports of the sources, each with one file that has it."""
         return {match[1]: str(path.relative_to(ROOT)) for path, text in self.sources.items() for match in IMPORT.finditer(text)}
 
     def references(self):
-        """For each folder, the folders of the module that it refers to by a declaration's name, with these names.
+        """The folders of the module that each folder refers to by a declaration's name, with these names.
 
         Files that stand in no folder belong to '.'. A name that several folders declare is left out.
         """

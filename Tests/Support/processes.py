@@ -122,7 +122,7 @@ def environment(pid):
 
 
 def steady(measure, what, seconds=20):
-    """What `measure()` gives once it has given the same for 0.3 s: what was begun before is over then."""
+    """The value of `measure()` once it has been the same for 0.3 s: earlier work has finished then."""
     end, found, since = time.monotonic() + seconds, measure(), time.monotonic()
     while time.monotonic() - since < 0.3:
         assert time.monotonic() < end, f'did not settle within {seconds} s: {what}: {found}'

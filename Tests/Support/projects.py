@@ -1,4 +1,4 @@
-"""The folder of somebody who deploys: functions.json, libraries beside it, and commands that are run there."""
+"""The folder of a deploying user: functions.json, libraries beside it, and commands that run there."""
 
 import json
 import pathlib
@@ -30,11 +30,11 @@ class Project:
         return self
 
     def deploy(self, *arguments, **options):
-        """What the command said, whatever it was."""
+        """The output of the command."""
         return self.hearth.run('deploy', *arguments, **options)
 
     def deploys(self, *arguments, **options):
-        """What happens to each function in a deployment that succeeds."""
+        """The change of each function in a successful deployment."""
         return actions(self.hearth.result('deploy', *arguments, **options))
 
 

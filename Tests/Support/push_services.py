@@ -1,5 +1,4 @@
-"""Fakes of the services that carry messages further: a browser's push service, Apple's, Google's. Each records what it was sent, and
-answers as it is told."""
+"""Fakes of push services: a browser's, Apple's, Google's. Each records the requests, and gives prepared answers."""
 
 import base64
 import collections
@@ -103,7 +102,7 @@ class Browser(Service):
         return json.loads(text[:-1])
 
     def sender(self, request):
-        """The public key and the claims of whoever sent a push (RFC 8292)."""
+        """The public key and the claims of a push's sender (RFC 8292)."""
         scheme, _, rest = request.headers['authorization'].partition(' ')
         parts = dict(part.strip().split('=', 1) for part in rest.split(','))
         key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), unbase64url(parts['k']))

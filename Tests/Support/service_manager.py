@@ -1,4 +1,4 @@
-"""What systemd is to a service: hands over listening sockets, and hears how things go."""
+"""The part of systemd for a service: passes listening sockets, and receives notifications."""
 
 import contextlib
 import pathlib

@@ -7,6 +7,8 @@ ATTRIBUTES = r'(?:@[\w.]+(?:\([^)\n]*\))?\s+)*'
 MODIFIERS = r'(?:[a-z_]+(?:\([a-z]+\))?\s+)*'
 FUNCTION = re.compile(rf'^[ \t]*{ATTRIBUTES}{MODIFIERS}(?:func\s+\S+|init[?!]?\s*[(<]|deinit\b|subscript\s*[(<])', re.MULTILINE)
 
+QUOTES = re.compile(r'(#*)("""|")')
+
 
 COMMENT_OR_STRING = re.compile(r'//|/\*|#*"')
 
@@ -40,7 +42,7 @@ def comment_end(text, start):
 
 
 def string_end(text, start):
-    opening = re.compile(r'(#*)("""|")').match(text, start)
+    opening = QUOTES.match(text, start)
     if not opening:
         return None
     hashes, quote = opening.groups()

@@ -76,7 +76,7 @@ def with_bad_signature(token):
 
 
 class Keys:
-    """What one host trusts: a key for ID tokens and a key for App Check tokens."""
+    """The trusted keys of one host: a key for ID tokens and a key for App Check tokens."""
 
     def __init__(self):
         self.id, self.app = SigningKey('id-1'), SigningKey('app-1')

@@ -122,7 +122,7 @@ def test_public_things_of_the_plugin_library_are_documented():
     declared = re.compile(rf'\s*public (?:static |final |mutating |indirect |nonisolated )*({kinds})\b')
     # One comment may speak for the stored properties right below it.
     stored = re.compile(r'\s*public (?:static )?(let|var) [^{]*$')
-    # What the language calls by itself and a reader never does.
+    # Members that the language calls by itself.
     witness = re.compile(r'init\(\w+Literal\b|func (makeIterator|build\w+|hash)\(')
     bare = []
     for name in swift('SDK/Sources/HearthFunctions/'):
@@ -171,7 +171,7 @@ FUZZ_TARGETS = ['Build', 'Configuration', 'Frames', 'HTTP', 'Import', 'JSON', 'L
 
 @pytest.mark.parametrize('target', FUZZ_TARGETS)
 def test_fuzz_targets_have_a_corpus(target):
-    """What is read from outside is fuzzed, beginning with known texts."""
+    """Parsers of input from outside are fuzzed, starting with known texts."""
     assert [name for name in tracked() if name.startswith(f'Tests/Fuzz/{target}/corpus/')]
 
 

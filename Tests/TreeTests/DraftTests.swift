@@ -116,7 +116,7 @@ import Tree
         (.integer(1), .boolean(true), .integer(1)), (.number(1e308), .number(1.7e308), .number(Double.greatestFiniteMagnitude)),
     ] as [(Leaf, Leaf?, Leaf)])
     func incrementsAreAdded(_ delta: Leaf, _ existing: Leaf?, _ sum: Leaf) {
-        #expect(ServerValue.increment(delta).resolved(now: 0, existing: existing) == sum)
+        #expect(PendingServerValue.increment(delta).resolved(now: 0, existing: existing) == sum)
     }
 
     @Test func sizesAndDepthAreLimited() throws {

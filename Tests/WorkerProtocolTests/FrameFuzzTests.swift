@@ -4,7 +4,7 @@ import Testing
 
 @testable import WorkerProtocol
 
-/// Whatever arrives, however it is cut: the reader gives the same frames or the same refusal, and keeps no more than a frame.
+/// For all bytes in any pieces, the reader gives the same frames or the same refusal, and keeps at most one frame.
 @Suite("FrameFuzz")
 struct FrameFuzzTests {
     @Test("corpus and seeded mutations mean the same whole and in pieces")

@@ -26,7 +26,7 @@ def _program(name: str) -> str:
 
 
 def _user() -> str | None:
-    """PostgreSQL will not run as root; then it runs as somebody who may do nothing else."""
+    """PostgreSQL does not run as root; the benchmark runs it as an unprivileged user."""
     if os.geteuid() != 0:
         return None
     for name in USERS:

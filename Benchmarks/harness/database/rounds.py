@@ -19,7 +19,7 @@ class Rate:
 
 @dataclass
 class Seen:
-    """What was seen of one thing in all rounds."""
+    """The measurements of one subject over all rounds."""
 
     rates: list[Rate | Burst] = field(default_factory=list)
     absent: str | None = None

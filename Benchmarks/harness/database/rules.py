@@ -1,4 +1,4 @@
-"""What the rules cost: requests of many paths that are refused at the last, beside the same that are refused at the first."""
+"""The cost of rules: requests of many paths of which only the last is refused, compared with requests of which the first is."""
 
 import argparse
 import json

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-// curl.h wraps these in type-checking macros, which need the real functions.
+// curl.h hides these functions behind type-checking macros; the real functions are needed here.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
@@ -56,14 +56,15 @@ static int load(char *failure, size_t size) {
 
 int hearth_curl_load(char *failure, size_t size) {
     pthread_mutex_lock(&mutex);
-    /* A load that failed for lack of a descriptor is tried again. */
+    /* A load that failed because no descriptor was free is tried again. */
     if (!is_loaded) is_loaded = load(failure, size);
     const int result = is_loaded;
     pthread_mutex_unlock(&mutex);
     return result;
 }
 
-// libcurl's own sockets would be inherited by the worker processes. Each address that a name leads to comes by here before anything is sent.
+// Opens sockets with close-on-exec: workers would inherit libcurl's own. libcurl calls this for each address of a name before it sends
+// anything.
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
     const hearth_curl_gate *gate = context;

@@ -40,7 +40,7 @@ static int release_segments(struct dl_phdr_info *object, size_t size, void *page
     const uintptr_t mask = *(const uintptr_t *)page_size - 1;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        /* What can be written would be lost. */
+        /* Skip writable segments: their contents would be lost. */
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || (segment->p_flags & PF_W)) continue;
         const uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & ~mask;
         const uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_memsz + mask) & ~mask;

@@ -31,21 +31,21 @@ int linux_next_signal(int descriptor, int *is_from_kernel) {
     return (int)info.ssi_signo;
 }
 
-/* Runs in the child. What fails is told through `report`, which closes by itself when the program starts. */
+/* Runs in the child. Reports a failure through `report`, which closes by itself when the program starts. */
 static void become(const struct linux_program *program, pid_t parent, int report) {
     if (program->dies_with_parent) {
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (getppid() != parent) _exit(127);
     }
     if (program->is_session_leader) setsid();
-    /* A group of another session cannot be joined; then the program stays in its parent's. */
+    /* setpgid fails for a group of another session; the program then stays in its parent's group. */
     if (program->group >= 0) setpgid(0, program->group);
     for (int target = 0; target < 3; target++) {
         int source = program->standard[target];
         if (source >= 0 && source != target) dup2(source, target);
     }
     if (program->fourth >= 0) {
-        /* `report` may be what has this number. */
+        /* `report` may itself be descriptor 3. */
         if (report == 3) report = fcntl(report, F_DUPFD_CLOEXEC, 4);
         if (program->fourth == 3) fcntl(3, F_SETFD, 0);
         else dup2(program->fourth, 3);

@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
-/* Everything here runs after a fault: it may call only what POSIX calls safe for that, and what takes no lock. Unwinding is such since
- * glibc 2.35, where _dl_find_object() finds a frame's object without one. */
+/* Everything here runs in a signal handler: only async-signal-safe functions and functions that take no lock. Unwinding takes none since
+ * glibc 2.35, where _dl_find_object() finds a frame's object without a lock. */
 
 enum { handler_stack_size = 64 * 1024, stack_size_max = 64 * 1024 * 1024 };
 
@@ -35,8 +35,8 @@ static uint64_t object_index(const char *path) {
     return report->object_count++;
 }
 
-/* `is_call`: whether the address is where a call returns to, and so behind the instruction that is meant.
- * Whether it lies in a known object. */
+/* Adds a frame and returns whether it lies in a known object. `is_call`: the address is a return address, so the instruction meant is
+ * the one before it. */
 static int add_frame(uintptr_t address, int is_call) {
     if (report->frame_count == LINUX_CRASH_FRAMES_MAX) return 0;
     struct linux_crash_frame *frame = &report->frames[report->frame_count];
@@ -58,7 +58,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument
     struct walk *walk = argument;
     int is_exact = 0;
     uintptr_t address = _Unwind_GetIPInfo(context, &is_exact);
-    /* The first frames are those of the handler itself. */
+    /* Skip the frames of the signal handler itself. */
     if (!walk->has_begun) {
         walk->has_begun = address == walk->fault;
         if (!walk->has_begun) return _URC_NO_REASON;
@@ -67,7 +67,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument
     return report->frame_count < LINUX_CRASH_FRAMES_MAX ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/* The frames that the unwinder cannot see from an address without code: the caller, and then along the frame pointers. */
+/* Adds the frames that the unwinder misses when it starts at an address without code: the caller, then the chain of frame pointers. */
 static void walk_frame_pointers(uintptr_t fault, uintptr_t stack, uintptr_t frame, uintptr_t caller) {
     report->frame_count = 0;
     add_frame(fault, 0);
@@ -82,18 +82,19 @@ static void walk_frame_pointers(uintptr_t fault, uintptr_t stack, uintptr_t fram
 
 static void die(int signal_number, const siginfo_t *info) {
     signal(signal_number, SIG_DFL);
-    /* A fault comes again when the instruction does; what was sent has to be sent again. It ends the process when this returns. */
+    /* Ends the process after the return from the handler. A fault repeats when the instruction runs again; a signal sent by a process
+     * must be raised again. */
     if (info->si_code <= 0 || signal_number == SIGTRAP || signal_number == SIGSYS) {
         syscall(SYS_tgkill, getpid(), this_thread(), signal_number);
     }
 }
 
 static void handle(int signal_number, siginfo_t *info, void *argument) {
-    /* A child that was made by fork() has the handlers and the page too, but its end is not that of the worker. */
+    /* A child made by fork() inherits the handlers and the page, but its crash is not the worker's. */
     if (getpid() != recorded_process) return die(signal_number, info);
     pid_t thread = this_thread(), nobody = 0;
     if (!__atomic_compare_exchange_n(&crashed_thread, &nobody, thread, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        /* A fault while this one is written down: what is there already has to do. Another thread waits for the end. */
+        /* A second fault during recording: keep what is recorded. Other threads wait for the end. */
         while (nobody != thread) pause();
         return die(signal_number, info);
     }
@@ -150,7 +151,7 @@ int linux_record_crashes(struct linux_crash *crash) {
     return 0;
 }
 
-/* Of Swift's runtime, which has no header for it. */
+/* A function of the Swift runtime that no header declares. */
 extern char *swift_demangle(const char *name, size_t length, char *buffer, size_t *size, uint32_t flags);
 
 char *linux_demangle_swift(const char *name) { return swift_demangle(name, strlen(name), NULL, NULL, 0); }

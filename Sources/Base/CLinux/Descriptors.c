@@ -86,7 +86,7 @@ int linux_event_descriptor(void) {
 }
 
 void linux_signal_event(int descriptor) {
-    /* Fails only where the counter is full, and then it is readable. */
+    /* Fails only if the counter is full; the descriptor is readable then. */
     (void)eventfd_write(descriptor, 1);
 }
 
@@ -102,7 +102,7 @@ int linux_accept(int socket) {
     return connection >= 0 ? connection : -errno;
 }
 
-/* Written once, before there is a second thread. */
+/* Written once, while the process has one thread. */
 static rlim_t limit_before;
 
 long linux_raise_open_files(long most) {

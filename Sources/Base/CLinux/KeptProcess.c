@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Everything from here to linux_start_kept runs between fork and exec of a program with threads: system calls only. */
+/* The code up to linux_start_kept runs between fork and exec in a program with threads: system calls only. */
 
 enum { control_descriptor = 3 };
 
@@ -38,7 +38,7 @@ static void kill_children(pid_t main_child) {
     close(list);
 }
 
-/* Ends all descendants: those of a child that ends become children of this process. */
+/* Kills all descendants. Children of a child that ends become children of this process and are killed in turn. */
 static void end_descendants(pid_t main_child, int *status) {
     for (;;) {
         kill_children(main_child);
@@ -107,7 +107,7 @@ int linux_start_kept(
         return -reason;
     }
     sigfillset(&all);
-    /* Handlers of this process would act on its behalf in the other one. */
+    /* Block all signals: a handler of this process must not run in the child. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const pid_t pid = fork();
     if (pid != 0) {
@@ -126,7 +126,7 @@ int linux_start_kept(
     }
     for (int number = 1; number < _NSIG; number++) signal(number, SIG_DFL);
     setsid();
-    /* Above all numbers that they get, so that none is written over before it is used. */
+    /* Use numbers above all target descriptors, so that dup2 overwrites none before it is used. */
     const int null = fcntl(open("/dev/null", O_RDWR), F_DUPFD, 16);
     const int written = fcntl(outputs[1], F_DUPFD, 16);
     const int watched = fcntl(controls[0], F_DUPFD, 16);

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Rights, scopes and rules that are newer than the headers of Debian 12. */
+/* Rights, scopes and rules that the headers of Debian 12 lack. */
 #define ACCESS_TRUNCATE (1ULL << 14)
 #define NET_BIND_TCP (1ULL << 0)
 #define SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0)
@@ -37,7 +37,7 @@ int linux_landlock_version(void) {
     return version < 0 ? 0 : (int)version;
 }
 
-/* Every right over files that a kernel of this version knows. */
+/* All file rights that a kernel of this Landlock version knows. */
 static __u64 all_rights(int version) {
     __u64 rights = (1ULL << 13) - 1;
     if (version >= 2) rights |= LANDLOCK_ACCESS_FS_REFER;
@@ -49,7 +49,7 @@ static int allow(int ruleset, const char *path, __u64 rights) {
     struct landlock_path_beneath_attr rule = {.allowed_access = rights};
     struct stat status;
     rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
-    /* What is not there needs no right. */
+    /* A path that does not exist needs no rule. */
     if (rule.parent_fd < 0) return 0;
     if (fstat(rule.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode)) rule.allowed_access &= ACCESS_OF_FILES;
     int result = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0 ? 0 : -errno;
@@ -91,7 +91,7 @@ int linux_hold(const char *path) {
 
 int linux_thread_count(void) {
     struct stat status;
-    /* A folder has a link from each folder in it, and two more. */
+    /* The link count of a folder is 2 plus the number of its subfolders. */
     return stat("/proc/self/task", &status) == 0 ? (int)status.st_nlink - 2 : -errno;
 }
 

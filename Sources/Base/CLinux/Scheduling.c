@@ -26,7 +26,7 @@ enum { flag_reset_on_fork = 1, slice_ns = 100 * 1000 };
 int linux_run_soon(int nice) {
     struct attributes own = {.size = sizeof own};
     if (syscall(SYS_sched_getattr, 0, &own, (unsigned)sizeof own, 0) != 0) return -errno;
-    /* Who chose a policy for it knows more than it does. */
+    /* Keep a policy that was chosen for this thread from outside. */
     if (own.policy != SCHED_OTHER) return 0;
     int32_t before = own.nice;
     own.flags = flag_reset_on_fork;

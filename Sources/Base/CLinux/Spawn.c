@@ -55,7 +55,7 @@ pid_t linux_spawn(
     pid_t pid = -1;
     for (unsigned i = 0; i < count; i++) {
         moved[i] = descriptors[i];
-        /* One of the numbers that are given away must not be gone before its turn. */
+        /* Move a descriptor that another one would overwrite before its turn. */
         if (moved[i] < 0 || moved[i] >= (int)count || moved[i] == (int)i) continue;
         moved[i] = fcntl(descriptors[i], F_DUPFD_CLOEXEC, (int)count);
         if (moved[i] < 0 && reason == 0) reason = errno;
@@ -65,7 +65,7 @@ pid_t linux_spawn(
         if (moved[i] >= 0 && moved[i] != descriptors[i]) close(moved[i]);
     }
     if (reason != 0) return -reason;
-    /* At the limit of open files there is none. What runs may have made files by now, so it is not ended here, unheard. */
+    /* Without a free descriptor there is no watch. The program may already have had effects, so it is left running. */
     *watch = (int)syscall(SYS_pidfd_open, pid, 0);
     return pid;
 }

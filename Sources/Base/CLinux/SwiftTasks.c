@@ -1,9 +1,7 @@
 #include "CLinux.h"
 
-/*
- * The hooks that Swift's runtime has for programs which bring threads of their own (swift/Runtime/Concurrency.h). Without one, jobs go to
- * libdispatch. That ends the process when it cannot open a descriptor: at its first job, and whenever it looks at what its threads do.
- */
+/* Hooks of the Swift runtime for programs with their own threads (swift/Runtime/Concurrency.h). Without a hook, jobs go to libdispatch,
+ * which ends the process when it cannot open a descriptor: for its first job, and whenever it checks its threads. */
 #define SWIFT __attribute__((swiftcall))
 
 typedef SWIFT void (*enqueue_original)(void *job);

@@ -22,11 +22,11 @@
 #define THIS_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* Calls that have the same number everywhere, and are newer than the headers of Debian 12. */
+/* System calls that the headers of Debian 12 lack. Their numbers are the same on all architectures. */
 enum { call_fchmodat2 = 452, newest_call = 462 /* mseal, of Linux 6.10 */ };
 
-/* What no function needs, what attacks on kernels begin with, and what reaches what Landlock does not cover: the owner, the mode, the times
- * and the attributes of files by their paths, what happens in folders, memory and queues with names of their own. */
+/* Calls that no function needs, that kernel exploits commonly start with, or that change what Landlock does not cover: owner, mode,
+ * times and attributes of files by path, folder notification, named memory and queues. */
 static const int denied[] = {
     SYS_ptrace, SYS_kcmp, SYS_pidfd_getfd, SYS_process_madvise, SYS_process_mrelease, SYS_process_vm_writev, SYS_perf_event_open, SYS_bpf,
     SYS_userfaultfd, SYS_memfd_secret, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
@@ -44,23 +44,23 @@ static const int denied[] = {
 #endif
 };
 
-/* What changes a file that is open: harmless where only the worker's own can be opened that belong to its user, which root's are all. */
+/* Calls that change an open file. Harmless where a worker can open only files that belong to its own user; root owns every file. */
 static const int denied_to_root[] = {SYS_fchmod, SYS_fchown, SYS_fsetxattr, SYS_fremovexattr, SYS_utimensat};
 
-/* Calls whose first argument is a process or a thread. */
+/* Calls whose first argument is a process or thread id. */
 static const int of_a_process[] = {
     SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages,
     SYS_process_vm_readv,
 };
 
-/* Signals, where Landlock does not keep them in. */
+/* Signal calls, for kernels whose Landlock does not scope signals. */
 static const int of_a_signalled_process[] = {SYS_tgkill, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo};
 
 static const int denied_prctls[] = {PR_SET_DUMPABLE, PR_SET_MM};
-/* Of fcntl: whose process gets which signal. */
+/* Denied fcntl commands: they choose the process and signal of I/O notifications. */
 static const int denied_fcntls[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG};
-/* The same of ioctl (FIOSETOWN, SIOCSPGRP); what others type (TIOCSTI, TIOCLINUX); attributes of files (FS_IOC_SETFLAGS of 64 and of 32
- * bits, FS_IOC_FSSETXATTR). */
+/* Denied ioctl requests: the same choice (FIOSETOWN, SIOCSPGRP), faked terminal input (TIOCSTI, TIOCLINUX), attributes of files
+ * (FS_IOC_SETFLAGS of 64 and of 32 bits, FS_IOC_FSSETXATTR). */
 static const int denied_ioctls[] = {0x8901, 0x8902, 0x5412, 0x541C, 0x40086602, 0x40046602, 0x401C5820};
 
 enum { program_max = 512 };
@@ -80,7 +80,7 @@ static void load(struct filter *filter, size_t offset) { add(filter, (struct soc
 
 static void answer(struct filter *filter, uint32_t action) { add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action)); }
 
-/* Skips `skipped` instructions unless what is loaded is `value`. */
+/* Skips `skipped` instructions unless the loaded value is `value`. */
 static void unless_equal(struct filter *filter, uint32_t value, uint8_t skipped) {
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skipped));
 }
@@ -112,7 +112,7 @@ static void deny(struct filter *filter, const int *calls, size_t count) {
     for (size_t index = 0; index < count; index++) if_equal(filter, (uint32_t)calls[index], refusal);
 }
 
-/* Allows the call where what is loaded is 0 or this process, for itself; else refuses it. */
+/* Allows the call if the loaded value is 0 or the own process id; refuses it otherwise. */
 static void allow_own(struct filter *filter) {
     if_equal(filter, 0, SECCOMP_RET_ALLOW);
     if_equal(filter, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
@@ -128,7 +128,8 @@ static void allow_of_itself(struct filter *filter, const int *calls, size_t coun
     }
 }
 
-/* A call whose first argument says what its second one names: a process up to `largest`, which is a group, then a user. */
+/* Filters a call whose first argument tells the kind of the second: values up to `largest` allow process and group ids, larger ones a
+ * user. */
 static void allow_priority(struct filter *filter, int call, unsigned largest) {
     unsigned start = begin_call(filter, call);
     load_argument(filter, 0);
@@ -147,7 +148,7 @@ static void deny_values(struct filter *filter, int call, unsigned argument, cons
     end_call(filter, start);
 }
 
-/* A process may ask to be killed when its parent ends, as workers do, but may not revoke that. */
+/* A process may ask to be killed when its parent ends, as workers do, but may not revoke it. */
 static void restrict_prctl(struct filter *filter) {
     unsigned start = begin_call(filter, SYS_prctl);
     load_argument(filter, 0);
@@ -163,7 +164,7 @@ static void restrict_prctl(struct filter *filter) {
 /* Allows threads and ordinary child processes: no namespaces, no CLONE_PARENT. */
 static void restrict_clone(struct filter *filter) {
     const uint32_t flags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_PARENT;
-    /* Its flags are in memory, which no filter sees. C libraries do with clone what they cannot do with this. */
+    /* clone3 passes its flags in memory, where a filter cannot see them. With ENOSYS, C libraries fall back to clone. */
     if_equal(filter, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     unsigned start = begin_call(filter, SYS_clone);
     load_argument(filter, 0);
@@ -184,7 +185,7 @@ static void restrict_times(struct filter *filter) {
     end_call(filter, start);
 }
 
-/* Landlock looks at what is emptied by its name, or on the way to being read, from its third version on. */
+/* Landlock covers truncation by path or through a readable descriptor from version 3 on. */
 static void restrict_truncation(struct filter *filter) {
     if_equal(filter, SYS_truncate, refusal);
     if_equal(filter, SYS_openat2, SECCOMP_RET_ERRNO | ENOSYS);
@@ -204,7 +205,7 @@ static void restrict_truncation(struct filter *filter) {
     }
 }
 
-/* Landlock keeps signals in from its sixth version on. Before, a process can signal itself and its group. */
+/* Landlock scopes signals from version 6 on. For older versions, a process may signal only itself and its group. */
 static void restrict_signals(struct filter *filter) {
     if_equal(filter, SYS_pidfd_open, refusal);
     if_equal(filter, SYS_pidfd_send_signal, refusal);
@@ -223,7 +224,7 @@ static void build(struct filter *filter, int landlock_version) {
     add(filter, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1));
     answer(filter, SECCOMP_RET_KILL_PROCESS);
     load(filter, offsetof(struct seccomp_data, nr));
-    /* System calls newer than this list, and the x32 numbers of x86-64. */
+    /* Deny system calls newer than this list, and the x32 numbers of x86-64. */
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, newest_call, 0, 1));
     answer(filter, SECCOMP_RET_ERRNO | ENOSYS);
     if (geteuid() == 0) deny(filter, denied_to_root, COUNT(denied_to_root));
@@ -252,7 +253,7 @@ int linux_deny_system_calls(int landlock_version) {
     if (filter.count > program_max) return -E2BIG;
     struct sock_fprog program = {.len = (unsigned short)filter.count, .filter = filter.code};
     long thread = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-    /* The number of a thread that has a filter of its own. */
+    /* The kernel returns the id of a thread whose filter differs. */
     if (thread > 0) return -EBUSY;
     return thread == 0 ? 0 : -errno;
 #endif

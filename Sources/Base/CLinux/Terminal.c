@@ -11,7 +11,7 @@ int linux_enter_raw_mode(int terminal, struct linux_terminal_mode *saved) {
     if (tcgetattr(terminal, &mode) != 0) return -errno;
     memcpy(saved->bytes, &mode, sizeof mode);
     cfmakeraw(&mode);
-    /* Others write to the terminal too and end their lines as usual. */
+    /* Keep output processing: other processes write to the terminal too and end lines with LF only. */
     mode.c_oflag |= OPOST;
     return tcsetattr(terminal, TCSADRAIN, &mode) == 0 ? 0 : -errno;
 }

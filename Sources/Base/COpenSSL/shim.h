@@ -3,7 +3,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-// Swift cannot call macros: each of these is one of OpenSSL's, under a name of ours.
+// OpenSSL macros as functions, because Swift cannot call macros.
 
 static inline int hearth_ssl_ctx_set_version_range(SSL_CTX *context, int lowest, int highest) {
     return SSL_CTX_set_min_proto_version(context, lowest) && SSL_CTX_set_max_proto_version(context, highest);

@@ -1,34 +1,34 @@
 import CLinux
 import Glibc
 
-/// A process that this one started, reaped by the loop when it ends.
+/// A child process. The loop reaps it when it ends.
 public final class ChildProcess {
-    /// What one of the child's descriptors is; their position in the list is the descriptor's number.
+    /// One descriptor of the child; the position in the list is its number.
     public enum Descriptor: Sendable {
         /// `/dev/null`.
         case null
-        /// The parent's descriptor of this number.
+        /// A descriptor of the parent.
         case inherit(Int32)
-        /// A Unix socket whose other end the parent gets as a stream, in the order asked for.
+        /// A Unix socket. The parent gets the other end as a stream, in the order requested.
         case socket
     }
 
-    /// What is to be started.
+    /// A program to start.
     public struct Command: Sendable {
         /// The program's file.
         public var program: String
-        /// The first one is what the program is called.
+        /// The arguments; the first one is the program's name.
         public var arguments: [String]
         /// The child's whole environment, `NAME=value`.
         public var environment: [String]
-        /// Where it begins; where this process stands, if nil.
+        /// The working directory; nil for that of this process.
         public var directory: String?
-        /// The only descriptors that it gets.
+        /// All descriptors of the child.
         public var descriptors: [Descriptor]
-        /// Whether it leads a session of its own, which no signal of a terminal reaches.
+        /// Whether the child starts a new session, so that signals of a terminal do not reach it.
         public var leadsSession: Bool
 
-        /// - Parameter program: `arguments[0]` where nil.
+        /// - Parameter program: the file to run; nil for `arguments[0]`.
         public init(
             program: String? = nil, arguments: [String], environment: [String], directory: String?, descriptors: [Descriptor],
             leadsSession: Bool = true
@@ -50,23 +50,23 @@ public final class ChildProcess {
         public var signal: Int
     }
 
-    /// How often a system that does not tell of the end is asked for it: kernels before 5.3, sandboxes, valgrind, no descriptor left.
+    /// Polling interval where the system cannot notify about the end: kernels before 5.3, sandboxes, valgrind, no free descriptor.
     private static let lookMilliseconds: UInt64 = 20
 
     private var poll: Poll?
     private var timer: Timer?
     private var descriptor: Int32 = -1
-    /// Called on the loop once the process was reaped, which is never before the loop's next turn.
+    /// Called on the loop once the process is reaped, at the earliest in the loop's next turn.
     public var exited: ((Ending) -> Void)?
 
     /// The process id.
     public private(set) var pid: Int32 = 0
-    /// The parent's ends of the sockets that were asked for.
+    /// The parent's ends of the requested sockets.
     public private(set) var sockets: [Stream] = []
     /// How it ended, once it has.
     public private(set) var ending: Ending?
 
-    /// Starts a program at once. The loop waits until it runs, which takes the kernel about a millisecond.
+    /// Starts a program synchronously. Blocks the loop for about a millisecond.
     ///
     /// - Throws: `LoopError`, for example `ENOENT` for a missing program or `EAGAIN` at the process limit.
     public convenience init(loop: EventLoop, _ command: Command) throws(LoopError) {
@@ -74,12 +74,12 @@ public final class ChildProcess {
         try self.init(loop: loop, spawn, spawn.run())
     }
 
-    /// Starts a program while the loop goes on. To be called on the loop.
+    /// Starts a program without blocking the loop. Call on the loop.
     ///
-    /// A thread of the process's pool starts it, which is there for as long as this process: a child that wants to end with the thread
-    /// that started it ends with the process.
+    /// A pool thread starts the program. Pool threads live as long as this process, so a child that dies with the thread that started it
+    /// dies with the process.
     ///
-    /// - Parameter completion: called on the loop, never before this has returned.
+    /// - Parameter completion: called on the loop, after this function has returned.
     public static func start(loop: EventLoop, _ command: Command, completion: @escaping (Result<ChildProcess, LoopError>) -> Void) {
         let completion = LoopBound(completion, loop: loop)
         do throws(LoopError) {
@@ -98,7 +98,7 @@ public final class ChildProcess {
 
     private init(loop: EventLoop, _ spawn: Spawn, _ spawned: Spawn.Outcome) throws(LoopError) {
         var own = spawn.own
-        // Until they are streams, the ends here are nobody's.
+        // Close the ends here that have not become streams.
         defer { for end in own + spawn.theirs { close(end) } }
         (pid, descriptor) = (spawned.pid, spawned.watch)
         try check(pid, "spawn", spawn.command.program)
@@ -149,14 +149,14 @@ public final class ChildProcess {
     }
 }
 
-/// A command with its sockets, ready for any thread.
+/// A command with its sockets, which any thread can start.
 private struct Spawn: Sendable {
     /// - pid: the process id, or a negated errno.
-    /// - watch: a descriptor that is readable once it has ended, -1 where the system has none such or none left.
+    /// - watch: a descriptor that is readable once the process has ended; -1 if there is none.
     typealias Outcome = (pid: Int32, watch: Int32)
 
     let command: ChildProcess.Command
-    /// The ends of its sockets: the parent's, which become streams, and the child's, which are to be closed here.
+    /// The ends of the sockets: the parent's, which become streams, and the child's, which are closed here.
     private(set) var own: [Int32] = []
     private(set) var theirs: [Int32] = []
     private var numbers: [Int32] = []

@@ -1,29 +1,28 @@
 import CLinux
 import Synchronization
 
-/// The process's limit of open files, and the share of it that is kept from connections: for databases, workers and files, and for
-/// telling further clients that there is no room.
+/// The process's limit of open files. A share of it is reserved: connections may not use it, so that databases, workers, files and refusals
+/// of further clients still get descriptors.
 public enum DescriptorLimit {
-    /// The highest limit asked for. Programs that loop over all descriptors up to their limit would take seconds.
+    /// The highest limit requested. Programs that loop over all descriptors up to the limit would take seconds.
     private static let most = 1 << 20
-    /// A process with a lower limit has none left for connections.
+    /// The least limit that a host starts with: a lower one leaves no descriptors for connections.
     public static let least = 128
     private static let limit = Atomic<Int>(.max)
-    /// The limit that holds; none before ``raise()``.
+    /// The limit in force; 0 before ``raise()``.
     public static var current: Int { limit.load(ordering: .relaxed) }
-    /// The number from which on descriptors are kept from connections; there is none before ``raise()``.
+    /// The first descriptor number of the reserved share.
     private static let firstKept = Atomic<Int32>(.max)
-    /// From this number on a connection is closed without a refusal.
+    /// From this number on a connection is closed without an answer.
     private static let firstForbidden = Atomic<Int32>(.max)
 
-    /// Raises the soft limit to the hard one. Programs that are built or run for developers get the limit that was there before;
-    /// workers have one of their own.
+    /// Raises the soft limit to the hard one. Builds and programs of developers run with the original limit; workers have their own.
     ///
-    /// - Returns: the limit that holds now.
+    /// - Returns: the limit in force.
     @discardableResult
     public static func raise() -> Int {
         let limit = linux_raise_open_files(most)
-        // Without an answer of the system none is known.
+        // The system reports no limit.
         guard limit > 0 else { return .max }
         Self.limit.store(limit, ordering: .relaxed)
         let kept = kept(of: limit)
@@ -32,7 +31,7 @@ public enum DescriptorLimit {
         return limit
     }
 
-    /// A third, within reason.
+    /// A third of the limit, between 64 and 4,096.
     static func kept(of limit: Int) -> Int { min(max(limit / 3, 64), 4096, limit) }
 
     /// The treatment of a new connection, by its descriptor.
@@ -44,7 +43,7 @@ public enum DescriptorLimit {
         case forbidden
     }
 
-    /// The kernel gives out the lowest number that is free, so that a number says how many are in use, whatever for.
+    /// The kernel assigns the lowest free number, so the number tells how many descriptors are in use.
     static func share(of descriptor: Int32) -> Share {
         if descriptor < firstKept.load(ordering: .relaxed) { return .usable }
         return descriptor < firstForbidden.load(ordering: .relaxed) ? .kept : .forbidden

@@ -2,17 +2,16 @@ import CLibuv
 import Glibc
 import Synchronization
 
-/// One thread's loop: sockets, timers, processes, and the Swift jobs that belong to them.
+/// The event loop of one thread: sockets, timers, processes, and Swift jobs.
 ///
-/// A turn of the loop is: due timers, what the kernel reported, then the turn's end. At the end the queued work runs, and
-/// every destination that was written to gets all of its bytes with one system call. Nothing here is shared between
-/// threads but ``post(_:)``, ``enqueue(_:)``, ``call(_:context:tag:)`` and ``stop()``; everything else, and every handle
-/// made on a loop, belongs to the loop's thread.
+/// A turn runs due timers, then events of the kernel, then the end of the turn: queued work runs, and each destination that was written to
+/// gets all of its bytes with one system call. Other threads may call only ``post(_:)``, ``enqueue(_:)``, ``call(_:context:tag:)`` and
+/// ``stop()``; all other functions, and every handle made on a loop, belong to the loop's thread.
 ///
-/// A loop is a `TaskExecutor` and a `SerialExecutor`: a task started with its preference, or an actor that names it, never
-/// leaves its thread.
+/// A loop is a `TaskExecutor` and a `SerialExecutor`: a task started with its preference, or an actor that names it, never leaves its
+/// thread.
 public final class EventLoop: @unchecked Sendable {
-    // Unchecked: what is not behind `mailbox` is touched on the loop's thread only, which `preconditionCurrent` guards.
+    // Unchecked: state outside `mailbox` is used only on the loop's thread, which `preconditionCurrent` checks.
 
     let handle: UnsafeMutablePointer<uv_loop_t>
     private var wakeUp: WakeUp?
@@ -20,8 +19,8 @@ public final class EventLoop: @unchecked Sendable {
     private let idleHandle: UnsafeMutablePointer<uv_idle_t>
     private let owner: Atomic<UInt>
     private let mailbox = Mutex<[LoopWork]>([])
-    /// Whether the loop looks into ``mailbox`` before it sleeps, so that a sender need not wake it. Changed with the mailbox locked only; the
-    /// loop reads it without.
+    /// Whether the loop checks ``mailbox`` before it sleeps, so that a sender need not wake it. Changed only under the mailbox lock; the
+    /// loop reads it without the lock.
     private let isSignalled = Atomic(false)
 
     private var queue: [LoopWork] = []
@@ -33,16 +32,16 @@ public final class EventLoop: @unchecked Sendable {
     private var turnNanoseconds: UInt64 = 0
     private var isOpen = false
 
-    /// What reads of this loop land in: a reader has it for the length of its callback.
+    /// The buffer for reads on this loop. A reader uses it during its callback.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
 
-    /// The piece of work that runs now. The memory is the loop's own until ``publishProgress(in:)``.
+    /// The progress of the current work. Owned by the loop until ``publishProgress(in:)``.
     private var progress: UnsafeMutablePointer<LoopProgress>
     private let ownProgress: UnsafeMutablePointer<LoopProgress>
-    /// The tag of the piece of work that runs now, 0 where it has none.
+    /// The tag of the current work, 0 if it has none.
     public var currentTag: UInt64 { progress.pointee.tag.load(ordering: .relaxed) }
 
-    /// A loop that belongs to no thread yet: the one that calls ``run()`` makes it its own.
+    /// A loop without a thread. The thread that calls ``run()`` becomes the loop's.
     ///
     /// - Throws: `LoopError` when the kernel refuses the descriptors that it needs.
     public init() throws(LoopError) {
@@ -96,18 +95,18 @@ public final class EventLoop: @unchecked Sendable {
         uv_run(handle, UV_RUN_DEFAULT)
     }
 
-    /// Runs one turn without waiting for anything, for tests that step a loop by hand.
+    /// Runs one turn without waiting. For tests that step a loop by hand.
     public func runOnce() {
         owner.store(UInt(pthread_self()), ordering: .releasing)
         uv_run(handle, UV_RUN_NOWAIT)
     }
 
-    /// Ends ``run()`` at the end of this turn. Can be called from any thread.
+    /// Ends ``run()`` at the end of this turn. Callable from any thread.
     public func stop() {
         post { uv_stop(self.handle) }
     }
 
-    /// Closes every handle that is left and gives back what the loop held. Does nothing for a loop that was never opened.
+    /// Closes the remaining handles and frees the loop's resources. Does nothing for a loop that was never opened.
     private func close() {
         guard isOpen else { return }
         isOpen = false
@@ -120,17 +119,17 @@ public final class EventLoop: @unchecked Sendable {
     /// Whether the caller is on the loop's thread.
     public var isCurrent: Bool { owner.load(ordering: .acquiring) == UInt(pthread_self()) }
 
-    /// Stops the program when the loop runs on another thread than the caller's.
+    /// Stops the program unless the caller is on the loop's thread.
     public func preconditionCurrent() {
         precondition(isCurrent || owner.load(ordering: .acquiring) == 0, "this belongs to another loop's thread")
     }
 
     // MARK: Work
 
-    /// Runs `work` on the loop, soon. Can be called from any thread.
+    /// Runs `work` on the loop. Callable from any thread.
     public func post(_ work: @escaping @Sendable () -> Void) { submit(.closure(work)) }
 
-    /// Runs a C function on the loop, soon. Can be called from any thread; while it runs, ``currentTag`` is `tag`.
+    /// Runs a C function on the loop, with ``currentTag`` set to `tag`. Callable from any thread.
     public func call(
         _ function: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Void, context: UnsafeMutableRawPointer?, tag: UInt64
     ) {
@@ -149,7 +148,7 @@ public final class EventLoop: @unchecked Sendable {
         if mustSignal { wakeUp?.signal() }
     }
 
-    /// Runs `work` once at the end of this turn, after what was written has left. On the loop's thread only.
+    /// Runs `work` once at the end of this turn, after pending writes. Call on the loop's thread.
     public func endOfTurn(_ work: @escaping () -> Void) { turnEndWork.append(work) }
 
     /// Runs `body` under `tag`, as ``call(_:context:tag:)`` does.
@@ -165,9 +164,9 @@ public final class EventLoop: @unchecked Sendable {
 
     func markDirty(_ stream: Stream) { dirtyStreams.append(stream) }
 
-    /// Takes what other threads have sent. Where there is nothing, the next sender signals, so that the loop may sleep.
+    /// Takes the work that other threads have sent. If there is none, the next sender signals, so that the loop may sleep.
     private func collectMail() {
-        // A sender that sets this after it was read here signals after that, which ends the sleep.
+        // A sender that sets this flag after the read signals afterwards, which ends the sleep.
         guard isSignalled.load(ordering: .relaxed) else { return }
         mailbox.withLock { mailbox in
             if mailbox.isEmpty {
@@ -183,10 +182,11 @@ public final class EventLoop: @unchecked Sendable {
 
     private var hasWork: Bool { !(queue.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty) }
 
-    /// The turn's end: queued work, then the sockets, then what waited for both; again while that made more of it or other threads sent more.
+    /// The end of a turn: queued work, then the sockets, then work that waited for both. Repeats while this creates more work or other
+    /// threads send more.
     private func endTurn() {
         var rounds = 0
-        // Work that always makes new work must not keep the sockets waiting.
+        // A bound, so that work which keeps creating work does not starve the sockets.
         while rounds < 16 {
             rounds += 1
             collectMail()
@@ -228,7 +228,7 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// An idle handle makes the next poll return at once, which is how a turn with work left over gets its successor.
+    /// An idle handle makes the next poll return at once, so that a turn with remaining work is followed by another.
     private func setIdling(_ wanted: Bool) {
         guard wanted != isIdling else { return }
         isIdling = wanted
@@ -240,20 +240,33 @@ public final class EventLoop: @unchecked Sendable {
     /// The loop's clock in milliseconds, read once a turn.
     public var nowMilliseconds: UInt64 { uv_now(handle) }
 
-    /// The time of this turn in nanoseconds of `CLOCK_MONOTONIC`, read when a turn first asks for it.
+    /// The time of this turn in nanoseconds of `CLOCK_MONOTONIC`, read on first use in a turn.
     public var nowNanoseconds: UInt64 {
         if turnNanoseconds == 0 { turnNanoseconds = uv_hrtime() }
         return turnNanoseconds
     }
 
-    /// Nanoseconds of `CLOCK_MONOTONIC`, which host and workers share.
+    /// Nanoseconds of `CLOCK_MONOTONIC`. Host and workers share this clock.
     public static func monotonicNanoseconds() -> UInt64 { uv_hrtime() }
 }
 
 /// One piece of work for a loop, small enough to queue without an allocation.
-// Unchecked: the context pointer is never read here, only handed back to its function, once, on the loop's thread.
+/// Unchecked: the context pointer is only passed to its function, once, on the loop's thread.
 enum LoopWork: @unchecked Sendable {
     case job(UnownedJob)
     case closure(@Sendable () -> Void)
     case function(@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?, UInt64)
+}
+
+extension EventLoop: TaskExecutor, SerialExecutor {
+    /// Takes a Swift concurrency job. It runs at the end of the current turn, on this loop's thread.
+    public func enqueue(_ job: consuming ExecutorJob) { submit(.job(UnownedJob(job))) }
+
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+
+    public func checkIsolated() { preconditionCurrent() }
+
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }

@@ -2,17 +2,17 @@ import CLibuv
 import CLinux
 import Glibc
 
-/// A listening TCP socket: hands every accepted connection to its owner.
+/// A listening TCP socket that hands each accepted connection to its owner.
 ///
-/// Where the process has no descriptor left, a connection is accepted with one that is held for this; its owner is told by
-/// ``Stream/isSurplus`` to refuse it. Until there is a descriptor to hold again, further connections wait in the kernel.
+/// When the process has no free descriptor, the listener accepts a connection with a reserve descriptor; ``Stream/isSurplus`` tells the
+/// owner to refuse it. Further connections wait in the kernel until a new reserve descriptor can be opened.
 public final class Listener {
     private let loop: EventLoop
     private let descriptor: Int32
     private let accept: (Stream) -> Void
     private var poll: Poll?
     private var retry: Timer?
-    /// A descriptor held in reserve; -1 for none.
+    /// The reserve descriptor; -1 for none.
     private var held: Int32 = -1
     private var isClosed = false
 
@@ -20,16 +20,16 @@ public final class Listener {
     private static let turnMax = 256
     private static let retryMilliseconds: UInt64 = 50
 
-    /// The port that it listens on, the kernel's choice where 0 was asked for.
+    /// The port; chosen by the kernel if 0 was requested.
     public let port: Int
-    /// Called on the loop when connections have to wait because the kernel refuses to hand them out.
+    /// Called on the loop when the kernel refuses to accept and connections have to wait.
     public var failed: ((LoopError) -> Void)?
 
     /// Listens on `host` and `port`.
     ///
     /// - Parameters:
-    ///   - reusePort: lets another listener of the same user share the port; the kernel spreads connections over them.
-    ///     Several loops serve one port that way.
+    ///   - reusePort: lets other listeners of the same user share the port, so that several loops can serve it; the kernel distributes the
+    ///     connections.
     ///   - accept: gets each connection, on the loop.
     /// - Throws: `LoopError`, for example `EADDRINUSE`.
     public static func tcp(
@@ -39,7 +39,7 @@ public final class Listener {
         return try Listener(loop: loop, adopting: socket.descriptor, name: socket.name, backlog: backlog, accept: accept)
     }
 
-    /// Listens on a bound socket that was handed over; it becomes the listener's, also when this fails.
+    /// Listens on a bound socket. The listener owns it, even when this throws.
     public init(
         loop: EventLoop, adopting descriptor: Int32, name: String, backlog: Int = 1024, accept: @escaping (Stream) -> Void
     ) throws(LoopError) {
@@ -47,7 +47,7 @@ public final class Listener {
         self.accept = accept
         self.descriptor = descriptor
         port = SocketAddress.localPort(of: descriptor)
-        // Errors from here on end in `deinit`, which closes the descriptor.
+        // From here on `deinit` closes the descriptor when an error is thrown.
         if listen(descriptor, Int32(backlog)) != 0 { throw LoopError(code: -errno, operation: "listen", subject: name) }
         let poll = try Poll(loop: loop, descriptor: descriptor) { [unowned self] _ in acceptWaiting() }
         self.poll = poll
@@ -57,7 +57,7 @@ public final class Listener {
 
     deinit { close() }
 
-    /// Accepts no more connections. What is accepted stays open.
+    /// Stops accepting. Accepted connections stay open.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -83,7 +83,7 @@ public final class Listener {
             }
             switch -result {
             case EAGAIN: return
-            // The client has gone while it waited; accept(2) tells errors of its network here, too.
+            // The client left while it waited; accept(2) also reports network errors of the connection.
             case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH: continue
             default: return pause(LoopError(code: result, operation: "accept", subject: "\(port)"))
             }
@@ -92,14 +92,14 @@ public final class Listener {
 
     private func take(_ connection: Int32, isSurplus: Bool = false) {
         let share = isSurplus ? .kept : DescriptorLimit.share(of: connection)
-        // One that cannot be watched is closed, and its client comes again.
+        // A connection that cannot be watched is closed; its client may retry.
         guard let stream = try? Stream.adopting(connection: connection, loop: loop) else { return }
         stream.sendsAtOnce()
         stream.surplus = share
         accept(stream)
     }
 
-    /// Accepts a connection in the place of the held descriptor.
+    /// Accepts a connection with the reserve descriptor.
     private func acceptWithHeld() -> Int32 {
         Glibc.close(held)
         held = -1
@@ -113,7 +113,7 @@ public final class Listener {
         if held < 0, !isClosed { held = open("/dev/null", O_RDONLY | O_CLOEXEC) }
     }
 
-    /// Leaves connections in the kernel for a moment.
+    /// Stops accepting for a moment; connections wait in the kernel.
     private func pause(_ error: LoopError) {
         failed?(error)
         try? poll?.watch([])

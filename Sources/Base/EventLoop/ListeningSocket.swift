@@ -1,23 +1,23 @@
 import CLibuv
 import Glibc
 
-/// A socket that listens already, made by somebody else: a service manager, or the host that this one takes over from.
+/// A socket that another process has opened for listening: a service manager, or the host that this one replaces.
 public struct ListeningSocket: Sendable {
-    /// Its descriptor, which is the holder's to close.
+    /// Its descriptor. The holder closes it.
     public let descriptor: Int32
     /// The numeric address that it listens on.
     public let host: String
     /// The port that it listens on.
     public let port: Int
-    /// Whether it shares its port with others, one for each loop.
+    /// Whether several sockets share the port, one for each loop.
     public let sharesPort: Bool
 
     /// Host and port, for example `127.0.0.1:5001`.
     public var name: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Takes a descriptor over; programs that are started from here on do not inherit it.
+    /// Takes a descriptor over and marks it close-on-exec.
     ///
-    /// - Throws: `LoopError`: `EINVAL` for what is not a listening TCP socket, `EBADF` for what is not open.
+    /// - Throws: `LoopError`: `EINVAL` if it is not a listening TCP socket, `EBADF` if it is not open.
     public init(descriptor: Int32) throws(LoopError) {
         let subject = "descriptor \(descriptor)"
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw LoopError(code: -errno, operation: "listen", subject: subject) }
@@ -37,8 +37,8 @@ public struct ListeningSocket: Sendable {
 
     /// Listens on `host` and `port`. Connections wait in the kernel until a ``Listener`` accepts them.
     ///
-    /// - Parameter reusePort: lets another socket of the same user share the port; the kernel spreads connections over them.
-    ///   Several loops serve one port that way.
+    /// - Parameter reusePort: lets other sockets of the same user share the port, so that several loops can serve it; the kernel
+    ///   distributes the connections.
     /// - Throws: `LoopError`, for example `EADDRINUSE`.
     public static func tcp(host: String, port: Int, backlog: Int = 1024, reusePort: Bool = false) throws(LoopError) -> ListeningSocket {
         let name = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -61,7 +61,7 @@ public struct ListeningSocket: Sendable {
         }
     }
 
-    /// Another descriptor of the same socket, which is not inherited either.
+    /// Duplicates the descriptor, with close-on-exec.
     ///
     /// - Throws: `LoopError` when there is no descriptor left.
     public func duplicate() throws(LoopError) -> Int32 {
@@ -76,8 +76,8 @@ public struct ListeningSocket: Sendable {
         return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
     }
 
-    /// The sockets that a service manager has handed over with the `LISTEN_FDS` protocol (sd_listen_fds(3)); none where the variables
-    /// are absent or meant for another process. Takes the variables away, so that no other process believes them to be its own.
+    /// The sockets that a service manager passes with the `LISTEN_FDS` protocol (sd_listen_fds(3)); none if the variables are missing or
+    /// name another process. Unsets the variables, so that child processes do not use them.
     ///
     /// - Throws: `LoopError` for a descriptor that cannot be listened on.
     public static func fromServiceManager() throws(LoopError) -> [ListeningSocket] {
@@ -94,7 +94,7 @@ public struct ListeningSocket: Sendable {
 }
 
 extension ListeningSocket {
-    /// The sockets of `all` that a loop listens on: one of its own where there is one for each loop, else all of them.
+    /// The sockets of `all` that a loop listens on: its own where there is one for each loop, otherwise all of them.
     public static func share(of all: [ListeningSocket], forLoop index: Int, of loops: Int) -> [ListeningSocket] {
         all.count == loops && all.allSatisfy(\.sharesPort) ? [all[index]] : all
     }

@@ -1,26 +1,26 @@
 import CLibuv
 import Glibc
 
-/// What libuv answered when something failed: its number, its name for it and its text.
+/// An error of libuv: its number, name and text.
 public struct LoopError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// libuv's number: a negated errno, or one of libuv's own below -3000.
+    /// The error number: a negated errno, or one of libuv's own below -3000.
     public let code: Int32
-    /// What was tried: `bind`, `spawn`, `read`, ...
+    /// The operation that failed: `bind`, `spawn`, `read`, ...
     public let operation: String
-    /// What it was tried on: an address, a path; empty where there is nothing to name.
+    /// The object of the operation: an address or a path; empty if there is none.
     public let subject: String
 
-    /// What libuv's number `code` stands for, with what was tried and on what.
+    /// An error with libuv's number `code`, the operation and its object.
     public init(code: Int32, operation: String, subject: String = "") {
         self.code = code
         self.operation = operation
         self.subject = subject
     }
 
-    /// libuv's name, for example `EADDRINUSE`; the number of an error that libuv does not know.
+    /// libuv's name, for example `EADDRINUSE`; the number for an error that libuv does not know.
     public var name: String { isKnown ? String(cString: uv_err_name(code)) : "errno \(-code)" }
 
-    /// libuv's text, for example `address already in use`, else the system's.
+    /// libuv's text, for example `address already in use`; otherwise the system's.
     public var message: String { isKnown ? String(cString: uv_strerror(code)) : String(cString: strerror(-code)) }
 
     private var isKnown: Bool {
@@ -33,11 +33,11 @@ public struct LoopError: Error, Equatable, Sendable, CustomStringConvertible {
         subject.isEmpty ? "\(operation): \(message) (\(name))" : "\(operation) \(subject): \(message) (\(name))"
     }
 
-    /// Whether an end of file was reached, which is how libuv reports a peer that has finished.
+    /// Whether the error is libuv's report that the peer has finished (end of file).
     public var isEndOfFile: Bool { code == UV_EOF.rawValue }
 }
 
-/// Throws what `code` stands for when it is negative, as every libuv function that can fail returns.
+/// Throws if `code`, the result of a libuv function, is negative.
 @inline(__always)
 func check(_ code: Int32, _ operation: String, _ subject: @autoclosure () -> String = "") throws(LoopError) {
     if code < 0 { throw LoopError(code: code, operation: operation, subject: subject()) }

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// The piece of work that a loop runs now. In shared memory, another process sees where a loop hangs.
+/// The work that a loop runs at this moment. In shared memory it shows another process where a loop hangs.
 ///
 /// The loop's thread writes with plain stores; any thread or process may read.
 public struct LoopProgress: ~Copyable {
-    /// The tag of the work that runs now; 0 where it has none, or nothing runs.
+    /// The tag of the current work; 0 if it has none or nothing runs.
     public let tag = Atomic<UInt64>(0)
-    /// How often tagged work was begun. While this and ``depth`` stay the same and ``depth`` is not 0, one piece of work has not returned.
+    /// Number of tagged pieces of work that were started. While this and ``depth`` do not change and ``depth`` is not 0, one piece of work
+    /// has not returned.
     public let entries = Atomic<UInt64>(0)
-    /// How many pieces of work run within each other; 0 while the loop waits or does work of its own.
+    /// Nesting depth of the current work; 0 while the loop waits or does internal work.
     public let depth = Atomic<UInt64>(0)
 
-    /// Nothing runs.
+    /// Progress of a loop that runs nothing.
     public init() {}
 
     @inline(__always)
@@ -25,5 +26,40 @@ public struct LoopProgress: ~Copyable {
     func leave(to outer: UInt64) {
         tag.store(outer, ordering: .relaxed)
         depth.store(depth.load(ordering: .relaxed) &- 1, ordering: .relaxed)
+    }
+}
+
+/// Reports to the service manager that the loops turn, twice in each watchdog period. The report is withheld while a loop does not turn;
+/// the manager then ends the process. Belongs to the home loop.
+public final class Watchdog {
+    private let manager: ServiceManager
+    private let home: EventLoop
+    private let others: [EventLoop]
+    private var timer: Timer?
+    /// The number of loops that have not answered yet.
+    private var missing = 0
+
+    /// Nil if the manager does not watch the service.
+    ///
+    /// - Parameter others: the loops besides the home loop.
+    public init?(_ manager: ServiceManager, home: EventLoop, others: [EventLoop]) {
+        guard let period = manager.watchdogMicroseconds else { return nil }
+        self.manager = manager
+        self.home = home
+        self.others = others
+        let timer = Timer(loop: home) { [unowned self] in tick() }
+        let milliseconds = max(period / 2000, 1)
+        timer.start(afterMilliseconds: 0, repeatMilliseconds: milliseconds)
+        self.timer = timer
+    }
+
+    private func tick() {
+        guard missing == 0 else { return }
+        manager.notify("WATCHDOG=1")
+        missing = others.count
+        let reference = LoopBound(self, loop: home)
+        for loop in others {
+            loop.post { [home] in home.post { reference.value.missing -= 1 } }
+        }
     }
 }

@@ -1,13 +1,13 @@
 public import Glibc
 import Synchronization
 
-/// A loop on a thread of its own, for sharding connections and for tests.
+/// A loop with its own thread, for sharding connections and for tests.
 public final class LoopThread: Sendable {
     /// The loop that the thread runs.
     public let loop: EventLoop
     private let thread: Mutex<pthread_t?>
 
-    /// Starts the thread; its loop runs until ``join()``.
+    /// Starts the thread. Its loop runs until ``join()``.
     ///
     /// - Throws: `LoopError` when there is no memory or descriptor for another loop.
     public init() throws(LoopError) {
@@ -43,11 +43,11 @@ public final class LoopThread: Sendable {
     }
 }
 
-/// Which thread gets the process's signals: the main one. What is blocked by all of them waits, also through `execv`.
+/// Signal masks of threads. Only the main thread takes signals; a signal that all threads block stays pending, even across `execv`.
 public enum ThreadSignals {
-    /// Keeps every signal from the calling thread, and from those that it starts.
+    /// Blocks every signal in the calling thread and in threads that it starts.
     ///
-    /// - Returns: what was kept from it before.
+    /// - Returns: the previous mask.
     @discardableResult
     public static func block() -> sigset_t {
         var set = sigset_t()
@@ -57,7 +57,7 @@ public enum ThreadSignals {
         return before
     }
 
-    /// Keeps these signals from the calling thread, and from those that it starts.
+    /// Blocks these signals in the calling thread and in threads that it starts.
     public static func block(_ numbers: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)
@@ -65,7 +65,7 @@ public enum ThreadSignals {
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Goes back to what ``block()`` returned.
+    /// Restores the mask that ``block()`` returned.
     public static func restore(_ before: sigset_t) {
         var set = before
         pthread_sigmask(SIG_SETMASK, &set, nil)

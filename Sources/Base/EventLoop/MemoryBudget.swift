@@ -2,10 +2,10 @@ import CLibuv
 import Glibc
 import Synchronization
 
-/// The memory that a host holds for others: requests on their way in, answers that wait to be read, what plugins ask of services.
+/// The memory that a host holds for clients and plugins: incoming requests, unread answers, calls of services.
 ///
-/// Each purpose has a part of its own, so that too much of one leaves room for the others. Within the parts one client, or one
-/// plugin, has a share. Shared by all threads; small things, and what the kernel takes at once, are not counted.
+/// Each purpose has its own part, so that one purpose cannot exhaust the others. Each client or plugin has a share of a part. Shared by all
+/// threads. Small amounts, and data that the kernel takes at once, are not counted.
 public final class MemoryBudget: Sendable {
     /// Data that clients send: bodies, and calls that wait for an instance. Half of the budget.
     public let requests: MemoryPart
@@ -13,7 +13,7 @@ public final class MemoryBudget: Sendable {
     public let answers: MemoryPart
     /// Payloads between plugins and services. A quarter.
     public let services: MemoryPart
-    /// The share of one client in requests and answers.
+    /// The share of one client in requests and in answers.
     private let clientBytesMax: Int
     /// The share of one plugin in services.
     private let pluginBytesMax: Int
@@ -23,7 +23,7 @@ public final class MemoryBudget: Sendable {
         weak var share: MemoryShare?
     }
 
-    /// - Parameter bytesMax: of everything together.
+    /// - Parameter bytesMax: the whole budget.
     public init(bytesMax: Int) {
         requests = MemoryPart("requests", bytesMax / 2)
         answers = MemoryPart("answers", bytesMax / 4)
@@ -35,12 +35,12 @@ public final class MemoryBudget: Sendable {
     /// Every part, for the metrics.
     public var parts: [MemoryPart] { [requests, answers, services] }
 
-    /// The share of a client; all of its connections have the same one.
+    /// The share of a client, common to all of its connections.
     ///
     /// - Parameter client: as ``NetworkAddress/customer``.
     public func share(ofClient client: NetworkAddress) -> MemoryShare { share("client \(client.bits)", clientBytesMax) }
 
-    /// The share of a plugin; all of its instances have the same one.
+    /// The share of a plugin, common to all of its instances.
     public func share(ofPlugin name: String) -> MemoryShare { share("plugin \(name)", pluginBytesMax) }
 
     private func share(_ key: String, _ bytesMax: Int) -> MemoryShare {
@@ -53,7 +53,7 @@ public final class MemoryBudget: Sendable {
     }
 
     private func forget(_ key: String) {
-        // Another one of this name may have come meanwhile. This may be its last owner, whose end comes here again: not under the lock.
+        // Another share of this name may exist by now. Releasing the last reference runs this again, so do not release it under the lock.
         _ = shares.withLock { shares in
             let other = shares[key]?.share
             if other == nil { shares[key] = nil }
@@ -61,8 +61,7 @@ public final class MemoryBudget: Sendable {
         }
     }
 
-    /// What a host may hold where nobody says otherwise: an eighth of the memory of the machine, or of the control group that the
-    /// process is in; from 64 to 512 MiB.
+    /// The default budget: an eighth of the memory of the machine, or of the process's control group; between 64 and 512 MiB.
     public static var standardBytes: Int {
         let limit = uv_get_constrained_memory()
         let machine = uv_get_total_memory()
@@ -79,7 +78,7 @@ public final class MemoryPart: Sendable {
     public let bytesMax: Int
     fileprivate let used = Atomic(0)
     fileprivate let refused = Atomic(0)
-    /// Whether one charge has more than the part, or a share, allows.
+    /// Whether one charge exceeds the part or its share.
     fileprivate let isExceeded = Atomic(false)
 
     fileprivate init(_ name: String, _ bytesMax: Int) {
@@ -87,13 +86,13 @@ public final class MemoryPart: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// How much is held.
+    /// Bytes held.
     public var bytes: Int { used.load(ordering: .relaxed) }
-    /// How often something found no room.
+    /// Number of refused charges.
     public var refusals: Int { refused.load(ordering: .relaxed) }
-    /// Whether nothing more fits.
+    /// Whether the part is full.
     public var isFull: Bool { bytes >= bytesMax }
-    /// Whether three quarters are used: slow clients get shorter deadlines.
+    /// Whether three quarters are used. Slow clients get shorter deadlines then.
     public var isShort: Bool { bytes >= bytesMax / 4 * 3 }
 }
 
@@ -111,17 +110,17 @@ public final class MemoryShare: Sendable {
 
     deinit { ended() }
 
-    /// How much is held.
+    /// Bytes held.
     public var bytes: Int { used.load(ordering: .relaxed) }
-    /// Whether nothing more fits.
+    /// Whether the share is full.
     public var isFull: Bool { bytes >= bytesMax }
 }
 
 /// Counts held bytes in a part of the budget and in a share, until it is destroyed.
 ///
-/// Any thread may destroy it; only its owner changes it.
+/// Only its owner changes it; any thread may destroy it.
 public struct MemoryCharge: ~Copyable {
-    /// Whether there is room.
+    /// Result of a request for more bytes.
     public enum Grant: Sendable {
         case granted
         /// The client or plugin has used up its share.
@@ -132,18 +131,18 @@ public struct MemoryCharge: ~Copyable {
 
     private let part: MemoryPart?
     private let share: MemoryShare?
-    /// How much is counted.
+    /// Bytes counted.
     public private(set) var bytes = 0
-    /// Whether it is the one that may exceed the part.
+    /// Whether this charge is the one that may exceed the part.
     private var exceeds = false
 
-    /// A charge that never counts anything.
+    /// A charge that counts nothing.
     public init() {
         part = nil
         share = nil
     }
 
-    /// Counts nothing yet.
+    /// A charge of 0 bytes.
     public init(_ part: MemoryPart, _ share: MemoryShare?) {
         self.part = part
         self.share = share
@@ -156,27 +155,27 @@ public struct MemoryCharge: ~Copyable {
         if exceeds { part.isExceeded.store(false, ordering: .releasing) }
     }
 
-    /// Whether it counts anything at all.
+    /// Whether it belongs to a part.
     public var isBound: Bool { part != nil }
 
-    /// How much it may come to now; no more than four times the part where it is the one that may have more than there is room for.
+    /// The most bytes that the charge may have now; up to four times the part for the charge that may exceed it.
     ///
-    /// - Parameter mayExceed: whether it should be that one.
+    /// - Parameter mayExceed: whether to apply for being that charge.
     public func room(mayExceed: Bool) -> Int {
         guard let part else { return .max }
         if mayExceed, exceeds || !part.isExceeded.load(ordering: .relaxed) { return min(part.bytesMax, .max / 4) * 4 }
         return max(0, min(part.bytesMax - part.bytes, share.map { $0.bytesMax - $0.bytes } ?? .max) + bytes)
     }
 
-    /// Whether less than half of its usual room is left.
+    /// Whether less than half of its usual capacity is left.
     public var isShort: Bool {
         guard let part else { return false }
         return room(mayExceed: false) < min(part.bytesMax, share?.bytesMax ?? .max) / 2
     }
 
-    /// Counts `wanted` bytes where there is room for what is missing to them; else nothing changes.
+    /// Raises the charge to `wanted` bytes if they fit; otherwise changes nothing.
     ///
-    /// One charge of a part at a time may have more than there is room for: the largest body of all must get in.
+    /// One charge of a part at a time may exceed the limits, so that the largest allowed body can be received.
     public mutating func grow(to wanted: Int) -> Grant {
         guard let part, wanted > bytes else { return .granted }
         if exceeds {
@@ -198,7 +197,7 @@ public struct MemoryCharge: ~Copyable {
         return grant
     }
 
-    /// Counts `wanted` bytes that are there already, whether or not there is room.
+    /// Sets the charge to `wanted` bytes that exist already, whether or not they fit.
     public mutating func set(to wanted: Int) {
         guard let part, wanted != bytes else { return }
         part.used.add(wanted - bytes, ordering: .relaxed)
@@ -215,13 +214,13 @@ public struct MemoryCharge: ~Copyable {
 public final class MemoryHold {
     private var charge: MemoryCharge
 
-    /// Counts `bytes` that are there already.
+    /// Counts `bytes` that exist already.
     public init(_ part: MemoryPart, _ share: MemoryShare?, bytes: Int) {
         charge = MemoryCharge(part, share)
         charge.set(to: bytes)
     }
 
-    /// How much is counted.
+    /// Bytes counted.
     public var bytes: Int { charge.bytes }
 
     /// As ``MemoryCharge/grow(to:)``.

@@ -1,38 +1,38 @@
 import CLinux
 import Glibc
 
-/// Messages to and from another process on this machine, each whole or not at all, with open descriptors where they carry some.
+/// Exchanges messages with another process on this machine. Each message arrives whole or not at all and can carry open descriptors.
 ///
-/// Belongs to its loop. Ends with its owner.
+/// Belongs to its loop. Closes when it is released.
 public final class MessageChannel {
     /// A message.
     public struct Message {
-        /// What it says.
+        /// The content.
         public var bytes: [UInt8]
-        /// What came with it; the receiver's to close.
+        /// The descriptors that came with it. The receiver closes them.
         public var descriptors: [Int32]
 
-        /// A message as the other end gets it.
+        /// A message, as received.
         public init(_ bytes: [UInt8], descriptors: [Int32] = []) {
             self.bytes = bytes
             self.descriptors = descriptors
         }
     }
 
-    /// A longer message cannot be sent.
+    /// The longest message that can be sent.
     public static let messageBytesMax = 192 * 1024
 
     private let descriptor: Int32
     private var poll: Poll?
-    /// What the kernel has not taken yet; the descriptors are copies.
+    /// Messages that the kernel has not taken yet; the descriptors are duplicates.
     private var waiting: [Message] = []
     private var isClosed = false
     private var retry: Timer?
     private var room = [UInt8](repeating: 0, count: MessageChannel.messageBytesMax)
-    /// Gets each message; nil for the end: the peer has gone.
+    /// Gets each message; nil for the end of the channel.
     public var received: ((Message?) -> Void)?
 
-    /// Takes over one end of a pair of sockets.
+    /// Takes over one end of a socket pair.
     ///
     /// - Throws: `LoopError` for a descriptor that cannot be watched.
     public init(loop: EventLoop, adopting descriptor: Int32) throws(LoopError) {
@@ -56,7 +56,7 @@ public final class MessageChannel {
 
     deinit { close() }
 
-    /// Ends it; the peer hears that once it has read what was sent.
+    /// Closes the channel. The peer notices after it has read what was sent.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -69,7 +69,7 @@ public final class MessageChannel {
         Glibc.close(descriptor)
     }
 
-    /// Sends a message. The descriptors stay the caller's, who may close them when this returns.
+    /// Sends a message. The caller keeps the descriptors and may close them when this returns.
     public func send(_ bytes: [UInt8], descriptors: [Int32] = []) {
         guard !isClosed else { return }
         if waiting.isEmpty, tries(bytes, descriptors) { return }
@@ -77,19 +77,19 @@ public final class MessageChannel {
         watch()
     }
 
-    /// Whether everything has left.
+    /// Whether all messages have been sent.
     public var isFlushed: Bool { waiting.isEmpty }
 
-    /// - Returns: false where it has to wait.
+    /// - Returns: false if the message has to wait.
     private func tries(_ bytes: [UInt8], _ descriptors: [Int32]) -> Bool {
         let sent = linux_send_descriptors(descriptor, bytes, bytes.count, descriptors, descriptors.count)
         switch Int32(sent) {
         case -EAGAIN, -ENOBUFS, -ENOMEM, -EINTR: return false
         case -ETOOMANYREFS:
-            // The user has too many descriptors on their way; that the peer takes some is not told.
+            // Too many descriptors of this user are in flight; there is no notification when the peer takes some, so retry soon.
             retry?.start(afterMilliseconds: 2)
             return false
-        // Whatever else is wrong, the end of the channel tells it.
+        // Any other error also ends the channel, which is reported there.
         default: return true
         }
     }
@@ -104,7 +104,7 @@ public final class MessageChannel {
     }
 
     private func watch() {
-        // A watch that fails is told as the end.
+        // A watch that fails is reported as the end of the channel.
         do throws(LoopError) { try poll?.watch(waiting.isEmpty || retry?.isRunning == true ? .readable : [.readable, .writable]) } catch { end() }
     }
 

@@ -1,19 +1,19 @@
 import CLibuv
 import Glibc
 
-/// The service manager that started this process, as far as it wants to be told how things go: the protocol of sd_notify(3).
+/// The service manager that started this process, which gets notifications by the protocol of sd_notify(3).
 ///
-/// Can be used from every thread. What cannot be sent is lost: a service does not fail because its manager does not listen.
+/// Thread-safe. Notifications that cannot be sent are dropped.
 public struct ServiceManager: Sendable {
     /// Opened at the start, so that a host without free descriptors can still report that it is alive; -1 for none. Never closed.
     private let descriptor: Int32
     private let address: sockaddr_un
     private let length: socklen_t
-    /// How often it wants to hear that the service is alive, in microseconds; nil where it does not watch.
+    /// The watchdog period in microseconds; nil if the manager does not watch.
     public let watchdogMicroseconds: UInt64?
 
-    /// Who is named by `NOTIFY_SOCKET`, a path or an abstract name behind `@`; nil where nobody is. Takes the variables away, so that
-    /// no other process speaks in this one's name.
+    /// The manager that `NOTIFY_SOCKET` names, by a path or by an abstract name after `@`; nil if there is none. Unsets the variables, so
+    /// that child processes do not notify it.
     public static func fromEnvironment() -> ServiceManager? {
         defer { for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) } }
         guard let path = variable("NOTIFY_SOCKET") else { return nil }
@@ -22,14 +22,14 @@ public struct ServiceManager: Sendable {
         return ServiceManager(path: path, watchdogMicroseconds: watchdog.flatMap { $0 > 0 ? $0 : nil })
     }
 
-    /// - Parameter path: a path, or an abstract name behind `@`; nil for what is neither or too long.
+    /// - Parameter path: a path, or an abstract name after `@`. The result is nil if it is neither or too long.
     public init?(path: String, watchdogMicroseconds: UInt64?) {
         var bytes = Array(path.utf8)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let room = MemoryLayout.size(ofValue: address.sun_path)
         guard bytes.count > 1, bytes.count < room, bytes[0] == UInt8(ascii: "/") || bytes[0] == UInt8(ascii: "@") else { return nil }
-        // A path ends with a zero, an abstract name begins with one.
+        // A path ends with a zero byte; an abstract name begins with one.
         if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 } else { bytes.append(0) }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         self.address = address
@@ -41,12 +41,12 @@ public struct ServiceManager: Sendable {
 
     private let path: String
 
-    /// What another process of the same service needs in its environment to speak to the same manager.
+    /// The environment variables by which another process of the same service can notify the manager.
     public var environment: [String] {
         ["NOTIFY_SOCKET=\(path)"] + (watchdogMicroseconds.map { ["WATCHDOG_USEC=\($0)"] } ?? [])
     }
 
-    /// Tells it all of `states`, each `NAME=value`, at once.
+    /// Sends all `states`, each `NAME=value`, in one message.
     public func notify(_ states: String...) {
         let text = Array(states.joined(separator: "\n").utf8)
         guard descriptor >= 0 else { return }

@@ -2,7 +2,7 @@ import HearthBytes
 import CLibuv
 
 extension Stream {
-    /// Starts, or goes on after ``pauseReading()``: bytes come to the handler as they arrive.
+    /// Starts or resumes reading: the handler gets bytes as they arrive.
     public func startReading() {
         guard state != .closed, !isReading else { return }
         isReading = true
@@ -20,14 +20,14 @@ extension Stream {
         if code < 0 { fail(LoopError(code: code, operation: "read")) }
     }
 
-    /// Leaves what arrives in the kernel, which slows the peer down.
+    /// Stops reading. Data stays in the kernel, which slows the peer down.
     public func pauseReading() {
         guard state != .closed, isReading else { return }
         isReading = false
         uv_read_stop(handle)
     }
 
-    /// The same as ``startReading()``, for readers of the code.
+    /// The same as ``startReading()``, named for the call site.
     public func resumeReading() { startReading() }
 
     private func didRead(_ count: Int) {
@@ -57,7 +57,7 @@ extension Stream {
         do throws(TLSError) {
             try tls.receive(bytes, plaintext: &plaintext)
         } catch {
-            // The alert that says why leaves first.
+            // Send the alert that gives the reason first.
             queueFlush()
             flush()
             fail(LoopError(code: UV_EPROTO.rawValue, operation: "TLS", subject: error.description))
@@ -68,7 +68,7 @@ extension Stream {
         if tls.isPeerClosed, state != .closed { handler?.streamDidEnd(self) }
     }
 
-    /// Speaks TLS as the server from here on. Called before the first byte is read or written.
+    /// Starts TLS as the server. Call before the first byte is read or written.
     ///
     /// - Throws: `TLSError` when OpenSSL has no memory for a session.
     public func startTLS(_ context: TLSContext) throws(TLSError) {

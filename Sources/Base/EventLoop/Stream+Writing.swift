@@ -2,25 +2,25 @@ import HearthBytes
 import CLibuv
 
 extension Stream {
-    /// Queues `bytes`; they leave at the end of the turn.
+    /// Queues `bytes`, which are sent at the end of the turn.
     public func write(_ bytes: Span<UInt8>) {
         outbox.append(bytes)
         queueFlush()
     }
 
-    /// Queues `bytes`; they leave at the end of the turn.
+    /// Queues `bytes`, which are sent at the end of the turn.
     public func write(_ bytes: [UInt8]) {
         outbox.append(bytes)
         queueFlush()
     }
 
-    /// Queues `text`; it leaves at the end of the turn.
+    /// Queues `text`, which is sent at the end of the turn.
     public func write(_ text: StaticString) {
         outbox.append(text)
         queueFlush()
     }
 
-    /// Lets what is in ``outbox`` leave at the end of the turn.
+    /// Sends the contents of ``outbox`` at the end of the turn.
     @inline(__always)
     public func queueFlush() {
         guard !isDirty else { return }
@@ -31,10 +31,10 @@ extension Stream {
     /// Bytes that the kernel has not taken yet.
     public var pendingBytes: Int { outbox.count + inFlight.count }
 
-    /// Whether so much waits that a writer should wait for `streamDidDrain`.
+    /// Whether so much is queued that a writer should wait for `streamDidDrain`.
     public var isCongested: Bool { isCongested(beyond: highWatermark) }
 
-    /// Whether more than `bytes` wait; if so, `streamDidDrain` tells when they have mostly left.
+    /// Whether more than `bytes` are queued; if so, `streamDidDrain` is called when most of them have been sent.
     @inline(__always)
     public func isCongested(beyond bytes: Int) -> Bool {
         guard pendingBytes > bytes else { return false }
@@ -42,7 +42,7 @@ extension Stream {
         return true
     }
 
-    /// Hands what is queued to the kernel: directly as far as it takes it, the rest when it can.
+    /// Writes queued bytes to the kernel directly as far as it takes them, the rest when the socket is writable.
     func flush() {
         isDirty = false
         guard state != .closed else {
@@ -106,14 +106,14 @@ extension Stream {
         countPending()
     }
 
-    /// Counts what waits as held for the peer.
+    /// Charges the queued bytes to the peer's share.
     private func countPending() {
         guard state != .closed else { return }
         if !charge.isBound { charge = handler?.memory(for: self) ?? MemoryCharge() }
         charge.set(to: pendingBytes)
     }
 
-    /// Whether there is room for `bytes` more to wait for the peer; if so they are counted until the turn's end, when it is known.
+    /// Whether `bytes` more may be queued for the peer. If so they are charged until the end of the turn, when the real number is known.
     public func reserve(_ bytes: Int) -> Bool {
         guard state != .closed else { return true }
         if !charge.isBound { charge = handler?.memory(for: self) ?? MemoryCharge() }
@@ -150,7 +150,7 @@ extension Stream {
     }
 
     private static func buffer(_ bytes: UnsafeRawBufferPointer) -> uv_buf_t {
-        // libuv takes a mutable pointer and only reads from it. `uv_buf_init` takes no more than 4 GiB.
+        // libuv takes a mutable pointer but only reads through it. `uv_buf_init` is limited to 4 GiB.
         uv_buf_t(base: UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)), len: bytes.count)
     }
 }

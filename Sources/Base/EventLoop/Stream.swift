@@ -2,16 +2,16 @@ import HearthBytes
 import CLibuv
 import Glibc
 
-/// What a ``Stream`` tells its owner, always on the loop's thread.
+/// Receives the events of a ``Stream``, always on the loop's thread.
 public protocol StreamHandler: AnyObject {
     /// Bytes arrived. They are gone after this call.
     func stream(_ stream: Stream, didRead bytes: Span<UInt8>)
     /// The peer has finished sending; writing is still possible.
     func streamDidEnd(_ stream: Stream)
-    /// What was queued has fallen below the low watermark after ``Stream/isCongested`` was seen.
+    /// The queue has fallen below the low watermark after ``Stream/isCongested`` was true.
     func streamDidDrain(_ stream: Stream)
-    /// The peer of a stream with TLS began with a line of text, as a client of `http://` does. The stream has left TLS; the peer reads
-    /// what is written now.
+    /// The peer of a TLS stream began with a line of text, as a client of `http://` does. The stream has left TLS, so the peer can read a
+    /// plain answer.
     func streamDidReceivePlaintext(_ stream: Stream)
     /// Reading or writing failed; the stream closes right after this.
     func stream(_ stream: Stream, didFail error: LoopError)
@@ -22,7 +22,7 @@ public protocol StreamHandler: AnyObject {
 }
 
 extension StreamHandler {
-    /// Counts them nowhere.
+    /// A charge that counts nothing.
     public func memory(for stream: Stream) -> MemoryCharge { MemoryCharge() }
 }
 
@@ -31,18 +31,18 @@ extension StreamHandler {
     public func streamDidReceivePlaintext(_ stream: Stream) { stream.close() }
 }
 
-/// A connected TCP or Unix socket, or a pipe, on a loop; with TLS where ``startTLS(_:)`` was called.
+/// A connected TCP or Unix socket, or a pipe, on a loop; with TLS after ``startTLS(_:)``.
 ///
-/// Writing only queues: what was queued in one turn of the loop leaves with one system call at its end. An open stream is
-/// kept alive by its loop and keeps its handler alive, until ``close()``.
+/// Writing queues bytes; those of one turn are sent with one system call at its end. The loop keeps an open stream alive, and the stream
+/// its handler, until ``close()``.
 public final class Stream {
     /// The loop that it belongs to.
     public let loop: EventLoop
-    /// Whom it tells what happens. Let go when the stream closes.
+    /// Receives the events. Released when the stream closes.
     public var handler: (any StreamHandler)?
-    /// What waits to be written. Append to it and call ``queueFlush()``, or use `write`.
+    /// The queued bytes. Append to it and call ``queueFlush()``, or use `write`.
     public var outbox = ByteBuffer()
-    /// How many bytes may wait before ``isCongested`` says so; draining means to fall to a quarter of it.
+    /// The number of queued bytes from which on ``isCongested`` is true. The low watermark is a quarter of it.
     public var highWatermark = 64 * 1024
 
     let handle: UnsafeMutablePointer<uv_stream_t>
@@ -65,7 +65,7 @@ public final class Stream {
         self.handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
     }
 
-    /// A stream over a descriptor that is a Unix socket or a pipe; it becomes the stream's.
+    /// A stream over a Unix socket or a pipe, whose descriptor it owns from now on.
     ///
     /// - Throws: `LoopError` when the descriptor is neither.
     public static func adopting(descriptor: Int32, loop: EventLoop) throws(LoopError) -> Stream {
@@ -80,7 +80,7 @@ public final class Stream {
         return Stream(loop: loop, handle: pipe)
     }
 
-    /// A stream over a connected TCP socket; it becomes the stream's.
+    /// A stream over a connected TCP socket, whose descriptor it owns from now on.
     ///
     /// - Throws: `LoopError` when the descriptor is none.
     public static func adopting(connection descriptor: Int32, loop: EventLoop) throws(LoopError) -> Stream {
@@ -95,7 +95,7 @@ public final class Stream {
         return Stream(loop: loop, handle: handle)
     }
 
-    /// Another descriptor of what it reads and writes, for another process to go on with; nil when there is none to be had.
+    /// Duplicates the descriptor for another process; nil when none is free.
     public func duplicateDescriptor() -> Int32? {
         var descriptor: uv_os_fd_t = -1
         let base = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
@@ -110,30 +110,30 @@ public final class Stream {
     /// Whether to close the connection without a refusal.
     public var isToBeClosed: Bool { surplus == .forbidden }
 
-    /// Lets what is written leave at once, however little it is.
+    /// Disables Nagle's algorithm: small writes are sent at once.
     func sendsAtOnce() {
         if handle.pointee.type == UV_TCP { uv_tcp_nodelay(UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_tcp_t.self), 1) }
     }
 
-    /// Whether TLS is spoken on it.
+    /// Whether the stream uses TLS.
     public var isTLS: Bool { tls != nil }
 
-    /// Names the peer of a stream whose own end does not know it.
+    /// Sets the address of a peer that the socket itself does not know.
     public func setPeerAddress(_ address: String) { peerAddress = address }
 
     // MARK: Closing
 
-    /// Whether nothing can be written any more.
+    /// Whether the stream is closed.
     public var isClosed: Bool { state == .closed }
 
-    /// Sends what is queued, then tells the peer that no more comes. Reading goes on; the owner still closes.
+    /// Sends queued bytes, then shuts down writing. Reading continues; the owner still has to close.
     public func finish() {
         guard state == .open else { return }
         state = .finishing
         queueFlush()
     }
 
-    /// Closes at once; what is still queued is lost. The second call does nothing.
+    /// Closes at once; queued bytes are lost. A second call does nothing.
     public func close() {
         guard state != .closed else { return }
         state = .closed
@@ -146,7 +146,7 @@ public final class Stream {
         let owner = handler
         handler = nil
         owner?.streamDidClose(self)
-        // The loop's own reference, taken in `init`.
+        // The loop's reference, taken in `init`.
         Unmanaged.passUnretained(self).release()
     }
 
@@ -163,7 +163,7 @@ public final class Stream {
 
     // MARK: Addresses
 
-    /// The peer's address and port, for example `127.0.0.1:50000` or `[::1]:50000`; empty for a Unix socket. Asked for once.
+    /// The peer's address and port, for example `127.0.0.1:50000` or `[::1]:50000`; empty for a Unix socket. Looked up once.
     public private(set) lazy var peerAddress = findPeerAddress()
 
     private func findPeerAddress() -> String {

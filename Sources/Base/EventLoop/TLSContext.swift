@@ -1,9 +1,9 @@
 import COpenSSL
 import Glibc
 
-/// What is wrong with a certificate, a key, or a TLS peer: one sentence that names the file where there is one.
+/// An error of a certificate, a key or a TLS peer: one sentence, which names the file if there is one.
 public struct TLSError: Error, Sendable, CustomStringConvertible {
-    /// What kind of wrong.
+    /// The kinds of errors that callers distinguish.
     public enum Kind: Sendable, Equatable {
         /// The file cannot be opened or read.
         case unreadable
@@ -13,13 +13,13 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
         case keyEncrypted
         /// The private key belongs to another certificate.
         case keyMismatch
-        /// The peer broke the protocol, or offers nothing that we accept.
+        /// The peer broke the protocol or offers nothing acceptable.
         case handshake
-        /// OpenSSL itself failed, as when memory is short.
+        /// OpenSSL failed, for example for lack of memory.
         case library
     }
 
-    /// What a program may want to tell apart.
+    /// The kind of the error.
     public let kind: Kind
     /// One sentence for a person.
     public let message: String
@@ -32,7 +32,7 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Takes the newest error off OpenSSL's queue of this thread, and empties the queue.
+    /// Returns the newest error of OpenSSL's queue of this thread, and empties the queue.
     static func reasonFromQueue() -> String {
         let code = ERR_peek_last_error()
         ERR_clear_error()
@@ -41,17 +41,16 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a server needs to speak TLS: a certificate chain and its private key, read from PEM files.
+/// The TLS configuration of a server: a certificate chain and its private key, read from PEM files.
 ///
-/// Versions 1.2 and 1.3 with forward-secret AEAD ciphers only, ALPN `http/1.1`, session tickets, no renegotiation and
-/// no compression. The names that clients ask for (SNI) are ignored: there is one certificate. One context may serve all loops.
+/// Versions 1.2 and 1.3 with forward-secret AEAD ciphers, ALPN `http/1.1`, session tickets, no renegotiation, no compression. The server
+/// name that clients request (SNI) is ignored: there is one certificate. One context may serve all loops.
 public final class TLSContext: @unchecked Sendable {
-    // Unchecked: OpenSSL's context is not changed once it is made, and counts its users by itself.
+    // Unchecked: OpenSSL's context does not change once it is made, and OpenSSL counts its users.
 
-
-    /// Where the certificate chain, the server's own first, is read from.
+    /// File of the certificate chain, the server's own certificate first.
     public let certificateFile: String
-    /// Where the private key is read from.
+    /// File of the private key.
     public let keyFile: String
     let handle: OpaquePointer
 
@@ -96,7 +95,7 @@ public final class TLSContext: @unchecked Sendable {
 
     private static func harden(_ context: OpaquePointer) throws(TLSError) {
         hearth_ssl_ctx_harden(context)
-        // Idle connections give their record buffers back; partial writes let one record at a time be queued.
+        // Idle connections free their record buffers; partial writes queue one record at a time.
         hearth_ssl_ctx_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE))
         hearth_ssl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_alpn_select_cb(context, selectProtocol, nil)
@@ -149,7 +148,7 @@ public final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// Picks `http/1.1` from what the client offers, and refuses a client that offers only others (RFC 7301 section 3.2).
+/// Selects `http/1.1` if the client offers it, and refuses a client that offers only other protocols (RFC 7301 section 3.2).
 private func selectProtocol(
     _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32,

@@ -2,11 +2,11 @@ import HearthBytes
 import COpenSSL
 import Glibc
 
-/// One TLS connection without a socket: ciphertext goes in and comes out as bytes, and so does plaintext.
+/// One TLS connection without a socket: ciphertext and plaintext go in and come out as bytes.
 ///
-/// The stream hands what it reads to `receive`, sends what `takeHandshakeOutput` gives after each such call, and passes
-/// what is written through `send`. Plaintext given before the handshake is done waits inside. No bytes are kept
-/// between calls apart from those, so an idle session holds only OpenSSL's own state.
+/// The stream passes what it reads to `receive`, sends the output of `takeHandshakeOutput` after each such call, and passes writes through
+/// `send`. Plaintext that is given before the end of the handshake waits in the session. No other bytes are kept between calls, so an idle
+/// session holds only OpenSSL's state.
 final class TLSSession {
     private let handle: OpaquePointer
     private let wire: UnsafeMutablePointer<TLSWire>
@@ -15,12 +15,12 @@ final class TLSSession {
     /// Whether the peer has sent its close_notify: no more plaintext will come.
     private(set) var isPeerClosed = false
 
-    /// Whether anything has come from the peer.
+    /// Whether any byte has arrived from the peer.
     private(set) var hasReceived = false
 
     private var isClosed = false
 
-    /// - Parameter server: false makes the side that begins the handshake, which tests use.
+    /// - Parameter server: false creates a client, for tests.
     init(context: TLSContext, server: Bool = true) throws(TLSError) {
         guard let handle = SSL_new(context.handle), let bio = BIO_new(TLSWire.method) else {
             throw TLSError(.library, "a TLS connection could not be set up: \(TLSError.reasonFromQueue())")
@@ -40,13 +40,13 @@ final class TLSSession {
         wire.deallocate()
     }
 
-    /// Whether the handshake is done, so that plaintext flows.
+    /// Whether the handshake is complete.
     var isHandshaken: Bool { SSL_is_init_finished(handle) == 1 }
 
-    /// Whether `takeHandshakeOutput` has something to give.
+    /// Whether `takeHandshakeOutput` has output.
     var hasHandshakeOutput: Bool { !wire.pointee.output.isEmpty }
 
-    /// Takes what came from the peer, appends what it says in plain to `plaintext`.
+    /// Decrypts bytes from the peer and appends the result to `plaintext`.
     ///
     /// Call `takeHandshakeOutput` afterwards, also when this throws: it then holds the alert for the peer.
     func receive(_ ciphertext: Span<UInt8>, plaintext: inout ByteBuffer) throws(TLSError) {
@@ -63,7 +63,7 @@ final class TLSSession {
         if !waiting.isEmpty, isHandshaken { try flushWaiting() }
     }
 
-    /// Appends `plaintext`, sealed, to `ciphertext`; before the handshake is done it is kept and sent after it.
+    /// Encrypts `plaintext` and appends it to `ciphertext`. Before the end of the handshake it is kept and sent later.
     func send(_ plaintext: Span<UInt8>, ciphertext: inout ByteBuffer) throws(TLSError) {
         guard !isClosed else { return }
         guard isHandshaken, waiting.isEmpty else {
@@ -78,20 +78,20 @@ final class TLSSession {
         }
     }
 
-    /// Seals and appends what waits in `plaintext`, and empties it.
+    /// Encrypts and appends the contents of `plaintext`, and empties it.
     func send(_ plaintext: inout ByteBuffer, ciphertext: inout ByteBuffer) throws(TLSError) {
         try send(plaintext.bytes, ciphertext: &ciphertext)
         plaintext.clear()
     }
 
-    /// Moves to `ciphertext` what the protocol itself wants sent: handshake messages, tickets, alerts.
+    /// Moves output of the protocol itself to `ciphertext`: handshake messages, tickets, alerts.
     func takeHandshakeOutput(into ciphertext: inout ByteBuffer) {
         guard !wire.pointee.output.isEmpty else { return }
         ciphertext.append(wire.pointee.output.bytes)
         wire.pointee.output.clear(keepingAtMost: 0)
     }
 
-    /// Appends the close_notify, once: the peer then knows that nothing was cut off.
+    /// Appends the close_notify, once, so that the peer can detect truncation.
     func close(ciphertext: inout ByteBuffer) {
         if !isClosed, isHandshaken {
             ERR_clear_error()
@@ -128,7 +128,7 @@ final class TLSSession {
         waiting.clear(keepingAtMost: 0)
     }
 
-    /// Writes to the wire's output; a memory wire never asks to wait, so anything but success is a failure.
+    /// Writes to the wire's output. A memory BIO never needs to wait, so every result except success is a failure.
     private func seal(_ bytes: UnsafeRawBufferPointer) throws(TLSError) {
         guard let base = bytes.baseAddress else { return }
         var sent = 0
@@ -140,5 +140,59 @@ final class TLSSession {
             }
             sent += Int(result)
         }
+    }
+}
+
+/// OpenSSL's view of the socket: a BIO that reads from borrowed bytes and writes to a buffer.
+///
+/// `BIO_s_mem` would copy each record twice more, and never frees the memory of its largest record.
+struct TLSWire: ~Copyable {
+    var input: UnsafePointer<UInt8>?
+    var inputCount = 0
+    var output = ByteBuffer()
+
+    // Safe: set once by the lazy initializer of a global.
+    nonisolated(unsafe) static let method: OpaquePointer? = {
+        let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "hearth")
+        BIO_meth_set_read(method, readInput)
+        BIO_meth_set_write(method, writeOutput)
+        BIO_meth_set_ctrl(method, control)
+        return method
+    }()
+}
+
+private func wire(of bio: OpaquePointer?) -> UnsafeMutablePointer<TLSWire>? {
+    BIO_get_data(bio)?.assumingMemoryBound(to: TLSWire.self)
+}
+
+private func readInput(
+    _ bio: OpaquePointer?, _ destination: UnsafeMutablePointer<CChar>?, _ capacity: Int32
+) -> Int32 {
+    hearth_bio_clear_retry_flags(bio)
+    guard let wire = wire(of: bio), let destination, let source = wire.pointee.input, wire.pointee.inputCount > 0 else {
+        hearth_bio_set_retry_read(bio)
+        return -1
+    }
+    let count = min(Int(capacity), wire.pointee.inputCount)
+    memcpy(destination, source, count)
+    wire.pointee.input = source + count
+    wire.pointee.inputCount -= count
+    return Int32(count)
+}
+
+private func writeOutput(_ bio: OpaquePointer?, _ source: UnsafePointer<CChar>?, _ count: Int32) -> Int32 {
+    hearth_bio_clear_retry_flags(bio)
+    guard let wire = wire(of: bio), let source, count > 0 else { return 0 }
+    wire.pointee.output.append(UnsafeRawBufferPointer(start: source, count: Int(count)))
+    return count
+}
+
+private func control(
+    _: OpaquePointer?, _ command: Int32, _: Int, _: UnsafeMutableRawPointer?
+) -> Int {
+    // Flushing, pushing and popping need no action; other requests are not supported.
+    switch command {
+    case BIO_CTRL_FLUSH, BIO_CTRL_PUSH, BIO_CTRL_POP: 1
+    default: 0
     }
 }

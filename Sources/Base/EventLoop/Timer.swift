@@ -1,12 +1,12 @@
 import CLibuv
 
-/// Calls a closure after a while, once or again and again. Ends with its owner.
+/// Calls a closure after a delay, once or repeatedly. Stops when it is released.
 public final class Timer {
     private let handle: UnsafeMutablePointer<uv_timer_t>
     private let fire: () -> Void
     private var isClosed = false
 
-    /// A timer that does not run yet; `fire` is called on `loop`.
+    /// A stopped timer; `fire` is called on `loop`.
     public init(loop: EventLoop, _ fire: @escaping () -> Void) {
         self.fire = fire
         handle = .allocate(capacity: 1)
@@ -16,7 +16,7 @@ public final class Timer {
 
     deinit { close() }
 
-    /// Fires `afterMilliseconds` from the loop's time, then every `repeatMilliseconds` unless that is 0. Replaces what ran.
+    /// Fires after `afterMilliseconds`, then every `repeatMilliseconds` unless that is 0. Replaces a previous start.
     public func start(afterMilliseconds: UInt64, repeatMilliseconds: UInt64 = 0) {
         guard !isClosed else { return }
         uv_timer_start(
@@ -27,15 +27,15 @@ public final class Timer {
             }, afterMilliseconds, repeatMilliseconds)
     }
 
-    /// Whether it will fire.
+    /// Whether the timer is started.
     public var isRunning: Bool { !isClosed && uv_is_active(UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)) != 0 }
 
-    /// Does not fire until started again.
+    /// Stops the timer until it is started again.
     public func stop() {
         if !isClosed { uv_timer_stop(handle) }
     }
 
-    /// Never fires again.
+    /// Stops the timer for good.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -43,7 +43,7 @@ public final class Timer {
     }
 }
 
-/// Closes a handle whose owner is done with it, and gives its memory back when libuv is.
+/// Closes a handle that its owner no longer needs, and frees its memory when libuv has finished with it.
 func closeAndFree<Handle>(_ handle: UnsafeMutablePointer<Handle>) {
     let base = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
     base.pointee.data = nil

@@ -1,11 +1,11 @@
 import CLibuv
 import CLinux
 
-/// The way for other threads to wake a loop: an eventfd that the loop watches.
+/// Lets other threads wake a loop, with an eventfd that the loop watches.
 ///
-/// `uv_async_send` is not used. Until its sender has returned from the system call that wakes the loop, the loop spins with `sched_yield`
-/// (libuv 1.44, `uv__async_spin`); a loop that preempts its sender waits for a thread that cannot run. Here the sender has nothing left to
-/// do after the call.
+/// `uv_async_send` is not used: the loop spins with `sched_yield` until the sender has returned from the system call that wakes it (libuv
+/// 1.44, `uv__async_spin`). A loop that preempts its sender would wait for a thread that cannot run. Here the sender has nothing to do
+/// after the call.
 struct WakeUp {
     private let descriptor: Int32
     private let handle: UnsafeMutablePointer<uv_poll_t>
@@ -21,7 +21,7 @@ struct WakeUp {
             handle.deallocate()
             throw LoopError(code: code, operation: "poll", subject: "eventfd")
         }
-        // The callback reads the descriptor only: a loop looks into its mailbox at the end of each turn in which it was signalled.
+        // The callback only reads the descriptor: a loop checks its mailbox at the end of each turn in which it was signalled.
         handle.pointee.data = UnsafeMutableRawPointer(bitPattern: Int(descriptor))
         uv_poll_start(handle, Int32(UV_READABLE.rawValue)) { handle, _, _ in
             linux_clear_event(Int32(Int(bitPattern: handle?.pointee.data)))
@@ -30,10 +30,10 @@ struct WakeUp {
         self.handle = handle
     }
 
-    /// Ends the loop's sleep, or its next one. Can be called from any thread.
+    /// Ends the current or the next sleep of the loop. Callable from any thread.
     func signal() { linux_signal_event(descriptor) }
 
-    /// Gives back what it holds. The loop has closed the handle before.
+    /// Frees the resources. The loop has closed the handle before.
     func free() {
         linux_close_event(descriptor)
         handle.deallocate()

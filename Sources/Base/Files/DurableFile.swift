@@ -1,10 +1,10 @@
 import Glibc
 
-/// Files that are either as they were or as they were to become, whenever the machine stops. Everything blocks.
+/// Atomic, durable file updates: after a crash of the machine a file has its old or its new contents. All functions block.
 public enum DurableFile {
-    /// Puts these contents in the place of whatever is there.
+    /// Replaces the contents of a file.
     ///
-    /// - Throws: `FileFailure`; then the file is as it was.
+    /// - Throws: `FileFailure`; the file is then unchanged.
     public static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(FileFailure) {
         let fresh = freshPath(of: path)
         try writeWhole(fresh, bytes, mode: mode)
@@ -12,16 +12,16 @@ public enum DurableFile {
         Folder.sync(Folder.parent(of: path))
     }
 
-    /// What is in a file that is made once. All who ask for it at the same time get the same; a file with nothing but blanks counts as none,
-    /// since nobody can have used it.
+    /// Returns the contents of a file, which is created once if it is missing. Concurrent callers get the same contents. A file of white
+    /// space only counts as missing, since it cannot have been used.
     ///
-    /// - Parameter make: what is in it when there is none.
-    /// - Returns: nil for a link that leads nowhere, which is somebody's plan.
-    /// - Throws: `FileFailure` where it cannot be read or written.
+    /// - Parameter make: creates the contents.
+    /// - Returns: nil for a dangling symbolic link, which is assumed to be intended.
+    /// - Throws: `FileFailure` if the file cannot be read or written.
     public static func kept(
         _ path: String, sizeBytesMax: Int, mode: mode_t, make: () -> [UInt8]
     ) throws(FileFailure) -> [UInt8]? {
-        // Where a file system has no locks, who comes second finds the first's file below.
+        // On a file system without locks, the second caller finds the first one's file below.
         let folder = open(Folder.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { if folder >= 0 { close(folder) } }
         if folder >= 0, flock(folder, LOCK_EX) == 0 { removeUnfinished(path) }
@@ -37,13 +37,13 @@ public enum DurableFile {
         return bytes
     }
 
-    /// - Returns: whether it was made; one that is there stays as it is.
+    /// - Returns: whether the file was created; an existing file is kept.
     private static func create(_ path: String, with bytes: [UInt8], mode: mode_t) throws(FileFailure) -> Bool {
         let fresh = freshPath(of: path)
-        // What an interrupted writer has left may have another mode.
+        // A leftover of an interrupted writer may have another mode.
         unlink(fresh)
         try writeWhole(fresh, bytes, mode: mode)
-        // Not every file system has links.
+        // Some file systems have no hard links.
         let isMade = link(fresh, path) == 0 || errno == EPERM && rename(fresh, path) == 0
         guard isMade || errno == EEXIST else { throw removing(fresh) }
         unlink(fresh)
@@ -62,10 +62,10 @@ public enum DurableFile {
         guard close(descriptor) == 0 else { throw removing(path) }
     }
 
-    /// Where new contents are written before they take their place.
+    /// The temporary file with the new contents, which then replaces the file.
     private static func freshPath(of path: String) -> String { "\(path).new" }
 
-    /// Removes what an interrupted writer of this file has left beside it.
+    /// Removes the temporary file that an interrupted writer has left.
     public static func removeUnfinished(_ path: String) { unlink(freshPath(of: path)) }
 
     private static func removing(_ path: String) -> FileFailure {
@@ -74,9 +74,9 @@ public enum DurableFile {
         return failure
     }
 
-    /// Writes all of these to what is open.
+    /// Writes all bytes to a descriptor.
     ///
-    /// - Returns: whether that was done; `errno` says why not.
+    /// - Returns: whether all was written; otherwise `errno` has the reason.
     public static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var written = 0
         while written < bytes.count {

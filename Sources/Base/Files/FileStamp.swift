@@ -1,18 +1,18 @@
 import Glibc
 
-/// What tells one state of a file from another without reading it.
+/// Metadata that identifies one state of a file without reading it.
 public struct FileStamp: Hashable, Sendable {
     private let device: UInt
     private let inode: UInt
     private let size: Int
-    /// When its contents were written last, as far as whoever wrote them tells.
+    /// Modification time, which can be set by programs.
     private let written: timespec
-    /// When anything of it changed last, which nobody can set back.
+    /// Change time, which cannot be set back.
     let changed: timespec
     /// Whether it is a folder.
     public let isFolder: Bool
 
-    /// nil when there is no such file.
+    /// Nil if there is no such file.
     public init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -35,19 +35,19 @@ public struct FileStamp: Hashable, Sendable {
         hasher.combine(changed.tv_nsec)
     }
 
-    /// Whether it is the same file or folder, whatever has become of its contents.
+    /// Whether it is the same file or folder, regardless of its contents.
     public func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 
-    /// Whether it may have changed after `moment`, of the real-time clock. The kernel's stamps lag by up to a tick.
+    /// Whether it may have changed after `moment`, a time of the real-time clock. The kernel's time stamps lag by up to a tick.
     public func isSince(_ moment: timespec) -> Bool {
         let lag = 20_000_000
         return (changed.tv_sec - moment.tv_sec) * 1_000_000_000 + changed.tv_nsec - moment.tv_nsec > -lag
     }
 
-    /// Whether its contents claim to be from `moment`'s second or before, as those of a file that was moved here.
+    /// Whether its modification time is in `moment`'s second or before, as for a file that was moved here.
     package func isWritten(bySecondOf moment: timespec) -> Bool { written.tv_sec <= moment.tv_sec }
 
-    /// The real-time clock, by which the kernel stamps files.
+    /// The real-time clock, which the kernel uses for time stamps.
     public static func now() -> timespec {
         var moment = timespec()
         clock_gettime(CLOCK_REALTIME, &moment)
@@ -56,7 +56,7 @@ public struct FileStamp: Hashable, Sendable {
 }
 
 extension Folder {
-    /// The names of what is in a folder, those that begin with a dot left out, and whether each is a folder; empty where it cannot be read.
+    /// The entries of a folder except those that begin with a dot, and whether each is a folder; empty if it cannot be read.
     public static func entries(_ path: String) -> [(name: String, isFolder: Bool)] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
@@ -76,7 +76,7 @@ extension Folder {
         return entries.sorted { $0.name < $1.name }
     }
 
-    /// All names below a folder, as lines; folders end with a slash. Nothing is followed deeper than 64 levels.
+    /// All names below a folder, as lines; folders end with a slash. At most 64 levels deep.
     package static func structure(_ path: String, depth: Int = 0) -> String {
         var text = ""
         for (name, isFolder) in entries(path) {

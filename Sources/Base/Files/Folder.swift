@@ -1,15 +1,15 @@
 import Glibc
 
-/// Folders of the file system. Everything that asks it blocks.
+/// Functions on folders. All functions that access the file system block.
 public enum Folder {
-    /// The folder that a path is in; `.` where it names none.
+    /// The folder of a path; `.` if the path has none.
     public static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The names in a folder, without `.` and `..`, in no order; none where it cannot be read. A name that is not UTF-8 is repaired, and so
-    /// names no file: see ``rawNames(in:limit:)``.
+    /// The names in a folder without `.` and `..`, unordered; none if the folder cannot be read. Invalid UTF-8 in a name is replaced, so
+    /// such a name does not name the file: see ``rawNames(in:limit:)``.
     public static func names(in folder: String) -> [String] {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
@@ -17,11 +17,11 @@ public enum Folder {
         return rawNames(in: descriptor).map { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
     }
 
-    /// The names in an open folder, without `.` and `..`, in no order, each with the zero byte that ends it: any bytes may be one.
+    /// The names in an open folder without `.` and `..`, unordered, as zero-terminated bytes.
     ///
-    /// - Parameter limit: how many at most.
+    /// - Parameter limit: the most names.
     public static func rawNames(in folder: Int32, limit: Int = .max) -> [[CChar]] {
-        // The stream has a place in the folder of its own.
+        // A separate open file, because the position in the folder belongs to it.
         let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { return [] }
         guard let directory = fdopendir(copy) else {
@@ -37,12 +37,40 @@ public enum Folder {
         return names
     }
 
-    /// Makes what was renamed or linked in a folder outlive the machine. A folder that cannot be synchronized is left to the kernel,
-    /// which writes it within seconds.
+    /// Makes renames and links in a folder durable. If the folder cannot be synchronized, the kernel writes it within seconds.
     public static func sync(_ folder: String) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         fsync(descriptor)
         close(descriptor)
     }
+}
+
+/// An exclusive lock on a file, against other processes. The system releases it when the last process with its open file ends.
+public final class FileLock: Sendable {
+    /// The open file of the lock. A process that inherits it shares the lock.
+    public let descriptor: Int32
+
+    /// Creates the file with mode 0600 if it is missing, and locks it without waiting.
+    ///
+    /// - Throws: `FileFailure`; ``FileFailure/isBusy`` tells that another process has the lock.
+    public init(_ path: String) throws(FileFailure) {
+        let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFailure("opened") }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw FileFailure("locked", code: code)
+        }
+        // Set last: for errors thrown before, `deinit` would close the descriptor a second time.
+        self.descriptor = descriptor
+    }
+
+    /// The lock of an inherited open file, which this object owns from now on.
+    public init(inherited descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
 }

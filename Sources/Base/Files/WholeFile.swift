@@ -1,10 +1,10 @@
 import Glibc
 
-/// Files that are read at once. Everything blocks.
+/// Reads whole files. All functions block.
 public enum WholeFile {
-    /// All of a file.
+    /// The contents of a file.
     ///
-    /// - Throws: `FileFailure` when it cannot be read, or has more than `sizeBytesMax` bytes.
+    /// - Throws: `FileFailure` if it cannot be read or has more than `sizeBytesMax` bytes.
     public static func read(_ path: String, sizeBytesMax: Int) throws(FileFailure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileFailure("read") }
@@ -21,9 +21,9 @@ public enum WholeFile {
         }
     }
 
-    /// All of a file; nil where there is none.
+    /// The contents of a file; nil if it does not exist.
     ///
-    /// - Throws: `FileFailure` when it cannot be read, or has more than `sizeBytesMax` bytes.
+    /// - Throws: `FileFailure` if it cannot be read or has more than `sizeBytesMax` bytes.
     public static func readIfAny(_ path: String, sizeBytesMax: Int) throws(FileFailure) -> [UInt8]? {
         do throws(FileFailure) {
             return try read(path, sizeBytesMax: sizeBytesMax)
@@ -33,10 +33,41 @@ public enum WholeFile {
         }
     }
 
-    /// All of a file as text; what is no UTF-8 is replaced.
+    /// The contents of a file as text. Invalid UTF-8 is replaced.
     ///
-    /// - Throws: `FileFailure` when it cannot be read, or has more than `sizeBytesMax` bytes.
+    /// - Throws: `FileFailure` if it cannot be read or has more than `sizeBytesMax` bytes.
     public static func readText(_ path: String, sizeBytesMax: Int) throws(FileFailure) -> String {
         String(decoding: try read(path, sizeBytesMax: sizeBytesMax), as: UTF8.self)
     }
+}
+
+/// The failure of a file operation. The description follows the name of the file in a sentence.
+public struct FileFailure: Error, Sendable, CustomStringConvertible {
+    /// The error number (`errno`).
+    public let code: Int32
+    /// The system's text for the error.
+    public let reason: String
+    /// The operation and the reason: `cannot be read: Permission denied`.
+    public let description: String
+
+    /// Whether another process has the lock of the file.
+    public var isBusy: Bool { code == EWOULDBLOCK }
+
+    /// A failure with the current `errno`.
+    ///
+    /// - Parameter doing: the failed operation, as in "cannot be written".
+    public init(_ doing: String, code: Int32 = errno) {
+        self.code = code
+        reason = code == ENOSPC || code == EDQUOT ? "the disk is full" : String(cString: strerror(code))
+        description = "cannot be \(doing): \(reason)"
+    }
+
+    init(sizeBytesMax: Int) {
+        code = EFBIG
+        reason = "more than \(sizeBytesMax) bytes"
+        description = "has \(reason)"
+    }
+
+    /// Whether the file does not exist.
+    public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 }

@@ -1,33 +1,33 @@
 import HearthBytes
 
-/// Writes figures in the text format of Prometheus, version 0.0.4: a family with its help and type, then its samples.
+/// Writes metrics in the text format of Prometheus, version 0.0.4: each family with help and type, followed by its samples.
 public struct MetricsText: ~Copyable {
     private var buffer = ByteBuffer(capacity: 16 * 1024)
     private var family = ""
 
-    /// What a family's numbers are.
+    /// The type of a family.
     public enum Kind: String, Sendable {
-        /// Only rises, and starts again at 0 with the process.
+        /// Only increases; starts at 0 with the process.
         case counter
-        /// Rises and falls.
+        /// Increases and decreases.
         case gauge
-        /// Buckets that hold what lies below their bound, with a sum and a count.
+        /// Cumulative buckets, with a sum and a count.
         case histogram
     }
 
-    /// A name and a value that tell samples of one family apart.
+    /// A name and a value that distinguish samples of one family.
     public typealias Label = (name: StaticString, value: String)
 
     /// The `Content-Type` of the answer: Prometheus' text format.
     public static let contentType: StaticString = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// Nothing yet.
+    /// An empty text.
     public init() {}
 
-    /// What was written.
+    /// The written text.
     public consuming func finish() -> [UInt8] { buffer.array() }
 
-    /// Begins a family. Its samples follow, all of them.
+    /// Begins a family. All of its samples must follow.
     public mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         family = name
         buffer.append("# HELP \(name) ")
@@ -35,32 +35,32 @@ public struct MetricsText: ~Copyable {
         buffer.append("\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
-    /// Writes a family of one number.
+    /// Writes a family with one number.
     public mutating func number(_ name: String, _ kind: Kind, _ value: Int, _ help: String) {
         begin(name, kind, help)
         sample([], value)
     }
 
-    /// Writes a family of one number: of seconds, or a ratio.
+    /// Writes a family with one number: seconds, or a ratio.
     public mutating func number(_ name: String, _ kind: Kind, _ value: Double, _ help: String) {
         begin(name, kind, help)
         sample([], value)
     }
 
-    /// Writes a whole number.
+    /// Writes a sample with an integer.
     public mutating func sample(_ labels: [Label], _ value: Int) {
         write(name: family, labels)
         buffer.append(decimal: value)
         buffer.append("\n")
     }
 
-    /// Writes a number of seconds, or a ratio.
+    /// Writes a sample with a number of seconds, or a ratio.
     public mutating func sample(_ labels: [Label], _ value: Double) {
         write(name: family, labels)
         buffer.append("\(value)\n")
     }
 
-    /// Writes a histogram: each bucket counts what those below it count, too.
+    /// Writes a histogram with cumulative buckets.
     public mutating func sample<H: Histogram>(_ labels: [Label], _ histogram: H) {
         var count: UInt64 = 0
         for (index, bound) in (H.bounds + ["+Inf"]).enumerated() {
@@ -86,7 +86,7 @@ public struct MetricsText: ~Copyable {
         buffer.append(labels.isEmpty ? " " : "} ")
     }
 
-    /// A backslash and a line's end are escaped everywhere, quotation marks in values of labels.
+    /// Escapes backslashes and line feeds, and in label values quotation marks.
     private mutating func escape(_ text: String, quotes: Bool) {
         for byte in text.utf8 {
             switch byte {

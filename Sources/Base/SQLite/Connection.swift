@@ -8,7 +8,7 @@ import Musl
 
 /// An open database file. It and its statements belong to one thread at a time.
 public final class Connection {
-    /// What a connection may do with the file.
+    /// The rights of a connection.
     public enum Access: Sendable {
         /// Reads, writes and checkpoints. The file is made when it is not there.
         case readWrite
@@ -159,8 +159,8 @@ public final class Connection {
     public func undo(_ error: SQLiteError) {
         // Some failures have ended it by themselves.
         if isInTransaction { try? execute("ROLLBACK") }
-        // A log that could not be synced holds all of the transaction, and whoever opens the file next would take it for committed. A commit
-        // that changes nothing takes its place; where that cannot be synced either, it is still what the kernel has of the log.
+        // A log that could not be synced contains the whole transaction, and the next process to open the file would take it as committed.
+        // So replace it by a commit that changes nothing; if that cannot be synced either, it is at least the kernel's state of the log.
         guard error.extendedCode == csqlite_ioerr_fsync(), case .integer(let version) = try? value("PRAGMA user_version") else { return }
         try? execute("PRAGMA user_version = \(version)")
     }
@@ -170,7 +170,7 @@ public final class Connection {
     /// The pages that the log held after this connection's last commit.
     public var logPages: Int { logFrames.pointee }
 
-    /// What a checkpoint found and did.
+    /// The result of a checkpoint.
     public struct Checkpoint: Sendable, Hashable {
         /// Pages in the log.
         public var logPages: Int

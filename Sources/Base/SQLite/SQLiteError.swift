@@ -8,7 +8,7 @@ import Musl
 
 /// What SQLite answered when something failed.
 public struct SQLiteError: Error, Sendable, Hashable {
-    /// What a caller can act on.
+    /// The kinds of errors that callers distinguish.
     public enum Kind: UInt8, Sendable, Hashable {
         /// No room: the disk, a quota, or a limit of the file's size.
         case full
@@ -42,7 +42,7 @@ public struct SQLiteError: Error, Sendable, Hashable {
     public let systemError: Int32
     /// SQLite's words.
     public let message: String
-    /// What was tried: an SQL text, or what was done with a file.
+    /// The operation: an SQL text, or an operation on a file.
     public let operation: String
 
     /// An error that SQLite did not report itself, or that is brought from elsewhere.

@@ -1,7 +1,7 @@
 import FunctionWorker
 import Glibc
 
-// A worker starts thousands of times as often as anything else: it does not wait for arguments to be parsed.
+// Workers are started far more often than other commands: skip argument parsing.
 if CommandLine.arguments.count == 2, CommandLine.arguments[1] == "worker" {
     WorkerProcess.main()
 }
@@ -10,7 +10,7 @@ if CommandLine.arguments.count > 3, CommandLine.arguments[1] == SymbolizerProces
 }
 if CommandLine.arguments.count == 2, CommandLine.arguments[1] == "clean-up" { WorkerCleanup.main() }
 if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "stand-in" { StandIn.run(CommandLine.arguments.dropFirst(2).map { Int32($0) ?? 0 }) }
-// Words that are being typed are no arguments yet.
+// The words of an unfinished command line are not parsed as arguments.
 if CommandLine.arguments.count > 1, CommandLine.arguments[1] == "complete" {
     Completion.run(Array(CommandLine.arguments.dropFirst(2)))
     exit(0)

@@ -1,15 +1,15 @@
 import HearthBytes
 
-/// Why a rules document is refused, and where.
+/// The reason why a rules document is refused, with the position.
 public struct RulesError: Error, Sendable, Hashable {
-    /// Counted from 1.
+    /// From 1.
     public var line: Int
-    /// Counted in characters (Unicode scalars) from 1.
+    /// In characters (Unicode scalars), from 1.
     public var column: Int
-    /// One sentence that says what is wrong there.
+    /// One sentence that describes the error.
     public var text: String
 
-    /// An error at a place, both numbers from 1.
+    /// An error at a position, both numbers from 1.
     public init(line: Int, column: Int, text: String) {
         self.line = line
         self.column = column
@@ -21,7 +21,7 @@ public struct RulesError: Error, Sendable, Hashable {
         self.init(line: position.line, column: position.column, text: text)
     }
 
-    /// A document that is not JSON: the hosted service's sentence, and one that names the token at the place.
+    /// The error for a document that is not JSON: the hosted service's sentence, and one that names the token at the position.
     static func notJSON(at offset: Int, in source: SourceLines) -> RulesError {
         RulesError("Parse error. \(unexpected(at: offset, in: source.bytes))", at: offset, in: source)
     }
@@ -48,6 +48,26 @@ public struct RulesError: Error, Sendable, Hashable {
 }
 
 extension RulesError: CustomStringConvertible {
-    /// `LINE:COLUMN: TEXT`, as an upload is answered.
+    /// `LINE:COLUMN: TEXT`, as in the answer to an upload.
     public var description: String { "\(line):\(column): \(text)" }
+}
+
+/// The limits for a rules document and its evaluation.
+public struct RuleLimits: Sendable {
+    /// Bytes of a document.
+    public var documentBytesMax = 1_048_576
+    /// Nesting of rule nodes. A path has at most 32 levels, so deeper nodes never match.
+    public var nodeDepthMax = 64
+    /// Nesting of an expression. Consecutive `&&` or `||` count as one level.
+    public var expressionDepthMax = 200
+    /// Compiled instructions of all regular expressions of a document.
+    public var patternSizeMax = 200_000
+    /// Steps of one request. An operator is one step; access to data, and each 16 bytes of text that is read or processed by a method, cost
+    /// more.
+    public var stepsMax = 10_000_000
+    /// Bytes in UTF-8 of a string that an expression creates.
+    public var stringBytesMax = 16_777_216
+
+    /// The defaults.
+    public init() {}
 }

@@ -1,7 +1,7 @@
-/// Makes the keys under which a list grows (spec database 4): 20 characters that sort by the time of their making.
+/// Generates the keys of list items (spec database 4): 20 characters that sort by time of creation.
 ///
-/// Eight characters are the milliseconds since 1970 in base 64, twelve are 72 random bits. A generator's keys always rise: within
-/// one millisecond, or when the clock goes back, the random part counts on.
+/// Eight characters are the milliseconds since 1970 in base64, twelve are 72 random bits. The keys of a generator always increase: within
+/// one millisecond, or when the clock goes back, the random part is incremented.
 public struct PushID: Sendable {
     private static let alphabet: InlineArray<64, UInt8> = {
         var letters = InlineArray<64, UInt8>(repeating: 0)
@@ -15,16 +15,16 @@ public struct PushID: Sendable {
     private var time: Int64 = -1
     private var random: UInt128 = 0
 
-    /// No key was made yet; two generators know nothing of each other.
+    /// A new generator, independent of others.
     public init() {}
 
-    /// A new key at `now`, in milliseconds since 1970.
+    /// The next key at `now`, in milliseconds since 1970.
     public mutating func next(now: Int64) -> String {
         var generator = SystemRandomNumberGenerator()
         return next(now: now, using: &generator)
     }
 
-    /// A new key at `now` with random bits from `generator`.
+    /// The next key at `now`, with random bits from `generator`.
     public mutating func next(now: Int64, using generator: inout some RandomNumberGenerator) -> String {
         if now > time {
             time = now

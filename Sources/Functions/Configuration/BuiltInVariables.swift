@@ -1,4 +1,4 @@
-/// What the host tells functions about where they run, under the names that the hosted product uses (spec functions 9).
+/// Variables about the host that functions get, with the names of the hosted product (spec functions 9).
 struct BuiltInVariables: Sendable {
     let project: String
     let region: String

@@ -1,22 +1,22 @@
-/// Which web origins may read a function's answers (spec functions 5.1).
+/// The web origins that may read a function's answers (spec functions 5.1).
 public enum CORSPolicy: Sendable, Equatable {
     /// No CORS headers; a preflight reaches the function.
     case off
     /// The caller's origin is echoed.
     case reflect
-    /// `*`, whoever calls.
+    /// `*` for every caller.
     case any
-    /// This origin, whoever calls.
+    /// This origin for every caller.
     case fixed(String)
     /// The caller's origin is echoed when one of these matches it.
     case list([OriginMatcher])
 
-    /// `true` in the file is every origin, echoed; `false` is none.
+    /// `true` in the file echoes every origin; `false` sends no CORS headers.
     public init(isOn: Bool) {
         self = isOn ? .reflect : .off
     }
 
-    /// One origin, or a parameter's value: empty is off, `*` is any.
+    /// One origin, or a parameter's value: an empty one is off, `*` is any.
     public init(origin: String) {
         switch origin {
         case "": self = .off
@@ -25,7 +25,7 @@ public enum CORSPolicy: Sendable, Equatable {
         }
     }
 
-    /// A list of the file: an empty one is off, and one of a single name is what that name is alone.
+    /// A list of the file: an empty list is off; a list of one name equals that name alone.
     public init(origins: [OriginMatcher]) {
         if origins.isEmpty {
             self = .off
@@ -41,10 +41,10 @@ public enum CORSPolicy: Sendable, Equatable {
 public enum OriginMatcher: Sendable, Equatable {
     /// Scheme, host and port as the browser writes them.
     case exact(String)
-    /// An expression that is looked for anywhere in the header, unless `^` and `$` tie it.
+    /// A pattern that matches anywhere in the header, unless anchored with `^` and `$`.
     case pattern(Pattern)
 
-    /// Whether the `Origin` header of a request is meant; the case of letters counts, except in a pattern that ignores it.
+    /// Whether the `Origin` header matches; case-sensitive, except for a pattern that ignores case.
     public func matches(_ origin: String) -> Bool {
         switch self {
         case .exact(let expected): origin == expected
@@ -54,7 +54,7 @@ public enum OriginMatcher: Sendable, Equatable {
 }
 
 extension CORSPolicy {
-    /// Of a value that the schema has accepted. Nil for what it has not.
+    /// Converts a value that the schema has accepted; nil for others.
     init?(_ value: LocatedValue) throws(PatternError) {
         switch value.content {
         case .bool(let isOn): self.init(isOn: isOn)
@@ -87,7 +87,7 @@ extension OriginMatcher {
 }
 
 extension CORSPolicy {
-    /// How much the regular expressions of the policy take, in instructions.
+    /// The size of the policy's regular expressions, in instructions.
     var size: Int {
         guard case .list(let matchers) = self else { return 0 }
         return matchers.reduce(0) { sum, matcher in
@@ -95,7 +95,7 @@ extension CORSPolicy {
         }
     }
 
-    /// Origins of the policy that no browser ever sends, since they have no scheme.
+    /// Origins of the policy that no browser ever sends, because they lack a scheme.
     var neverMatchingOrigins: [String] {
         let origins: [String]
         switch self {

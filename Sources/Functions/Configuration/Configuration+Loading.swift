@@ -4,7 +4,7 @@ import Files
 extension Configuration {
     /// Reads and checks `functions.json`.
     ///
-    /// - Throws: everything that is wrong with the file, in the order of its lines.
+    /// - Throws: all errors of the file, in the order of its lines.
     public static func load(file: String, mode: Mode) throws(ConfigurationErrors) -> Configuration {
         let bytes: [UInt8]
         do throws(FileFailure) {
@@ -16,9 +16,9 @@ extension Configuration {
         return try Configuration(parsing: bytes, file: file, mode: mode)
     }
 
-    /// Checks a document that has been read.
+    /// Checks a document.
     ///
-    /// - Parameter file: its name for messages; its folder is where relative paths start.
+    /// - Parameter file: its name for messages; relative paths start at its folder.
     public init(parsing bytes: [UInt8], file: String, mode: Mode) throws(ConfigurationErrors) {
         let text = SourceText(file: file, bytes: bytes)
         let (document, syntaxProblems) = LocatedParser.parse(text)
@@ -33,7 +33,7 @@ extension Configuration {
         self.document = bytes
     }
 
-    /// Complaints about functions that `functions.json` names and no plugin has, once all plugins are known.
+    /// Warnings about functions that `functions.json` names but no plugin contains, once all plugins are known.
     public func warnings(forLoaded names: some Collection<String>) -> [Problem] {
         functions.filter { !names.contains($0.key) }.map { name, overrides in
             let near = Spelling.nearest(to: name, among: Array(names)).map { "; did you mean \($0.quoted)?" } ?? ""
@@ -45,7 +45,7 @@ extension Configuration {
 }
 
 extension [Problem] {
-    /// By line and column; what has no place comes first.
+    /// Sorted by line and column; problems without a position come first.
     var inOrder: [Problem] {
         let start = Position(line: 0, column: 0)
         return enumerated().sorted { left, right in

@@ -1,97 +1,96 @@
-/// What the host runs with: the contents of `functions.json`, checked, with every default filled in.
+/// The configuration of a host: the checked contents of `functions.json`, with all defaults.
 ///
-/// `functions.schema.json` is the manual of the file and the source of its defaults. Relative paths have been joined to the folder
-/// of the file.
+/// `functions.schema.json` is the manual of the file and the source of its defaults. Relative paths have been joined to the file's folder.
 public struct Configuration: Sendable {
-    /// The file as it was named.
+    /// The file, as named by the user.
     public var file: String
-    /// The folder that relative paths of the file start at.
+    /// The base folder of relative paths.
     public var directory: String
     /// Chosen on the command line, not in the file.
     public var mode: Mode
-    /// Id of the project: part of every function's URL, and the audience of ID tokens.
+    /// Project id: part of every function's URL, and the audience of ID tokens.
     public var project: String
-    /// Region of functions that name none; it only tells URLs apart.
+    /// Default region of functions; it only distinguishes URLs.
     public var region: String
-    /// Where the host listens, and how much it takes.
+    /// Addresses and limits of the server.
     public var server: ServerSettings
-    /// In written order, each name once.
+    /// In the order of the file; names are unique.
     public var plugins: [PluginSettings]
-    /// Options for all functions that name none themselves.
+    /// Options of all functions that do not set them.
     public var defaults: FunctionOverrides
-    /// Options of single functions, by their name.
+    /// Options of single functions, by name.
     public var functions: [String: FunctionOverrides]
-    /// How the processes of plugins are started, watched and stopped.
+    /// How worker processes are started, monitored and stopped.
     public var workers: WorkerSettings
-    /// Which ID tokens of the `Authorization` header are trusted.
+    /// The trusted ID tokens of the `Authorization` header.
     public var auth: TokenSettings
-    /// Which tokens of the `X-Firebase-AppCheck` header are trusted.
+    /// The trusted tokens of the `X-Firebase-AppCheck` header.
     public var appCheck: TokenSettings
     /// The Realtime Database of the project.
     public var database: DatabaseSettings
     /// Push messages to devices.
     public var messaging: MessagingSettings
-    /// What is written to standard error, and what is kept of it.
+    /// The log on standard error, and the stored log.
     public var logging: LoggingSettings
-    /// Which build of a product is taken.
+    /// The builds of products to use.
     public var watch: WatchSettings
-    /// What is doubtful and does not keep the host from starting.
+    /// Warnings, which do not prevent the start.
     public var warnings: [Problem]
-    /// The document as it was read, for whom needs what was written and not only what it means.
+    /// The document as read, for code that needs its exact text.
     public var document: [UInt8] = []
 
-    /// Whom the host runs for. Development trusts unsigned emulator tokens and sets `FUNCTIONS_EMULATOR` for plugins.
+    /// The purpose of the host. Development mode trusts unsigned emulator tokens and sets `FUNCTIONS_EMULATOR` for plugins.
     public enum Mode: String, Sendable, CaseIterable {
         case development
         case production
     }
 }
 
-/// Where the host listens and what it takes from a connection.
+/// Addresses of the server and limits of connections.
 public struct ServerSettings: Sendable, Equatable {
-    /// The address to listen on; 127.0.0.1 unless the file names another.
+    /// The listening address; 127.0.0.1 by default.
     public var host: String
-    /// 0 takes any free port.
+    /// The port; 0 for any free one.
     public var port: Int
     /// Number of event loops, each a thread: 1 to 256.
     public var loops: Int
-    /// Connections of one loop at one time; a further one is answered 503.
+    /// Connections of one loop; a further one is answered 503.
     public var connectionsMax: Int
-    /// Bytes that the host may hold in memory for clients and plugins; nil for a default that depends on the machine.
+    /// Memory for clients and plugins in bytes; nil for a default that depends on the machine.
     public var memoryBytes: Int?
     /// Nil serves plain HTTP.
     public var tls: TLSSettings?
-    /// Networks of proxies that are believed where they name a client: addresses, or ranges such as `10.0.0.0/8`.
+    /// Networks of proxies whose statements about clients are trusted: addresses, or ranges such as `10.0.0.0/8`.
     public var trustedProxies: [String]
-    /// What a client may send, and how slowly.
+    /// Limits of size and time for clients.
     public var limits: ServerLimits
 }
 
 /// Paths of two PEM files.
 public struct TLSSettings: Sendable, Equatable {
-    /// The server's certificate, followed by the intermediate ones.
+    /// The server's certificate, followed by intermediate ones.
     public var certificate: String
     /// The certificate's private key, without a pass phrase.
     public var key: String
 }
 
-/// How much and how slowly a client may send before it is refused.
+/// Limits of size and time for clients.
 public struct ServerLimits: Sendable, Equatable {
-    /// Of a request's line and headers together; more is answered 431.
+    /// Request line and headers; more is answered 431.
     public var headerBytes: Int
-    /// Of a body, after inflating a compressed one; more is answered 413.
+    /// A body, after decompression; more is answered 413.
     public var bodyBytes: Int
-    /// From a request's first byte to the end of its headers; then 408.
+    /// From the first byte of a request to the end of its headers; then 408.
     public var headerSeconds: Double
     /// The longest pause within a body; then 408.
     public var bodySeconds: Double
-    /// How long a connection stays open without a request.
+    /// How long a connection may be idle.
     public var idleSeconds: Double
 }
 
 /// One plugin of `plugins`.
 public struct PluginSettings: Sendable, Equatable {
-    /// Where a plugin comes from.
+    /// The origin of a plugin.
     public enum Source: Sendable, Equatable {
         /// A dynamic library product of the package in `Configuration.directory`.
         case product(String)
@@ -99,24 +98,24 @@ public struct PluginSettings: Sendable, Equatable {
         case library(String)
     }
 
-    /// Whether a crash of the plugin is the host's too.
+    /// Where a plugin runs.
     public enum Isolation: String, Sendable {
-        /// In worker processes of its own.
+        /// In worker processes.
         case process
-        /// Loaded into the host.
+        /// In the host, which a crash of the plugin ends.
         case none
     }
 
-    /// What logs and `deploy` call it.
+    /// The name in logs and for `deploy`.
     public var name: String
-    /// One of the two, never both.
+    /// The origin of the plugin.
     public var source: Source
-    /// Worker processes unless the file says otherwise.
+    /// Worker processes by default.
     public var isolation: Isolation
     /// The folder with the plugin's environment files.
     public var environmentDirectory: String
 
-    /// A plugin as the file would describe it, with paths that are joined already.
+    /// A plugin as described in the file, with joined paths.
     public init(name: String, source: Source, isolation: Isolation, environmentDirectory: String) {
         self.name = name
         self.source = source
@@ -125,45 +124,45 @@ public struct PluginSettings: Sendable, Equatable {
     }
 }
 
-/// How the processes that run the plugins are started, watched and stopped.
+/// How worker processes are started, monitored and stopped.
 public struct WorkerSettings: Sendable, Equatable {
-    /// Time without a call after which a worker above `minInstances` is stopped.
+    /// Idle time after which a worker beyond `minInstances` is stopped.
     public var idleSeconds: Double
-    /// Calls that may wait for the workers of a function; a further one is answered 429.
+    /// Waiting calls of one function; a further one is answered 429.
     public var queueLengthMax: Int
-    /// The longest wait of a call; under overload a tenth of it.
+    /// The longest wait of a call; a tenth of it under overload.
     public var queueWaitMilliseconds: Int
-    /// Crashes within the window, with no answer in between, that give a function's workers up for a minute.
+    /// Crashes within the window, without an answer in between, after which a function's workers are not restarted for a minute.
     public var restartLimit: Int
-    /// The window in which ``restartLimit`` counts.
+    /// The window for ``restartLimit``.
     public var restartWindowSeconds: Double
-    /// Workers kept started without a plugin: 0 or 1.
+    /// Workers started in advance without a plugin: 0 or 1.
     public var prewarmed: Int
-    /// What calls in flight are given to end; then the worker is killed.
+    /// Time for calls in flight to finish before the worker is killed.
     public var drainSeconds: Double
-    /// How long a worker may show no sign of life before it is killed.
+    /// How long a worker's loop may be blocked before the worker is killed.
     public var blockedLoopSeconds: Double
-    /// Output of one worker that is kept in a second; what goes beyond is counted only.
+    /// Output of one worker per second that is stored; more is only counted.
     public var logBytesPerSecond: Int
-    /// Files and sockets that one worker may have open.
+    /// Open files and sockets of one worker.
     public var openFiles: Int
-    /// Processes and threads that one worker may have.
+    /// Processes and threads of one worker.
     public var tasks: Int
-    /// The most bytes in the folder of a plugin's workers.
+    /// Bytes in the folder of a plugin's workers.
     public var folderBytes: Int
-    /// Files and folders that workers may read besides the system's own.
+    /// Further files and folders that workers may read.
     public var readable: [String]
-    /// Whether workers are kept from files and system calls that functions do not need.
+    /// Whether workers run in the sandbox.
     public var sandbox: Bool
 }
 
-/// Which tokens of one kind are trusted.
+/// The trusted tokens of one kind.
 public struct TokenSettings: Sendable, Equatable {
-    /// Where the keys come from that tokens are signed with.
+    /// The source of the keys that verify tokens.
     public enum Keys: Sendable, Equatable {
-        /// A JSON Web Key Set, kept as long as its answer's `Cache-Control` says.
+        /// A JSON Web Key Set, cached according to `Cache-Control`.
         case jwksURL(String)
-        /// A JSON object of key ids and PEM certificates, kept likewise.
+        /// A JSON object of key ids and PEM certificates, cached likewise.
         case certificatesURL(String)
         /// Path of a JSON Web Key Set.
         case jwksFile(String)
@@ -171,46 +170,46 @@ public struct TokenSettings: Sendable, Equatable {
         case certificatesFile(String)
     }
 
-    /// What `iss` must be; for App Check without a project number, what it must start with.
+    /// The required `iss`; for App Check without a project number, its required beginning.
     public var issuer: String
-    /// Number of the project, for App Check only.
+    /// The project number, for App Check only.
     public var projectNumber: String?
-    /// Exactly one source.
+    /// The source of the keys.
     public var keys: Keys
-    /// How far the issuer's clock may be from the host's: 0 to 600.
+    /// The tolerated difference between the issuer's clock and the host's: 0 to 600.
     public var clockSkewSeconds: Double
 }
 
-/// How plugins are built that are products of the package.
+/// How products of the package are built.
 public struct WatchSettings: Sendable, Equatable {
-    /// What `swift build -c` is given.
+    /// The argument of `swift build -c`.
     public enum BuildConfiguration: String, Sendable, CaseIterable {
         case release, debug
     }
 
-    /// What `--watch` builds, and whose library is taken where both are there.
+    /// The configuration that `--watch` builds, and that is preferred if both libraries exist.
     public var configuration: BuildConfiguration
 }
 
-/// What the host writes to standard error, and what it keeps for `hearth functions:log`.
+/// The log on standard error, and the stored log for `hearth functions:log`.
 public struct LoggingSettings: Sendable, Equatable {
-    /// How severe a line is, from the least on.
+    /// Severities, the least severe first.
     public enum Level: String, Sendable, CaseIterable {
         case trace, debug, info, notice, warning, error, critical
     }
 
-    /// The least severe level that is written.
+    /// The least severity that is logged.
     public var level: Level
-    /// Whether the beginning and the end of each invocation are told; nil for what suits mode and terminal.
+    /// Whether the start and end of each invocation are logged; nil for a default that depends on mode and terminal.
     public var invocations: Bool?
-    /// How much of it stays in the data folder.
+    /// Limits of the stored log.
     public var store: LogStoreSettings
 }
 
-/// How much of the log is kept.
+/// Limits of the stored log.
 public struct LogStoreSettings: Sendable, Equatable {
-    /// What all kept lines may take; the oldest go first.
+    /// Size of the stored log; the oldest lines are removed first.
     public var bytes: Int
-    /// Lines that are older go when new ones come; a part of a day may be given.
+    /// Age of stored lines; fractions of a day are allowed.
     public var days: Double
 }

@@ -1,10 +1,10 @@
-/// The manual of `functions.json` and of plugin manifests, made from their schemas: `docs/configuration.md`.
+/// The manual of `functions.json` and of plugin manifests, generated from their schemas: `docs/configuration.md`.
 public struct ConfigurationPage {
     private var lines: [String] = []
-    /// Where the keys of a definition were explained, so that they are explained once.
+    /// The section that explains a definition, so that each is explained once.
     private var explained: [Int: String] = [:]
 
-    /// The page as Markdown. `scripts/make-configuration-page` writes it; a test holds that it is up to date.
+    /// The page as Markdown. `scripts/make-configuration-page` writes it; a test checks that it is current.
     public static func markdown() -> String {
         var page = ConfigurationPage()
         page.lines = [
@@ -33,7 +33,7 @@ public struct ConfigurationPage {
         if let items = node.items { members(items, at: "\(path)[]", schema) }
     }
 
-    /// The keys of an object that stands under a key of the writer's choice, or in a list.
+    /// The keys of an object in a map or a list.
     private mutating func members(_ index: Int, at path: String, _ schema: Schema) {
         guard !schema.resolved(index).properties.isEmpty else { return }
         lines += ["", "### `\(path)`", "", schema.prose(index)]
@@ -44,7 +44,7 @@ public struct ConfigurationPage {
         let node = schema.nodes[index]
         lines += ["", "### `\(path)`", "", schema.prose(index), ""]
         lines.append("- \(schema.phrase(index).capitalizedFirst)\(isRequired ? "; required" : "").")
-        // That an object may be left out is said by the defaults of its keys.
+        // For an object, the defaults of its keys show that it may be omitted.
         if let value = schema.defaultValue(index), value.members?.isEmpty != true { lines.append("- Default: `\(value.json)`") }
         let examples = node.examples.map { "`\($0.json)`" }
         if !examples.isEmpty { lines.append("- \(examples.count == 1 ? "Example" : "Examples"): \(examples.joined(separator: ", "))") }
@@ -65,12 +65,12 @@ public struct ConfigurationPage {
 }
 
 extension Schema {
-    /// The number of the node that a place refers to in the end.
+    /// The node that a reference finally resolves to.
     fileprivate func target(_ index: Int) -> Int {
         nodes[index].reference.map(target) ?? index
     }
 
-    /// The prose of a place: its own, or that of its definition.
+    /// The prose of a node: its own, or that of its definition.
     fileprivate func prose(_ index: Int) -> String {
         let node = nodes[index]
         return node.prose.isEmpty ? node.reference.map(prose) ?? "" : node.prose
@@ -90,7 +90,7 @@ extension String {
 }
 
 extension LocatedValue {
-    /// As JSON on one line, with blanks where people put them.
+    /// JSON on one line, with spaces for readability.
     fileprivate var json: String {
         switch content {
         case .string(let text): return text.jsonLiteral

@@ -18,8 +18,8 @@ extension ConfigurationReader {
         overrides.enforceAppCheck = field["enforceAppCheck"].boolIfPresent
         overrides.consumeAppCheckToken = field["consumeAppCheckToken"].boolIfPresent
         overrides.cors = cors(field["cors"])
-        overrides.heartbeat = field["heartbeatSeconds"].value.map { Heartbeat(seconds: $0.double) }
-        overrides.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatStyle.self)
+        overrides.heartbeat = field["heartbeatSeconds"].value.map { HeartbeatSetting(seconds: $0.double) }
+        overrides.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatFormat.self)
         overrides.secrets = field["secrets"].stringsIfPresent ?? []
         overrides.labels = labels(field["labels"])
         overrides.omit = field["omit"].boolIfPresent
@@ -31,7 +31,7 @@ extension ConfigurationReader {
         return overrides
     }
 
-    /// Where each option stands; the function itself under the empty key.
+    /// The position of each option; that of the function itself under the empty key.
     private func positions(_ field: Field) -> [String: Position?] {
         guard let value = field.value else { return [:] }
         var positions: [String: Position?] = ["": text.position(at: value.offset)]
@@ -39,7 +39,7 @@ extension ConfigurationReader {
         return positions
     }
 
-    /// The rules between options, as far as this object alone can break them; the rest is known when the plugin is loaded.
+    /// Checks rules between options as far as this object alone can violate them; the rest is checked when the plugin is loaded.
     private mutating func checkTogether(_ overrides: FunctionOverrides, _ field: Field) {
         guard isValid(field) else { return }
         if overrides.cpu != nil || overrides.concurrency != nil, let memory = overrides.memoryBytes {
@@ -86,9 +86,9 @@ extension ConfigurationReader {
         return labels
     }
 
-    private mutating func invoker(_ field: Field) -> Invoker? {
+    private mutating func invoker(_ field: Field) -> InvokerSetting? {
         guard let names = field.stringsIfPresent else { return nil }
-        if let refusal = Invoker.refusal(of: names) { fail(field, refusal) }
-        return Invoker(names: names)
+        if let refusal = InvokerSetting.refusal(of: names) { fail(field, refusal) }
+        return InvokerSetting(names: names)
     }
 }

@@ -1,7 +1,7 @@
 import Files
 
-/// Turns a validated `functions.json` into a `Configuration`, and checks what a schema cannot say: files that must exist, options
-/// that must fit each other.
+/// Converts a validated `functions.json` into a `Configuration`, and checks rules that a schema cannot express: files that must exist,
+/// options that must be consistent.
 struct ConfigurationReader {
     let text: SourceText
     let root: Field
@@ -9,7 +9,7 @@ struct ConfigurationReader {
     private(set) var problems: [Problem]
     private(set) var warnings: [Problem] = []
 
-    /// - Parameter violations: what the schema's validator found; places inside of them are not checked further.
+    /// - Parameter violations: problems that the schema validator has found; the values at these positions are not checked further.
     init(text: SourceText, root: Field, violations: [Problem]) {
         self.text = text
         self.root = root
@@ -103,7 +103,7 @@ struct ConfigurationReader {
             openFiles: field["openFiles"].int,
             tasks: field["tasks"].int,
             folderBytes: field["folderBytes"].int,
-            readable: (field["readable"].stringsIfPresent ?? []).map { FileSystem.join(directory, $0) },
+            readable: (field["readable"].stringsIfPresent ?? []).map { FileProbe.join(directory, $0) },
             sandbox: field["sandbox"].bool)
     }
 
@@ -141,31 +141,31 @@ struct ConfigurationReader {
 
     // MARK: Files
 
-    /// The path of a file that has to be there; nil when the document names none.
+    /// The path of a file that must exist; nil if the document names none.
     mutating func file(_ field: Field) -> String? {
         guard let name = field.stringIfPresent else { return nil }
-        let path = FileSystem.join(directory, name)
-        guard let mode = FileSystem.mode(path) else {
+        let path = FileProbe.join(directory, name)
+        guard let mode = FileProbe.mode(path) else {
             fail(field, "expected a file, found nothing at \(path.quotedPath)")
             return path
         }
         if mode & 0o170000 == 0o040000 {
             fail(field, "expected a file, found a folder at \(path.quotedPath)")
-        } else if !FileSystem.isReadable(path) {
+        } else if !FileProbe.isReadable(path) {
             fail(field, "expected a file that can be read; this process may not read \(path.quotedPath)")
         }
         return path
     }
 
     private mutating func folder(_ field: Field) -> String {
-        let path = FileSystem.join(directory, field.string)
-        if field.isPresent, !FileSystem.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quotedPath)") }
+        let path = FileProbe.join(directory, field.string)
+        if field.isPresent, !FileProbe.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quotedPath)") }
         return path
     }
 
-    // MARK: Complaints
+    // MARK: Problems
 
-    /// Whether the schema's validator had nothing to say about a place or what is in it.
+    /// Whether the schema validator has found no problem in a value.
     func isValid(_ field: Field) -> Bool {
         !problems.contains { field.path.contains($0.path) }
     }

@@ -1,72 +1,72 @@
 /// The Realtime Database.
 public struct DatabaseSettings: Sendable, Equatable {
-    /// Where the data is kept.
+    /// The storage of the data.
     public enum Storage: String, Sendable {
-        /// In files of the data folder.
+        /// In files of the data directory.
         case sqlite
         /// In memory, until the host stops.
         case memory
     }
 
-    /// Path of the security rules.
+    /// The file of the security rules.
     public var rules: String?
-    /// Files, unless the file says otherwise.
+    /// Files by default.
     public var storage: Storage
-    /// The database of requests that name none.
+    /// The database for requests that name none.
     public var defaultNamespace: String
-    /// The other databases that there are in production mode.
+    /// Further databases that exist in production mode.
     public var namespaces: [String]
-    /// How long a database stays open that nobody uses, at least.
+    /// The least time that an unused database stays open.
     public var idleSeconds: Double
-    /// What one request and all clients together may take.
+    /// Limits of requests and clients.
     public var limits: Limits
-    /// How writes run functions.
+    /// Limits of database triggers.
     public var triggers: TriggerSettings
 
-    /// How much one request may read or change, and what clients may hold of the host together.
+    /// Limits for one request, and for resources that clients hold together.
     public struct Limits: Sendable, Equatable {
-        /// Of a write's body.
+        /// Bytes of a write's body.
         public var writeBytes: Int
-        /// Of an answer.
+        /// Bytes of an answer.
         public var readBytes: Int
-        /// Of a rules document.
+        /// Bytes of a rules document.
         public var rulesBytes: Int
         /// Event streams of one loop.
         public var streams: Int
-        /// Bytes of large bodies that one loop takes in at a time.
+        /// Bytes of large bodies that one loop receives at the same time.
         public var uploadBytes: Int
-        /// Databases that are open at a time.
+        /// Databases open at the same time.
         public var openNamespaces: Int
-        /// Long answers that are read from one database at a time.
+        /// Long answers from one database at the same time.
         public var longReads: Int
-        /// Long answers that one client reads at a time.
+        /// Long answers for one client at the same time.
         public var longReadsPerClient: Int
-        /// How long one of them may take.
+        /// Seconds for one long answer.
         public var readSeconds: Double
-        /// Bytes of a database's log of changes.
+        /// Bytes of a database's write-ahead log.
         public var logBytes: Int
     }
 }
 
-/// How writes run functions.
+/// Limits of database triggers.
 public struct TriggerSettings: Sendable, Equatable {
-    /// The most functions that one write may run.
+    /// Functions that one write may trigger.
     public var functionsPerWrite: Int
-    /// The largest event.
+    /// Bytes of an event.
     public var eventBytes: Int
-    /// Whether writes beyond the two limits are refused.
+    /// Whether writes that exceed these two limits are refused.
     public var isStrict: Bool
-    /// How many events may cause each other.
+    /// Length of a chain of events that trigger each other.
     public var chainDepth: Int
-    /// How many events that were given up a database keeps.
+    /// Dead letters that a database keeps.
     public var deadLetters: Int
-    /// What those take at most.
+    /// Bytes of these dead letters.
     public var deadLetterBytes: Int
-    /// The time to the second attempt.
+    /// Delay before the second attempt.
     public var retryMinSeconds: Double
-    /// The longest time between two attempts.
+    /// Longest delay between attempts.
     public var retryMaxSeconds: Double
-    /// How old an event may become; nil for what its function's generation gives it.
+    /// Maximum age of an event; nil for the default of the function's generation.
     public var retryAgeSeconds: Double?
 }
 

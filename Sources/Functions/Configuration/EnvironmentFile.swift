@@ -1,7 +1,8 @@
-/// One `.env` file: `KEY=value` lines, read as the Firebase tools read them (spec functions 11.4).
+/// One `.env` file: `KEY=value` lines, parsed as the Firebase tools do (spec functions 11.4).
 ///
-/// `export` may stand before a key. Single quotes keep everything as it is, double quotes know the escapes `\n \r \t \v \\ \' \"`,
-/// and both may span lines; a value without quotes ends at `#` or at the end of the line and loses the blanks around it.
+/// A key may follow `export`. Single quotes keep text verbatim; double quotes support the escapes `
+///  \r \t \v \\ \' \"`; both may span lines. An unquoted value ends at `#` or at the end of the line, and surrounding white space is
+///  removed.
 struct EnvironmentFile {
     struct Entry: Equatable {
         var key: String
@@ -9,15 +10,15 @@ struct EnvironmentFile {
         var line: Int
     }
 
-    /// What the keys of a file are called.
+    /// The naming rule for keys.
     enum Kind {
         /// `^[A-Z_][A-Z0-9_]*$`
         case variables
-        /// Names of secrets, which may have small letters and dashes.
+        /// Names of secrets, which may contain lower-case letters and dashes.
         case secrets
     }
 
-    /// Each key once, with its last value.
+    /// Unique keys, with their last value.
     private(set) var entries: [Entry] = []
     private(set) var problems: [Problem] = []
     private(set) var warnings: [Problem] = []
@@ -50,7 +51,7 @@ struct EnvironmentFile {
             skipBlanks()
         }
         guard peek == UInt8(ascii: "="), !key.isEmpty else {
-            // The line is not shown: it may be part of a secret.
+            // The line is not shown: it may contain part of a secret.
             fail(start, "expected KEY=value, found a line without \(key.isEmpty ? "a key" : "=")")
             return skipLine()
         }
@@ -61,7 +62,7 @@ struct EnvironmentFile {
     private mutating func add(_ entry: Entry) {
         if let refusal = refusal(of: entry.key) { return fail(entry.line, refusal) }
         if let earlier = entries.firstIndex(where: { $0.key == entry.key }) {
-            let message = "\(entry.key) stands twice; this value is taken, not that of line \(entries[earlier].line)"
+            let message = "\(entry.key) occurs twice; this value is used, not that of line \(entries[earlier].line)"
             warnings.append(Problem(file: text.file, position: Position(line: entry.line, column: 1), message: message))
             entries.remove(at: earlier)
         }
@@ -100,13 +101,13 @@ struct EnvironmentFile {
         return quote == UInt8(ascii: "'") ? String(decoding: raw, as: UTF8.self) : Self.unescaped(raw)
     }
 
-    /// The bytes up to the closing quote, escapes as they are; nil when there is none.
+    /// The bytes up to the closing quote, with escapes unresolved; nil if there is no closing quote.
     private mutating func readQuoted(_ quote: UInt8) -> [UInt8]? {
         var raw: [UInt8] = []
         while let byte = peek {
             index += 1
             if byte == quote { return raw }
-            // A carriage return before a line feed is part of how the file was saved.
+            // A carriage return before a line feed belongs to the line ending.
             if byte == UInt8(ascii: "\r"), peek == UInt8(ascii: "\n") { continue }
             raw.append(byte)
             if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\""), let escaped = peek {
@@ -135,7 +136,7 @@ struct EnvironmentFile {
         var isEscape = false
         for byte in raw {
             if isEscape {
-                // What is no escape keeps its backslash.
+                // An unknown escape keeps its backslash.
                 if let meant = escapes[byte] { value.append(meant) } else { value += [UInt8(ascii: "\\"), byte] }
                 isEscape = false
             } else if byte == UInt8(ascii: "\\") {

@@ -1,6 +1,6 @@
 import Files
 
-/// Reads the environment files of one plugin and compares them with what its manifest asks for.
+/// Reads the environment files of a plugin and checks them against its manifest.
 struct EnvironmentReader {
     let directory: String
     let configuration: Configuration
@@ -8,7 +8,7 @@ struct EnvironmentReader {
     private(set) var secrets: [String: String] = [:]
     private(set) var problems: [Problem] = []
     private(set) var warnings: [Problem] = []
-    /// Where each variable was given.
+    /// The position of each variable.
     private var places: [String: (file: String, line: Int)] = [:]
 
     init(directory: String, configuration: Configuration) {
@@ -17,10 +17,10 @@ struct EnvironmentReader {
     }
 
     private var isDevelopment: Bool { configuration.mode == .development }
-    private var projectFile: String { FileSystem.join(directory, ".env.\(configuration.project)") }
-    private var secretFile: String { FileSystem.join(directory, ".secret.local") }
+    private var projectFile: String { FileProbe.join(directory, ".env.\(configuration.project)") }
+    private var secretFile: String { FileProbe.join(directory, ".secret.local") }
 
-    /// Takes variables from elsewhere, under the rules of the files.
+    /// Takes variables from a deployment, under the same rules as those of files.
     mutating func take(_ variables: [String: String], for plugin: String) {
         for (key, value) in variables.sorted(by: { $0.key < $1.key }) {
             let refusal = EnvironmentRules.isKey(key) ? EnvironmentRules.refusal(of: key) : "a key has only A to Z, 0 to 9 and _"
@@ -30,8 +30,8 @@ struct EnvironmentReader {
     }
 
     mutating func readVariables() {
-        var files = [FileSystem.join(directory, ".env"), projectFile]
-        if isDevelopment { files.append(FileSystem.join(directory, ".env.local")) }
+        var files = [FileProbe.join(directory, ".env"), projectFile]
+        if isDevelopment { files.append(FileProbe.join(directory, ".env.local")) }
         for file in files {
             for entry in read(file, kind: .variables) {
                 variables[entry.key] = entry.value
@@ -42,7 +42,7 @@ struct EnvironmentReader {
 
     mutating func readSecrets() {
         for entry in read(secretFile, kind: .secrets) { secrets[entry.key] = entry.value }
-        if let mode = FileSystem.mode(secretFile), mode & 0o044 != 0 {
+        if let mode = FileProbe.mode(secretFile), mode & 0o044 != 0 {
             warnings.append(Problem(file: secretFile, message: "other users of this machine can read the secrets; chmod 600 it"))
         }
     }
@@ -59,7 +59,7 @@ struct EnvironmentReader {
         }
     }
 
-    /// The values of the plugin's parameters; those that only have a default become variables as well.
+    /// The values of the plugin's parameters. Defaults are also set as variables.
     mutating func parameters(_ declared: [Parameter], builtIns: BuiltInVariables, plugin: String) -> ParameterValues {
         var values = ParameterValues()
         for (name, text) in builtIns.parameters { values.set(name, .string, text) }
@@ -92,9 +92,9 @@ struct EnvironmentReader {
         }
     }
 
-    /// Complains about every secret that a function names and `.secret.local` does not give.
+    /// Reports every secret that a function names and `.secret.local` lacks.
     ///
-    /// - Parameter isDeployed: whether the reader of the complaint has a `.secret.local` of their own, which is not this one.
+    /// - Parameter isDeployed: whether the message is for a user on another machine, who may have another `.secret.local`.
     mutating func requireSecrets(_ functions: [FunctionDeclaration], isDeployed: Bool) {
         for function in functions where !function.isOmitted(in: configuration) {
             for name in function.secretNames(in: configuration) where secrets[name] == nil {
@@ -104,7 +104,7 @@ struct EnvironmentReader {
         }
     }
 
-    /// The file of the secrets for a reader on another machine, or in another folder.
+    /// The path of the secrets file for a reader on another machine or in another folder.
     private var secretFileOnHost: String {
         let isBeside = directory == configuration.directory && !secretFile.hasPrefix("/")
         return "on the host, \(secretFile)\(isBeside ? " beside its functions.json" : "")"
@@ -112,7 +112,7 @@ struct EnvironmentReader {
 }
 
 extension Expression.Value {
-    /// As an environment variable holds it.
+    /// The value as text of an environment variable.
     var plainText: String {
         if case .text(let text) = self { text } else { shown }
     }

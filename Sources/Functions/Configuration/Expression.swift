@@ -1,6 +1,6 @@
 /// A parameter expression of a manifest, such as `{{ params.NAME }}` or `{{ params.SIZE == "large" ? 4 : 1 }}`.
 ///
-/// The grammar is what the SDKs write: a parameter or a literal, one comparison, one choice between two values.
+/// The grammar covers the output of the SDKs: a parameter or literal, one comparison, one conditional.
 struct Expression {
     enum Value: Equatable {
         case text(String)
@@ -105,12 +105,12 @@ struct Expression {
     }
 }
 
-/// The values of a plugin's parameters, known before any of its functions runs. Secrets are not among them.
+/// The values of a plugin's parameters, without secrets, known before its functions run.
 public struct ParameterValues: Sendable {
     private var texts: [String: String] = [:]
     private var kinds: [String: Parameter.Kind] = [:]
 
-    /// No values: expressions that name a parameter cannot be evaluated.
+    /// No values: expressions with parameters cannot be evaluated.
     public init() {}
 
     mutating func set(_ name: String, _ kind: Parameter.Kind, _ text: String) {
@@ -118,7 +118,7 @@ public struct ParameterValues: Sendable {
         kinds[name] = kind
     }
 
-    /// As the environment holds it.
+    /// The value as text of an environment variable.
     public func text(_ name: String) -> String? {
         texts[name]
     }

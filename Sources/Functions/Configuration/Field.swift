@@ -1,10 +1,10 @@
-/// A place in a validated document together with what the schema says of it, for reading typed values.
+/// A position in a validated document with its schema, for reading typed values.
 ///
-/// A value that the validator has complained about reads as its default, so that the checks that follow can go on.
+/// A value that the validator has rejected reads as its default, so that later checks can continue.
 struct Field {
     let schema: Schema
     let node: Int
-    /// Nil where the document says nothing.
+    /// Nil if the document has no value.
     let value: LocatedValue?
     let path: DocumentPath
 
@@ -19,7 +19,7 @@ struct Field {
         self.path = path
     }
 
-    /// The field under a key that the schema names.
+    /// The field for a key of the schema.
     subscript(key: String) -> Field {
         guard let child = schema.resolved(node).child(key) else { preconditionFailure("the schema has no \(key) under \(path)") }
         return Field(schema: schema, node: child, value: value?[key], path: path.appending(key: key))
@@ -27,7 +27,7 @@ struct Field {
 
     var isPresent: Bool { value != nil }
 
-    /// The members of an object whose keys the document chooses, in written order, each key once.
+    /// The members of an object with free keys, in the order of the document, each key once.
     var entries: [(key: String, field: Field)] {
         let described = schema.resolved(node)
         var seen: Set<String> = []
@@ -37,7 +37,7 @@ struct Field {
         }
     }
 
-    /// What the document says, else the schema's default.
+    /// The value of the document, otherwise the schema's default.
     private func read<Value>(_ take: (LocatedValue) -> Value?) -> Value? {
         value.flatMap(take) ?? schema.defaultValue(node).flatMap(take)
     }
@@ -56,7 +56,7 @@ struct Field {
         need { $0.string.flatMap(Choice.init(rawValue:)) }
     }
 
-    /// The same without the default: nil where the document says nothing.
+    /// The value without a default: nil if the document has none.
     var intIfPresent: Int? { value?.integer }
     var doubleIfPresent: Double? { value?.double }
     var boolIfPresent: Bool? { value?.bool }
@@ -66,7 +66,7 @@ struct Field {
         value?.string.flatMap(Choice.init(rawValue:))
     }
 
-    /// One text, or a list of them.
+    /// A string, or a list of strings.
     var stringsIfPresent: [String]? {
         if let text = value?.string { return [text] }
         return value?.elements?.compactMap(\.string)

@@ -1,12 +1,12 @@
-/// Lays the options of one function over each other.
+/// Combines the options of one function from all sources.
 struct FunctionResolution {
-    /// What an option has that nobody names, read from the schema, which is where people read it.
+    /// Defaults of options, read from the schema, which documents them.
     private static let hostDefaults = Field(schema: .functions, root: LocatedValue(content: .object([]), offset: 0))["defaults"]
 
     let declaration: FunctionDeclaration
     let configuration: Configuration
     let parameters: ParameterValues
-    /// Those of `functions.json` for this function.
+    /// The options of `functions.json` for this function.
     private let overrides: FunctionOverrides
     private(set) var problems: [Problem] = []
 
@@ -33,15 +33,15 @@ struct FunctionResolution {
             concurrency: concurrency ?? (processors >= 1 && declaration.generation > 1 ? 80 : 1),
             timeoutSeconds: timeoutSeconds(),
             minInstances: least,
-            // Where nobody names a maximum, it is never below the minimum.
+            // A default maximum is at least the minimum.
             maxInstances: most ?? max(common.maxInstances ?? host["maxInstances"].int, least),
             enforceAppCheck: overrides.enforceAppCheck ?? code.enforceAppCheck ?? common.enforceAppCheck ?? host["enforceAppCheck"].bool,
             consumeAppCheckToken: overrides.consumeAppCheckToken ?? code.consumeAppCheckToken ?? common.consumeAppCheckToken
                 ?? host["consumeAppCheckToken"].bool,
             cors: overrides.cors ?? code.cors ?? common.cors ?? CORSPolicy(isOn: isCallable),
-            heartbeat: overrides.heartbeat ?? code.heartbeat ?? common.heartbeat ?? Heartbeat(seconds: host["heartbeatSeconds"].double),
+            heartbeat: overrides.heartbeat ?? code.heartbeat ?? common.heartbeat ?? HeartbeatSetting(seconds: host["heartbeatSeconds"].double),
             heartbeatStyle: overrides.heartbeatStyle ?? code.heartbeatStyle ?? common.heartbeatStyle
-                ?? host["heartbeatStyle"].choice(HeartbeatStyle.self),
+                ?? host["heartbeatStyle"].choice(HeartbeatFormat.self),
             secrets: (code.secrets + common.secrets + overrides.secrets).withoutRepetition,
             labels: common.labels.merging(code.labels) { $1 }.merging(overrides.labels) { $1 },
             environment: code.environment,
@@ -83,7 +83,7 @@ struct FunctionResolution {
         }
     }
 
-    /// The common default, where the function can have it: it is meant for functions that run several calls at a time.
+    /// The common default, if the function supports concurrent calls.
     private func commonConcurrency(_ processors: Double) -> Int? {
         declaration.generation > 1 && processors >= 1 ? configuration.defaults.concurrency : nil
     }
@@ -96,17 +96,17 @@ struct FunctionResolution {
         }
         let inCode = codeNumber("timeoutSeconds", declaration.options.timeoutSeconds)
         if let inCode, let message = declaration.timeoutViolation(inCode) { failCode("timeoutSeconds", message) }
-        // Zero is how the reference writes "not set".
+        // The reference writes zero for "not set".
         if let inCode, inCode > 0 { return inCode }
         return min(configuration.defaults.timeoutSeconds ?? Self.hostDefaults["timeoutSeconds"].double, most)
     }
 
-    /// Zero is how the reference writes "not set".
+    /// The reference writes zero for "not set".
     private mutating func codeMaxInstances() -> Int? {
         codeInteger("maxInstances", declaration.options.maxInstances, 0...1000).flatMap { $0 == 0 ? nil : $0 }
     }
 
-    /// The common default, as far as the function's own maximum allows.
+    /// The common default, limited by the function's own maximum.
     private func commonMinInstances(_ most: Int?) -> Int {
         min(configuration.defaults.minInstances ?? Self.hostDefaults["minInstances"].int, most ?? .max)
     }
@@ -179,7 +179,7 @@ struct FunctionResolution {
         }
     }
 
-    /// Blames the file that named the option last.
+    /// Reports a problem at the last source that sets the option.
     private mutating func fail(_ option: String, _ message: String) {
         if overrides.positions[option] != nil { failFile(option, message) } else { failCode(option, message) }
     }
@@ -207,7 +207,7 @@ extension Expression.Value {
 }
 
 extension [String] {
-    /// Each element once, in the order of their first places.
+    /// Unique elements, in the order of their first occurrences.
     var withoutRepetition: [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }

@@ -1,7 +1,7 @@
-/// Reads JSON (RFC 8259) and keeps the place of every value.
+/// Parses JSON (RFC 8259) and keeps the position of every value.
 ///
-/// What people write in place of JSON (comments, a comma too many, a key twice) is complained about and read over, so that one
-/// run shows everything; other mistakes in the syntax end the reading, since what follows them would be guesswork.
+/// Common mistakes (comments, trailing commas, duplicate keys) are reported and skipped, so that one run shows all of them. Other syntax
+/// errors end the parsing, since the rest would be guesswork.
 struct LocatedParser {
     static let depthMax = 100
     static let sizeBytesMax = 1024 * 1024
@@ -12,10 +12,10 @@ struct LocatedParser {
     private var depth = 0
     private(set) var problems: [Problem] = []
 
-    /// Thrown after the problem has been noted.
+    /// Thrown after a problem has been recorded.
     private struct Halt: Error {}
 
-    /// The document, nil when its syntax could not be followed to the end; and what is wrong with it.
+    /// The document, or nil after a syntax error; with all problems.
     static func parse(_ text: SourceText) -> (value: LocatedValue?, problems: [Problem]) {
         guard text.bytes.count <= sizeBytesMax else {
             let message = "the file has \(text.bytes.count) bytes; at most \(sizeBytesMax) are read"
@@ -75,7 +75,7 @@ struct LocatedParser {
             let key = try string()
             if let first = places.updateValue(keyOffset, forKey: key), problems.count < SchemaValidator.problemsMax {
                 let line = text.position(at: first).line
-                note(at: keyOffset, "the key \(key.quoted) stands twice in this object, before in line \(line)")
+                note(at: keyOffset, "the key \(key.quoted) occurs twice in this object, before in line \(line)")
             }
             try skipBlanks()
             guard peek() == UInt8(ascii: ":") else { throw halt("expected a colon after the key \(key.quoted), found \(found())") }
@@ -107,7 +107,7 @@ struct LocatedParser {
         return LocatedValue(content: .array(elements), offset: start)
     }
 
-    /// What stands after an element: a comma and another element, or the end.
+    /// Parses the separator after an element: a comma and another element, or the end.
     private mutating func separator(closing: UInt8, start: Int, what: String) throws(Halt) {
         try skipBlanks()
         if peek() == closing { return }
@@ -147,7 +147,7 @@ struct LocatedParser {
         case "none", "nil", "undefined": return "expected a value, found \(word); JSON writes null"
         default: break
         }
-        if peek() == UInt8(ascii: "'") { return "expected a value, found a single quote; text stands in double quotes" }
+        if peek() == UInt8(ascii: "'") { return "expected a value, found a single quote; text needs double quotes" }
         return "expected a value, found \(found())"
     }
 
@@ -294,7 +294,7 @@ struct LocatedParser {
         String(decoding: bytes[index...].prefix { byte in Character(Unicode.Scalar(byte)).isLetter && byte < 0x80 }, as: UTF8.self)
     }
 
-    /// What stands at the index, for a sentence.
+    /// The token at the index, for messages.
     private func found() -> String {
         guard index < bytes.count else { return "the end of the file" }
         let word = wordAhead()

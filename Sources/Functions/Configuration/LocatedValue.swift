@@ -1,4 +1,4 @@
-/// A JSON value that remembers where it stands in its file, so that every complaint about it can name the line.
+/// A JSON value with its position in the file, so that every message about it can name the line.
 struct LocatedValue: Sendable {
     enum Content: Sendable {
         case null
@@ -11,7 +11,7 @@ struct LocatedValue: Sendable {
     }
 
     var content: Content
-    /// Of the value's first byte.
+    /// The offset of the value's first byte.
     var offset: Int
 }
 
@@ -38,7 +38,7 @@ extension LocatedValue {
         if case .bool(let flag) = content { flag } else { nil }
     }
 
-    /// A whole number, also when it is written `60.0`.
+    /// An integer, also if written as `60.0`.
     var integer: Int? {
         switch content {
         case .integer(let value): value
@@ -59,12 +59,12 @@ extension LocatedValue {
         if case .null = content { true } else { false }
     }
 
-    /// The value of the last member with that key, as JSON readers agree to take it.
+    /// The value of the last member with that key, as JSON parsers usually handle duplicates.
     subscript(key: String) -> LocatedValue? {
         members?.last { $0.key == key }?.value
     }
 
-    /// Equal as JSON values, wherever they stand; `1` equals `1.0`.
+    /// Whether two values are equal as JSON, regardless of position; `1` equals `1.0`.
     func isSame(as other: LocatedValue) -> Bool {
         switch (content, other.content) {
         case (.null, .null): return true
@@ -82,7 +82,7 @@ extension LocatedValue {
         }
     }
 
-    /// The value as a sentence shows it: short text and numbers as they are, what has parts by its name.
+    /// The value in messages: short text and numbers verbatim, objects and lists by their kind.
     var shown: String {
         switch content {
         case .null: "null"
@@ -97,11 +97,10 @@ extension LocatedValue {
 }
 
 extension String {
-    /// In double quotes, cut after 60 characters, and with what moves a terminal's cursor or its reading order escaped: fit for one
-    /// line of a log, whoever wrote the text.
+    /// In double quotes, cut after 60 characters, with control characters and bidirectional controls escaped: safe for one line of a log.
     var quoted: String { quoted(cutAfter: 60) }
 
-    /// The same for the path of a file, of which the end says the most: whole.
+    /// The same for a file path, in full: its end is the most informative part.
     var quotedPath: String { quoted(cutAfter: 4096) }
 
     private func quoted(cutAfter limit: Int) -> String {
@@ -131,7 +130,7 @@ extension Unicode.Scalar {
 }
 
 extension Double {
-    /// Without the `.0` that Swift adds to whole numbers.
+    /// Without the `.0` that Swift appends to integral doubles.
     var plain: String {
         Int(exactly: self).map { "\($0)" } ?? "\(self)"
     }

@@ -1,6 +1,6 @@
-/// Turns a validated manifest into declarations, and checks what its schema cannot say.
+/// Converts a validated manifest into declarations, and checks rules that its schema cannot express.
 struct ManifestReader {
-    /// Of all regular expressions together, in instructions.
+    /// The limit of all regular expressions together, in instructions.
     static let patternsSizeMax = 100_000
 
     let text: SourceText
@@ -71,8 +71,8 @@ struct ManifestReader {
         options.enforceAppCheck = field["enforceAppCheck"].boolIfPresent
         options.consumeAppCheckToken = field["consumeAppCheckToken"].boolIfPresent
         options.cors = cors(field["cors"])
-        options.heartbeat = field["heartbeatSeconds"].value.map { Heartbeat(seconds: $0.double) }
-        options.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatStyle.self)
+        options.heartbeat = field["heartbeatSeconds"].value.map { HeartbeatSetting(seconds: $0.double) }
+        options.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatFormat.self)
         return options
     }
 
@@ -106,10 +106,10 @@ struct ManifestReader {
         }
     }
 
-    private mutating func invoker(_ field: Field) -> Invoker? {
+    private mutating func invoker(_ field: Field) -> InvokerSetting? {
         guard let names = field.stringsIfPresent else { return nil }
-        if let refusal = Invoker.refusal(of: names) { fail(field, refusal) }
-        return Invoker(names: names)
+        if let refusal = InvokerSetting.refusal(of: names) { fail(field, refusal) }
+        return InvokerSetting(names: names)
     }
 
     private mutating func labels(_ field: Field) -> [String: String] {
@@ -135,11 +135,54 @@ struct ManifestReader {
 }
 
 extension FunctionDeclaration {
-    /// A sentence when a timeout is longer than the trigger allows.
+    /// A message if a timeout exceeds the limit of the trigger; nil otherwise.
     func timeoutViolation(_ seconds: Double) -> String? {
         let most = trigger.timeoutSecondsMax(generation: generation)
         guard !(0...most).contains(seconds) else { return nil }
         let kind = generation == 1 ? "first-generation \(trigger.noun)" : trigger.noun
         return "expected 0 to \(most.plain) seconds for \(kind == "event" ? "an" : "a") \(kind) function, found \(seconds.plain)"
+    }
+}
+
+extension ManifestReader {
+    mutating func params(_ field: Field) -> [Parameter] {
+        var params: [Parameter] = []
+        for element in field.elements {
+            guard let name = element["name"].stringIfPresent else { continue }
+            if params.contains(where: { $0.name == name }) { fail(element["name"], "\(name.quoted) is declared twice") }
+            if let reason = EnvironmentRules.refusal(of: name) { fail(element["name"], reason) }
+            let kind = element["type"].choice(Parameter.Kind.self)
+            let defaultValue = element["default"]
+            let defaultText = defaultValue.value.map(Self.text)
+            var param = Parameter(
+                name: name, kind: kind, label: element["label"].stringIfPresent,
+                summary: element["description"].stringIfPresent, defaultText: defaultText)
+            readInput(element["input"], into: &param)
+            if let defaultText, !Expression.isOne(defaultText), let message = param.violation(defaultText) { fail(defaultValue, message) }
+            params.append(param)
+        }
+        return params
+    }
+
+    private mutating func readInput(_ field: Field, into param: inout Parameter) {
+        guard let input = field.value else { return }
+        if let source = input["text"]?["validationRegex"]?.string {
+            do {
+                param.pattern = try Pattern(source)
+                param.patternMessage = input["text"]?["validationErrorMessage"]?.string
+            } catch {
+                fail(field, "the regular expression \(source.quoted) is not understood: \(error)")
+            }
+        }
+        let options = input["select"]?["options"]?.elements ?? []
+        let choices = options.compactMap { $0["value"].map(Self.text) }
+        if !choices.isEmpty { param.choices = choices }
+    }
+
+    /// The value as text of an environment variable.
+    private static func text(_ value: LocatedValue) -> String {
+        if let text = value.string { return text }
+        if let elements = value.elements { return "[\(elements.map { ($0.string ?? $0.shown).jsonLiteral }.joined(separator: ","))]" }
+        return value.shown
     }
 }

@@ -1,19 +1,19 @@
 extension Schema {
-    /// The schema of a plugin's manifest. Nobody writes a manifest by hand except in a plugin that is not in Swift, and its author
-    /// reads `docs/configuration.md`; so it is kept here, beside the code that reads it.
+    /// The schema of a plugin's manifest. Only authors of plugins in other languages than Swift write manifests, with the help of
+    /// `docs/configuration.md`; so the schema is kept here, beside the code that uses it.
     static let manifestText = #"""
 {
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "manifest.schema.json",
   "title": "Plugin manifest",
-  "description": "What a plugin says of itself when it is loaded. An option that is absent or null has the host's default.",
+  "description": "The description of a plugin's functions. An option that is absent or null has the host's default.",
   "type": "object",
   "required": ["specVersion", "endpoints"],
   "additionalProperties": false,
   "properties": {
     "specVersion": { "description": "Version of the format.", "const": "v1alpha1", "examples": ["v1alpha1"] },
     "params": {
-      "description": "Values that the plugin asks for by name. They come from the environment files.",
+      "description": "Parameters of the plugin. Their values come from the environment files.",
       "type": "array",
       "items": { "$ref": "#/$defs/param" },
       "maxItems": 1000,
@@ -21,14 +21,14 @@ extension Schema {
       "examples": [[{ "name": "GREETING", "type": "string", "default": "Hello" }]]
     },
     "requiredAPIs": {
-      "description": "Services of the hosted product that the functions use. Read and not needed here.",
+      "description": "Services of the hosted product that the functions use. Ignored.",
       "type": "array",
       "items": { "type": "object" },
       "default": [],
       "examples": [[]]
     },
     "endpoints": {
-      "description": "The functions by name. Their order is that of the numbers by which the host calls them.",
+      "description": "The functions by name. The host calls them by their index in this order.",
       "type": "object",
       "propertyNames": { "$ref": "functions.schema.json#/$defs/functionName" },
       "additionalProperties": { "$ref": "#/$defs/endpoint" },
@@ -37,7 +37,7 @@ extension Schema {
   },
   "$defs": {
     "param": {
-      "description": "One value that the plugin asks for.",
+      "description": "One parameter of the plugin.",
       "type": "object",
       "required": ["name"],
       "additionalProperties": false,
@@ -50,21 +50,21 @@ extension Schema {
           "examples": ["GREETING"]
         },
         "type": {
-          "description": "What the text of the variable is read as. A `secret` comes from `.secret.local` and reaches only functions that name it.",
+          "description": "The type of the value. A `secret` comes from `.secret.local` and reaches only functions that name it.",
           "enum": ["string", "int", "float", "boolean", "list", "secret"],
           "default": "string",
           "examples": ["int"]
         },
-        "label": { "description": "A short name for people.", "type": "string", "examples": ["Greeting"] },
-        "description": { "description": "What the value is for.", "type": "string", "examples": ["What to say first"] },
+        "label": { "description": "A display name.", "type": "string", "examples": ["Greeting"] },
+        "description": { "description": "The purpose of the value.", "type": "string", "examples": ["What to say first"] },
         "default": {
-          "description": "The value where no file gives one.",
+          "description": "The default value.",
           "type": ["string", "number", "boolean", "array"],
           "examples": ["Hello"]
         },
         "format": { "description": "`json` for a secret that holds JSON.", "type": "string", "examples": ["json"] },
         "input": {
-          "description": "How a tool asks for the value. Of it, `text.validationRegex` and the values of `select` are checked.",
+          "description": "How a tool asks for the value. `text.validationRegex` and the values of `select` are checked.",
           "type": "object",
           "examples": [{ "text": { "validationRegex": "^[a-z]+$", "validationErrorMessage": "lower-case letters" } }]
         }
@@ -76,7 +76,7 @@ extension Schema {
       "additionalProperties": false,
       "properties": {
         "entryPoint": {
-          "description": "Name of the function in the code. Without it: the function's name.",
+          "description": "Name of the function in the code. Default: the function's name.",
           "type": "string",
           "minLength": 1,
           "examples": ["addMessage"]
@@ -92,7 +92,7 @@ extension Schema {
           "type": "object",
           "additionalProperties": false,
           "properties": {
-            "genkitAction": { "description": "Read and not needed here.", "type": "string", "examples": ["chat"] }
+            "genkitAction": { "description": "Ignored.", "type": "string", "examples": ["chat"] }
           },
           "examples": [{}]
         },
@@ -102,7 +102,7 @@ extension Schema {
           "additionalProperties": false,
           "properties": {
             "invoker": {
-              "description": "Who may call it.",
+              "description": "The accounts that may call it.",
               "type": ["array", "null"],
               "items": { "type": "string", "minLength": 1 },
               "examples": [["private"]]
@@ -111,7 +111,7 @@ extension Schema {
           "examples": [{}]
         },
         "eventTrigger": {
-          "description": "Started by an event, such as a write to the database.",
+          "description": "Triggered by an event, such as a write to the database.",
           "$ref": "#/$defs/eventTrigger",
           "examples": [
             { "eventType": "google.firebase.database.ref.v1.created", "eventFilterPathPatterns": { "ref": "messages/{id}" } }
@@ -136,12 +136,12 @@ extension Schema {
           "examples": [1]
         },
         "concurrency": {
-          "description": "Calls that one worker runs at the same time.",
+          "description": "Concurrent calls of one worker.",
           "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 1000 }, { "$ref": "#/$defs/indirect" }],
           "examples": [80]
         },
         "timeoutSeconds": {
-          "description": "Time for one call; 0 is as if it were absent. The most depends on the trigger.",
+          "description": "Time for one call; 0 equals absent. The maximum depends on the trigger.",
           "anyOf": [{ "type": "number", "minimum": 0, "maximum": 3600 }, { "$ref": "#/$defs/indirect" }],
           "default": 60,
           "examples": [60]
@@ -153,7 +153,7 @@ extension Schema {
           "examples": [1]
         },
         "maxInstances": {
-          "description": "Workers at most; 0 is as if it were absent.",
+          "description": "Workers at most; 0 equals absent.",
           "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 1000 }, { "$ref": "#/$defs/indirect" }],
           "default": 4,
           "examples": [4]
@@ -165,7 +165,7 @@ extension Schema {
           "examples": [{ "team": "chat" }]
         },
         "environmentVariables": {
-          "description": "Variables that the code sets for itself.",
+          "description": "Environment variables that the code sets.",
           "type": "object",
           "additionalProperties": { "type": "string" },
           "default": {},
@@ -184,21 +184,21 @@ extension Schema {
                 "$ref": "functions.schema.json#/$defs/secretName",
                 "examples": ["API_KEY"]
               },
-              "secret": { "description": "Read and not needed here.", "type": "string", "examples": ["API_KEY"] },
-              "projectId": { "description": "Read and not needed here.", "type": "string", "examples": ["demo-hearth"] }
+              "secret": { "description": "Ignored.", "type": "string", "examples": ["API_KEY"] },
+              "projectId": { "description": "Ignored.", "type": "string", "examples": ["demo-hearth"] }
             }
           },
           "default": [],
           "examples": [[{ "key": "API_KEY" }]]
         },
         "ingressSettings": {
-          "description": "Where calls may come from.",
+          "description": "The networks that calls may come from.",
           "enum": ["ALLOW_ALL", "ALLOW_INTERNAL_ONLY", "ALLOW_INTERNAL_AND_GCLB", null],
           "default": "ALLOW_ALL",
           "examples": ["ALLOW_ALL"]
         },
         "serviceAccount": {
-          "description": "Read and not needed here: a worker has no account of a cloud.",
+          "description": "Ignored: a worker has no cloud account.",
           "type": ["string", "null"],
           "examples": ["default"]
         },
@@ -208,7 +208,7 @@ extension Schema {
           "examples": ["default"]
         },
         "vpc": {
-          "description": "Read and not needed here: a worker uses the network of the machine.",
+          "description": "Ignored: a worker uses the network of the machine.",
           "type": ["object", "null"],
           "examples": [null]
         },
@@ -233,13 +233,13 @@ extension Schema {
           "examples": [true]
         },
         "cors": {
-          "description": "Which web origins may call the function.",
+          "description": "The web origins that may call the function.",
           "anyOf": [{ "$ref": "functions.schema.json#/$defs/cors" }, { "type": "null" }],
           "expectation": "true, false, an origin, {\"regex\": \"...\"} or a list of these",
           "examples": [true]
         },
         "heartbeatSeconds": {
-          "description": "Time without a chunk after which a stream sends a sign of life; null or 0 sends none.",
+          "description": "Time without a chunk after which a stream sends a heartbeat; null or 0 sends none.",
           "type": ["number", "null"],
           "minimum": 0,
           "maximum": 3600,
@@ -247,7 +247,7 @@ extension Schema {
           "examples": [10]
         },
         "heartbeatStyle": {
-          "description": "What the sign of life is.",
+          "description": "The form of the heartbeat.",
           "enum": ["padding", "comment", "off"],
           "default": "padding",
           "examples": ["comment"]
@@ -255,7 +255,7 @@ extension Schema {
       }
     },
     "eventTrigger": {
-      "description": "Which events start the function.",
+      "description": "The events that trigger the function.",
       "type": "object",
       "required": ["eventType"],
       "additionalProperties": false,
@@ -287,8 +287,8 @@ extension Schema {
           "examples": [true]
         },
         "region": { "description": "Region of the source.", "type": ["string", "null"], "examples": ["us-central1"] },
-        "channel": { "description": "Read and not needed here.", "type": ["string", "null"], "examples": [null] },
-        "serviceAccount": { "description": "Read and not needed here.", "type": ["string", "null"], "examples": [null] }
+        "channel": { "description": "Ignored.", "type": ["string", "null"], "examples": [null] },
+        "serviceAccount": { "description": "Ignored.", "type": ["string", "null"], "examples": [null] }
       }
     },
     "indirect": {

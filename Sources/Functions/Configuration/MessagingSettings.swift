@@ -1,131 +1,131 @@
 /// Push messages.
 public struct MessagingSettings: Sendable, Equatable {
-    /// What carries messages to devices.
+    /// The service that delivers messages to devices.
     public enum Backend: String, Sendable {
-        /// This host itself, to which devices connect.
+        /// This host, which devices connect to.
         case embedded
         /// Firebase Cloud Messaging.
         case google
     }
 
-    /// Where devices, topics and waiting messages are kept.
+    /// The storage of devices, topics and waiting messages.
     public enum Storage: String, Sendable {
-        /// In a file of the data folder.
+        /// In a file of the data directory.
         case sqlite
         /// In memory, until the host stops.
         case memory
     }
 
-    /// Which keys of a message's data are refused (spec messaging 1.9).
+    /// The keys of a message's data that are refused (spec messaging 1.9).
     public enum ReservedKeys: String, Sendable {
-        /// All that the documentation forbids.
+        /// All keys that the documentation forbids.
         case strict
-        /// Those that the hosted service really refuses.
+        /// The keys that the hosted service actually refuses.
         case wire
     }
 
-    /// When a sender finds out that an application was uninstalled.
+    /// When a sender can tell that an application was uninstalled.
     public enum Uninstall: String, Sendable {
-        /// When a message could not be delivered, as with the hosted service.
+        /// After a failed delivery, as in the hosted service.
         case lazy
         /// At once.
         case eager
     }
 
-    /// The host itself, unless the file says otherwise.
+    /// The host itself by default.
     public var backend: Backend
     /// For ``Backend/google`` only.
     public var google: Google
-    /// Nil where browsers' push services are not used.
+    /// Nil if push services of browsers are not used.
     public var webPush: WebPush?
-    /// Nil where Apple's push service is not used.
+    /// Nil if Apple's push service is not used.
     public var apns: Apns?
-    /// File of the authorities that these services are trusted by; nil for the system's.
+    /// File of the certificate authorities for these services; nil for those of the system.
     public var certificateAuthority: String?
-    /// Files, unless the file says otherwise.
+    /// Files by default.
     public var storage: Storage
-    /// Nil where it is to be made from the project's id.
+    /// Nil for a number derived from the project id.
     public var projectNumber: String?
     /// Further projects.
     public var projects: [String]
-    /// Whether `Bearer owner` is the administrator's in development mode.
+    /// Whether `Bearer owner` grants administrator access in development mode.
     public var ownerToken: Bool
-    /// Strict, unless the file says otherwise.
+    /// Strict by default.
     public var reservedKeys: ReservedKeys
-    /// Whether a notification replaces those of the same application that still wait for an Android device.
+    /// Whether a notification replaces waiting ones of the same application for an Android device.
     public var collapseNotifications: Bool
-    /// Lazy, unless the file says otherwise.
+    /// Lazy by default.
     public var uninstall: Uninstall
-    /// Days without a connection after which nothing is kept for a device; 0 is never.
+    /// Days without a connection after which no messages are kept for a device; 0 for never.
     public var inactiveAfterDays: Int
     /// Days without a connection after which a registration ends.
     public var tokenExpiryDays: Int
-    /// How long it is remembered what became of a message that waits for nobody any more.
+    /// How long the outcome of a finished message is kept.
     public var historySeconds: Int
-    /// How much there may be.
+    /// Limits of amounts.
     public var limits: Limits
-    /// How often things may happen.
+    /// Limits of rates.
     public var quotas: Quotas
 
     /// The FCM HTTP v1 API.
     public struct Google: Sendable, Equatable {
-        /// Nil for the file that the environment names.
+        /// The service account file; nil for the one that the environment names.
         public var serviceAccount: String?
-        /// Origin of the requests that send.
+        /// Base URL of send requests.
         public var sendURL: String
-        /// Origin of the requests that change subscriptions.
+        /// Base URL of requests that change subscriptions.
         public var topicURL: String
-        /// Requests under way at one time, 1 to 1,000.
+        /// Concurrent requests, 1 to 1,000.
         public var parallelism: Int
     }
 
-    /// Hands messages to the push services of browsers (RFC 8030).
+    /// Forwards messages to the push services of browsers (RFC 8030).
     public struct WebPush: Sendable, Equatable {
-        /// Whom a push service can write to: a `mailto:` or `https:` address (RFC 8292, section 2.1).
+        /// The contact for push services: a `mailto:` or `https:` URL (RFC 8292, section 2.1).
         public var subject: String
-        /// Private networks that names of push services may lead to: addresses, or ranges such as `10.0.0.0/8`.
+        /// Private networks that push services may be in: addresses, or ranges such as `10.0.0.0/8`.
         public var allowedNetworks: [String]
-        /// Whether subscriptions may name addresses of http and of private networks: who registers a browser then makes the host send there.
+        /// Whether subscriptions may name URLs with http and addresses of private networks, to which the host then sends requests.
         public var localEndpoints: Bool
     }
 
-    /// Hands messages to Apple's push service.
+    /// Forwards messages to Apple's push service.
     public struct Apns: Sendable, Equatable {
         /// Path of the `.p8` file.
         public var key: String
-        /// Ten characters.
+        /// Key id, ten characters.
         public var keyID: String
-        /// Of the developer's team, ten characters.
+        /// Team id, ten characters.
         public var teamID: String
-        /// Where messages for devices of the production environment go.
+        /// URL for devices of the production environment.
         public var productionURL: String
-        /// Where messages for devices of the development environment go.
+        /// URL for devices of the development environment.
         public var sandboxURL: String
     }
 
-    /// How much there may be at one time.
+    /// Limits of amounts.
     public struct Limits: Sendable, Equatable {
-        /// Of a message's data and notification (spec messaging 1.10).
+        /// Bytes of a message's data and notification (spec messaging 1.10).
         public var payloadBytes: Int
         /// The same for topics and conditions.
         public var topicPayloadBytes: Int
-        /// Messages without a collapse key that wait for a device; one more discards them all, and the device is told.
+        /// Waiting messages without a collapse key for a device; one more discards them all, and the device is notified.
         public var pendingMessages: Int
-        /// Collapse keys of which a message waits for a device.
+        /// Collapse keys with a waiting message for a device.
         public var collapseKeys: Int
-        /// What a connected device is sent before it acknowledges any.
+        /// Messages sent to a connected device before it acknowledges any.
         public var unacknowledgedMessages: Int
-        /// Topics that one device is subscribed to.
+        /// Topics of one device.
         public var topicsPerDevice: Int
-        /// Devices that are registered.
+        /// Registered devices.
         public var devices: Int
-        /// The most anonymously registered devices that have neither come back nor been named by a sender.
+        /// Devices registered anonymously that have neither returned nor been named by a sender.
         public var newDevices: Int
-        /// Devices that are connected.
+        /// Connected devices.
         public var connections: Int
     }
 
-    /// Rates; 0 is no limit.
+    /// Rates; 0 for no limit.
     public struct Quotas: Sendable, Equatable {
         /// Sends of one project.
         public var projectPerMinute: Int
@@ -135,9 +135,9 @@ public struct MessagingSettings: Sendable, Equatable {
         public var devicePerHour: Int
         /// Subscriptions of one project that are changed.
         public var subscriptionsPerSecond: Int
-        /// Messages to topics and conditions that are being distributed at one time.
+        /// Messages to topics and conditions that are being distributed at the same time.
         public var fanOuts: Int
-        /// Calls of devices that anybody may make: they register, renew, or change their topics.
+        /// Anonymous calls of devices: registering, renewing, changing topics.
         public var anonymousPerMinute: Int
         /// The same, from one address.
         public var anonymousPerAddressPerMinute: Int

@@ -1,7 +1,7 @@
 extension Parameter {
-    /// A sentence when a text is not of the parameter's type or not one that it allows.
+    /// A message if the text has the wrong type or is not an allowed value; nil otherwise.
     func violation(_ text: String) -> String? {
-        // A secret's value never gets into a message.
+        // The value of a secret never appears in a message.
         let found = kind == .secret ? "another value" : text.quoted
         switch kind {
         case .int where Int(text) == nil: return "expected an integer, found \(found)"

@@ -1,15 +1,15 @@
-/// A regular expression whose matching time is linear in the text, whatever the expression and whoever sent the text.
+/// A regular expression that is matched in time linear in the text, for every expression and text.
 ///
-/// The syntax is what JavaScript, JSON Schema and RE2 have in common: literals, `.`, classes, `\d \w \s \b`, groups, `|`, `^ $`
-/// and the counted repetitions. What needs backtracking (look-around, back references) is refused when the pattern is read.
+/// The syntax is the common subset of JavaScript, JSON Schema and RE2: literals, `.`, classes, `\d \w \s \b`, groups, `|`, `^ $` and
+/// counted repetitions. Constructs that need backtracking (look-around, back-references) are refused.
 public struct Pattern: Sendable, Hashable, CustomStringConvertible {
-    /// As it was written.
+    /// The text of the expression.
     public let source: String
-    /// Whether ASCII letters are compared without regard to their case.
+    /// Whether the case of ASCII letters is ignored.
     public let ignoresCase: Bool
     private let program: [PatternInstruction]
 
-    /// - Parameter ignoresCase: compares ASCII letters without regard to their case.
+    /// - Parameter ignoresCase: ignores the case of ASCII letters.
     public init(_ source: String, ignoringCase: Bool = false) throws(PatternError) {
         self.source = source
         ignoresCase = ignoringCase
@@ -18,7 +18,7 @@ public struct Pattern: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { source }
 
-    /// How much memory and time it takes, in instructions.
+    /// The cost in memory and time, in instructions.
     var size: Int { program.count }
 
     public static func == (left: Pattern, right: Pattern) -> Bool {
@@ -30,7 +30,7 @@ public struct Pattern: Sendable, Hashable, CustomStringConvertible {
         hasher.combine(ignoresCase)
     }
 
-    /// Whether the pattern matches anywhere in the text; `^` and `$` tie it to the ends.
+    /// Whether the pattern matches anywhere in the text; `^` and `$` anchor it.
     public func matches(_ text: String) -> Bool {
         var current = PatternThreads(capacity: program.count)
         var next = PatternThreads(capacity: program.count)
@@ -38,7 +38,7 @@ public struct Pattern: Sendable, Hashable, CustomStringConvertible {
         var scalars = text.unicodeScalars.makeIterator()
         var scalar = scalars.next()
         while true {
-            // A match may begin at any place, so the start joins the threads at each.
+            // A match may begin anywhere, so a new thread starts at each position.
             if current.follow(0, in: program, previous: previous, next: scalar) { return true }
             guard let read = scalar else { return false }
             let following = scalars.next()
@@ -54,7 +54,7 @@ public struct Pattern: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a pattern was refused.
+/// The reason why a pattern was refused.
 public struct PatternError: Error, Sendable, Equatable, CustomStringConvertible {
     /// One clause, such as `look-around (?=…) is not supported`.
     public var description: String
@@ -91,10 +91,10 @@ struct PatternSet: Sendable {
     }
 }
 
-/// The places of the program at which the matching stands, each once.
+/// The set of current program positions.
 private struct PatternThreads {
     private(set) var list: [Int] = []
-    /// The round in which a place was reached last, so that a new round costs nothing for a large program.
+    /// The round in which each position was last added, so that starting a round costs nothing.
     private var rounds: [Int]
     private var round = 1
 
@@ -107,7 +107,7 @@ private struct PatternThreads {
         list.removeAll(keepingCapacity: true)
     }
 
-    /// Adds the place and all that can be reached from it without reading. True when the match is complete.
+    /// Adds the position and all that are reachable from it without input. True if the match is complete.
     mutating func follow(_ first: Int, in program: [PatternInstruction], previous: Unicode.Scalar?, next: Unicode.Scalar?) -> Bool {
         var pending = [first]
         while let place = pending.popLast() {

@@ -1,4 +1,4 @@
-/// Turns the text of a pattern into a program for `Pattern`: first a tree by recursive descent, then instructions.
+/// Compiles the text of a pattern for `Pattern`: recursive descent into a tree, then instructions.
 struct PatternCompiler {
     static let instructionsMax = 5_000
     static let repetitionsMax = 1_000
@@ -32,7 +32,7 @@ struct PatternCompiler {
         self.ignoresCase = ignoresCase
     }
 
-    // MARK: Reading
+    // MARK: Parsing
 
     private mutating func choice() throws(PatternError) -> Node {
         depth += 1
@@ -78,7 +78,7 @@ struct PatternCompiler {
         if peek == "?" {
             index += 1
             guard peek == ":" else {
-                throw PatternError(description: "a group that starts with (? is understood only as (?:…), look-around and named groups are not")
+                throw PatternError(description: "a group that starts with (? is supported only as (?:…); look-around and named groups are not")
             }
             index += 1
         }
@@ -149,7 +149,7 @@ struct PatternCompiler {
         return set
     }
 
-    /// One character of a class, or nil after a shorthand such as `\d`, which is added at once.
+    /// One character of a class; nil after a shorthand such as `\d`, which is added at once.
     private mutating func setElement(_ set: inout PatternSet) throws(PatternError) -> Unicode.Scalar? {
         guard let scalar = peek else { throw PatternError(description: "a class has no closing bracket") }
         index += 1
@@ -181,7 +181,7 @@ struct PatternCompiler {
         default: return atom
         }
         index += 1
-        // Greedy or not makes no difference to whether there is a match.
+        // Greediness does not change whether there is a match.
         if peek == "?" { index += 1 }
         if let scalar = peek, scalar == "*" || scalar == "+" || scalar == "{" {
             throw PatternError(description: "there is nothing before \(scalar) to repeat")
@@ -189,7 +189,7 @@ struct PatternCompiler {
         return .repetition(atom, bounds.0, bounds.1)
     }
 
-    /// `{2}`, `{2,}` or `{2,5}`; leaves the index at the closing brace.
+    /// Parses `{2}`, `{2,}` or `{2,5}`; leaves the index at the closing brace.
     private mutating func counted() throws(PatternError) -> (Int, Int?) {
         guard let close = scalars[index...].firstIndex(of: "}") else { throw PatternError(description: "a repetition has no closing brace") }
         let text = String(String.UnicodeScalarView(scalars[(index + 1)..<close]))
@@ -210,7 +210,7 @@ struct PatternCompiler {
         index < scalars.count ? scalars[index] : nil
     }
 
-    // MARK: Writing
+    // MARK: Code generation
 
     private mutating func emit(_ node: Node) throws(PatternError) {
         // Counts visits, since an empty group repeated many times adds nothing to the program.

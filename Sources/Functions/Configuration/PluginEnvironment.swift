@@ -1,25 +1,25 @@
-/// What the workers of one plugin see in their environment: parameters, the secrets that their functions name, and what the host
-/// tells every function. Nothing of the host's own environment is in it.
+/// The environment of a plugin's workers: parameters, the secrets that their functions name, and variables about the host. It contains
+/// nothing of the host's own environment.
 public struct PluginEnvironment: Sendable {
     /// Values for the expressions of the manifest.
     public let parameters: ParameterValues
-    /// What is doubtful in the environment files.
+    /// Warnings about the environment files.
     public let warnings: [Problem]
-    /// The contents of the `.env` files and the defaults of the parameters.
+    /// The contents of the `.env` files and the defaults of parameters.
     private let variables: [String: String]
     private let secrets: [String: String]
     private let functions: [FunctionDeclaration]
     private let configuration: Configuration
     private let builtIns: BuiltInVariables
 
-    /// Reads the plugin's environment files: `.env`, `.env.PROJECT`, in development `.env.local`, later ones over earlier ones; and
-    /// `.secret.local`.
+    /// Reads the plugin's environment files: `.env`, `.env.PROJECT`, in development mode `.env.local`, with later files overriding earlier
+    /// ones; and `.secret.local`.
     ///
     /// - Parameters:
     ///   - address: host and port at which plugins and clients reach the host, such as `127.0.0.1:5001`.
-    ///   - variables: what stands in the place of the `.env` files; secrets are read from their file all the same.
-    ///   - isDeployed: whether the plugin was deployed from elsewhere, so that messages have to say whose files they mean.
-    /// - Throws: every line that cannot be read, and every parameter and secret that is needed and has no value.
+    ///   - variables: replaces the `.env` files; secrets are still read from their file.
+    ///   - isDeployed: whether the plugin was deployed from elsewhere, so that messages must tell which files they mean.
+    /// - Throws: every invalid line, and every missing parameter and secret.
     public static func load(
         plugin: PluginSettings, manifest: PluginManifest, configuration: Configuration, address: String, variables: [String: String]? = nil,
         isDeployed: Bool = false
@@ -36,9 +36,9 @@ public struct PluginEnvironment: Sendable {
             functions: manifest.functions, configuration: configuration, builtIns: builtIns)
     }
 
-    /// The variables that the plugin's `.env` files give, without a look at its manifest.
+    /// The variables of the plugin's `.env` files, without checks against its manifest.
     ///
-    /// - Throws: every line that cannot be read.
+    /// - Throws: every invalid line.
     public static func variables(of plugin: PluginSettings, in configuration: Configuration) throws(ConfigurationErrors) -> [String: String] {
         var reader = EnvironmentReader(directory: plugin.environmentDirectory, configuration: configuration)
         reader.readVariables()
@@ -46,7 +46,7 @@ public struct PluginEnvironment: Sendable {
         return reader.variables
     }
 
-    /// The secrets that reach a function, with their values.
+    /// The secrets of a function, with their values.
     public func secrets(of name: String) -> [String: String] {
         var found: [String: String] = [:]
         for function in functions where function.name == name {
@@ -60,7 +60,7 @@ public struct PluginEnvironment: Sendable {
         environment(for: functions.map(\.name))
     }
 
-    /// The environment of a worker that runs these functions only: secrets of other functions are not in it.
+    /// The environment of a worker that runs only these functions, without secrets of other functions.
     public func environment(for names: [String]) -> [String: String] {
         let served = functions.filter { names.contains($0.name) }
         var environment: [String: String] = [:]
@@ -75,13 +75,13 @@ public struct PluginEnvironment: Sendable {
 }
 
 extension FunctionDeclaration {
-    /// The secrets that reach the function: those of the code, of `defaults` and of `functions.NAME`.
+    /// The names of the function's secrets: from the code, `defaults` and `functions.NAME`.
     func secretNames(in configuration: Configuration) -> [String] {
         let overrides = configuration.functions[name]?.secrets ?? []
         return (options.secrets + configuration.defaults.secrets + overrides).withoutRepetition
     }
 
-    /// Whether the function is certainly left out; an expression is taken as false here.
+    /// Whether the function is certainly omitted; an expression counts as false here.
     func isOmitted(in configuration: Configuration) -> Bool {
         configuration.functions[name]?.omit ?? (options.omit.map { $0 == .value(true) } ?? configuration.defaults.omit ?? false)
     }

@@ -1,18 +1,18 @@
-/// What a plugin says of itself, checked: its parameters and its functions.
+/// A checked plugin manifest: parameters and functions.
 public struct PluginManifest: Sendable {
     /// The plugin's file or name, for messages.
     public var source: String
-    /// What the functions read by name, secrets included.
+    /// The parameters, including secrets.
     public var params: [Parameter]
-    /// In the order of the manifest, which is that of the numbers by which the plugin is called.
+    /// In the order of the manifest, which numbers the functions.
     public var functions: [FunctionDeclaration]
-    /// What is doubtful and does not keep the plugin from being served.
+    /// Warnings, which do not prevent the plugin from being served.
     public var warnings: [Problem]
 
-    /// Reads and checks a manifest.
+    /// Parses and checks a manifest.
     ///
-    /// - Parameter source: what messages name as the file.
-    /// - Throws: everything that is wrong with it, unknown keys and names that stand twice included.
+    /// - Parameter source: the file name in messages.
+    /// - Throws: all errors, including unknown and duplicate names.
     public init(parsing bytes: [UInt8], source: String) throws(ConfigurationErrors) {
         let text = SourceText(file: source, bytes: bytes)
         let (document, syntaxProblems) = LocatedParser.parse(text)
@@ -30,7 +30,7 @@ public struct PluginManifest: Sendable {
 }
 
 extension PluginManifest {
-    /// The same plugin with some of its functions only.
+    /// The plugin with only some of its functions.
     public func limited(to names: some Collection<String>) -> PluginManifest {
         var manifest = self
         manifest.functions = functions.filter { names.contains($0.name) }
@@ -40,23 +40,23 @@ extension PluginManifest {
 
 /// One function as the code declares it.
 public struct FunctionDeclaration: Sendable {
-    /// What URLs and `functions.json` call it; parts of groups are joined by dashes.
+    /// The name in URLs and `functions.json`; parts of groups are joined by dashes.
     public var name: String
     /// Its number among the functions of its plugin, from 0.
     public var index: Int
-    /// What the code calls it.
+    /// The name in the code.
     public var entryPoint: String
     /// 1 or 2. The first generation has no streaming and runs one call at a time.
     public var generation: Int
-    /// What starts it.
+    /// The trigger.
     public var trigger: Trigger
-    /// As the code gives them; ``resolved(in:parameters:)`` lays the file's over them.
+    /// The options of the code; ``resolved(in:parameters:)`` applies those of the file.
     public var options: DeclaredOptions
     /// The plugin's file or name, for messages.
     public var source: String
 }
 
-/// What starts a function.
+/// The trigger of a function.
 public enum Trigger: Sendable, Equatable {
     /// A call of the callable protocol.
     case callable
@@ -72,7 +72,7 @@ public enum Trigger: Sendable, Equatable {
         return 3600
     }
 
-    /// In words that fit before "function".
+    /// The name, for use before "function".
     var noun: String {
         switch self {
         case .callable: "callable"
@@ -82,7 +82,7 @@ public enum Trigger: Sendable, Equatable {
     }
 }
 
-/// Which events start a function.
+/// The events that trigger a function.
 public struct EventTrigger: Sendable, Equatable, Codable {
     /// Such as `google.firebase.database.ref.v1.created`.
     public var eventType: String
@@ -90,78 +90,78 @@ public struct EventTrigger: Sendable, Equatable, Codable {
     public var filters: [String: String]
     /// Attributes that must match a pattern, such as `ref: messages/{id}`.
     public var pathPatterns: [String: String]
-    /// Whether the function is run again when it fails.
+    /// Whether a failed event function is retried.
     public var retry: Bool
 }
 
-/// A value that a plugin asks for by name.
+/// A parameter of a plugin.
 public struct Parameter: Sendable, Equatable {
-    /// What a value can be.
+    /// The type of a value.
     public enum Kind: String, Sendable {
         case string, int, float, boolean, list, secret
     }
 
     /// The environment variable of the value.
     public var name: String
-    /// What its text is read as.
+    /// The type that its text is parsed as.
     public var kind: Kind
-    /// A short name for people.
+    /// A display name.
     public var label: String?
-    /// What the value is for.
+    /// The purpose of the value.
     public var summary: String?
-    /// As the environment variable would hold it.
+    /// The default, as text of an environment variable.
     public var defaultText: String?
-    /// What the text has to match, with the sentence to say when it does not.
+    /// A pattern for the text, with the message for a mismatch.
     var pattern: Pattern?
     var patternMessage: String?
-    /// The texts to choose from, where it is a choice.
+    /// The allowed texts, for a choice.
     var choices: [String]?
 }
 
-/// Options as the code gives them; nil where it says nothing.
+/// Options set by the code; nil if not set.
 public struct DeclaredOptions: Sendable, Equatable {
-    /// In whose URLs the function appears.
+    /// The regions in the function's URLs.
     public var regions: [String]?
-    /// Of one worker, 16 to 32,768.
+    /// Memory of one worker, 16 to 32,768.
     public var memoryMebibytes: Declared<Int>?
     /// Processors of one worker.
     public var cpu: Declared<ProcessorShare>?
-    /// Calls of one worker at the same time, 1 to 1,000.
+    /// Concurrent calls of one worker, 1 to 1,000.
     public var concurrency: Declared<Int>?
-    /// From the arrival of a call to its answer; 0 is as good as nothing.
+    /// From the arrival of a call to its answer; 0 equals not set.
     public var timeoutSeconds: Declared<Double>?
     /// Workers that are kept running, 0 to 1,000.
     public var minInstances: Declared<Int>?
-    /// Workers at most, up to 1,000; 0 is as good as nothing.
+    /// Workers at most, up to 1,000; 0 equals not set.
     public var maxInstances: Declared<Int>?
-    /// What lists and metrics show beside the function's name.
+    /// Labels for lists and metrics.
     public var labels: [String: String] = [:]
-    /// Variables that the code sets for itself.
+    /// Environment variables that the code sets.
     public var environment: [String: String] = [:]
     /// Names of the secrets that the function sees.
     public var secrets: [String] = []
-    /// Where calls may come from.
+    /// The networks that calls may come from.
     public var ingress: Ingress?
-    /// Who may call an HTTP function.
-    public var invoker: Invoker?
+    /// The accounts that may call an HTTP function.
+    public var invoker: InvokerSetting?
     /// Whether the function is neither served nor listed.
     public var omit: Declared<Bool>?
     /// Whether calls without a valid App Check token are refused.
     public var enforceAppCheck: Bool?
     /// Whether App Check tokens are marked as used.
     public var consumeAppCheckToken: Bool?
-    /// Which web origins may read the answers.
+    /// The web origins that may read the answers.
     public var cors: CORSPolicy?
-    /// How long a streaming answer may be silent.
-    public var heartbeat: Heartbeat?
-    /// What breaks the silence.
-    public var heartbeatStyle: HeartbeatStyle?
+    /// The longest silence of a streaming answer.
+    public var heartbeat: HeartbeatSetting?
+    /// The kind of heartbeat that ends the silence.
+    public var heartbeatStyle: HeartbeatFormat?
 
-    /// Nothing is said.
+    /// No options.
     public init() {}
 }
 
-/// A value, or the expression that gives it once the parameters are known.
+/// A value, or an expression over parameters.
 public enum Declared<Value: Sendable & Equatable>: Sendable, Equatable {
     case value(Value)
     /// With its braces: `{{ params.NAME }}`.

@@ -1,11 +1,11 @@
-/// A place in a text file. Both numbers start at 1; columns count characters, not bytes.
+/// A position in a text file. Both numbers start at 1; columns count characters, not bytes.
 public struct Position: Sendable, Hashable, CustomStringConvertible {
     /// From 1.
     public var line: Int
     /// From 1, in characters.
     public var column: Int
 
-    /// A place; both numbers start at 1.
+    /// A position; both numbers start at 1.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -14,18 +14,18 @@ public struct Position: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(line):\(column)" }
 }
 
-/// One thing that is wrong, or doubtful, in a file that a person wrote.
+/// An error or warning about a file that a user wrote.
 public struct Problem: Sendable, Hashable, CustomStringConvertible {
-    /// The file as the reader knows it: the path given on the command line, or the name of a plugin.
+    /// The file as the user knows it: the path of the command line, or the name of a plugin.
     public var file: String
-    /// Nil where nobody wrote the text, such as a deployment's.
+    /// Nil for a generated text, such as that of a deployment.
     public var position: Position?
-    /// Where in the document, such as `functions.addMessage.timeoutSeconds`; empty for the whole of it.
+    /// The path in the document, such as `functions.addMessage.timeoutSeconds`; empty for the whole document.
     public var path: String
-    /// One sentence that says what was found and what was expected.
+    /// One sentence with the found and the expected value.
     public var message: String
 
-    /// Something to tell a person; without a position it is about the file as a whole.
+    /// A problem; without a position it concerns the whole file.
     public init(file: String, position: Position? = nil, path: String = "", message: String) {
         self.file = file
         self.position = position
@@ -42,12 +42,12 @@ public struct Problem: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Everything that is wrong with a document, in the order of the lines, never only the first.
+/// All errors of a document, in the order of its lines.
 public struct ConfigurationErrors: Error, Sendable, Equatable, CustomStringConvertible {
     /// In the order of the lines.
     public var problems: [Problem]
 
-    /// Everything that was found.
+    /// Errors of a document.
     public init(_ problems: [Problem]) {
         self.problems = problems
     }

@@ -1,12 +1,12 @@
-/// Which amounts of memory, shares of processors and concurrency go together (spec functions 9).
+/// The valid combinations of memory, processors and concurrency (spec functions 9).
 enum ResourceRules {
-    /// A rule that is broken: the option to blame and a sentence.
+    /// A violated rule: the option and a message.
     struct Violation: Equatable {
         var option: String
         var message: String
     }
 
-    /// What a function gets that names no `cpu`.
+    /// The processors of a function without `cpu`.
     static func processors(memoryBytes: Int) -> Double {
         switch memoryBytes / MemoryAmount.mebibyte {
         case ...2048: 1
@@ -16,7 +16,7 @@ enum ResourceRules {
         }
     }
 
-    /// What the first generation gave to an amount of memory.
+    /// The processors that the first generation assigned to an amount of memory.
     static func firstGenerationProcessors(memoryBytes: Int) -> Double {
         switch memoryBytes / MemoryAmount.mebibyte {
         case ...128: 1.0 / 12
@@ -70,5 +70,66 @@ enum ResourceRules {
             return [Violation(option: "cpu", message: "\(found), found \(memory)")]
         }
         return []
+    }
+}
+
+/// Rules for labels beyond the pattern of the schema.
+enum LabelRules {
+    static let countMax = 58
+
+    /// The reason why a label is refused; nil if it is valid.
+    static func refusal(of key: String, _ value: String) -> String? {
+        if let prefix = ["deployment", "firebase"].first(where: key.hasPrefix) { return "labels that start with \(prefix.quoted) are reserved" }
+        guard (key + value).unicodeScalars.allSatisfy(isAllowed) else { return "expected lower-case letters, digits, _ and - in a label" }
+        return nil
+    }
+
+    /// The schema's pattern has checked ASCII characters.
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return true }
+        switch scalar.properties.generalCategory {
+        case .lowercaseLetter, .otherLetter, .decimalNumber, .letterNumber, .otherNumber: return true
+        default: return false
+        }
+    }
+}
+
+/// The variables that environment files may set (spec functions 11.4).
+enum EnvironmentRules {
+    static let reservedPrefixes = ["X_GOOGLE_", "FIREBASE_", "EXT_", "KIT_"]
+
+    /// Names that the host or the hosted product sets, or that the dynamic linker reads before a worker's code runs.
+    static let reservedNames: Set<String> = [
+        "FIREBASE_CONFIG", "CLOUD_RUNTIME_CONFIG", "EVENTARC_CLOUD_EVENT_SOURCE", "ENTRY_POINT", "GCP_PROJECT", "GCLOUD_PROJECT",
+        "GOOGLE_CLOUD_PROJECT", "FUNCTION_TRIGGER_TYPE", "FUNCTION_NAME", "FUNCTION_MEMORY_MB", "FUNCTION_TIMEOUT_SEC",
+        "FUNCTION_IDENTITY", "FUNCTION_REGION", "FUNCTION_TARGET", "FUNCTION_SIGNATURE_TYPE", "FUNCTIONS_EMULATOR", "K_SERVICE",
+        "K_REVISION", "K_CONFIGURATION", "PORT", "TZ", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT",
+    ]
+
+    /// The reason why a key may not be set; nil if it may.
+    static func refusal(of key: String) -> String? {
+        if reservedNames.contains(key) { return "\(key) is reserved: the host sets it itself" }
+        if let prefix = reservedPrefixes.first(where: key.hasPrefix) { return "\(key) is reserved: no key may start with \(prefix)" }
+        return nil
+    }
+
+    /// `^[A-Z_][A-Z0-9_]*$`
+    static func isKey(_ text: String) -> Bool {
+        guard let first = text.utf8.first, !isDigit(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || byte == UInt8(ascii: "_") || isDigit(byte)
+        }
+    }
+
+    /// `^[A-Za-z0-9_-]+$`
+    static func isSecretName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+                || isDigit(byte)
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }

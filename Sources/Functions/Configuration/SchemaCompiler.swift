@@ -1,6 +1,6 @@
-/// Reads the text of a schema into a `Schema`.
+/// Compiles the text of a schema.
 struct SchemaCompiler {
-    /// What is wrong with a schema: a mistake of the house, found by its tests.
+    /// An error in a schema: a programming error, found by tests.
     struct Fault: Error, CustomStringConvertible {
         var description: String
     }
@@ -9,7 +9,7 @@ struct SchemaCompiler {
     /// Another schema whose definitions this one may use.
     private let library: (file: String, document: LocatedValue)?
     private var nodes: [SchemaNode] = []
-    /// Number of the node of a definition, entered before the definition is read, so that it may refer to itself.
+    /// The nodes of definitions, registered before they are compiled, so that a definition may refer to itself.
     private var definitions: [(name: String, node: Int)] = []
 
     /// - Parameter library: a schema whose definitions may be referred to as `file#/$defs/name`.
@@ -90,7 +90,7 @@ struct SchemaCompiler {
         }
     }
 
-    /// The keywords that speak of the members of an object.
+    /// The keywords for members of an object.
     private mutating func readMembers(_ member: LocatedMember, into node: inout SchemaNode, path: DocumentPath) throws {
         switch member.key {
         case "properties":
@@ -129,7 +129,7 @@ struct SchemaCompiler {
         if let known = definitions.first(where: { $0.name == prefix + name }) { return known.node }
         guard let value = source["$defs"]?[name] else { throw Fault(description: "there is no definition \(prefix)\(name)") }
         definitions.append((prefix + name, nodes.count))
-        // References inside of a definition from the library are to its own definitions.
+        // References within a definition of the library refer to the library's definitions.
         guard !prefix.isEmpty else { return try node(value, path: DocumentPath().appending(key: name)) }
         var compiler = SchemaCompiler(document: source, library: nil)
         compiler.nodes = nodes

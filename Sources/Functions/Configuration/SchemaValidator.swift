@@ -1,8 +1,8 @@
 import HearthBytes
 
-/// Walks a schema and a document together and collects everything in which the document departs from the schema.
+/// Validates a document against a schema and collects all problems.
 struct SchemaValidator {
-    /// A document with more mistakes than this is not one that a person corrects line by line.
+    /// The most problems: a document with more is not corrected line by line.
     static let problemsMax = 200
 
     let schema: Schema
@@ -66,7 +66,7 @@ struct SchemaValidator {
         for (number, element) in elements.enumerated() {
             if let items = node.items { check(element, items, path.appending(index: number)) }
             if node.hasUniqueItems, let first = elements[..<number].firstIndex(where: element.isSame(as:)) {
-                note(element.offset, path.appending(index: number), "\(element.shown) stands in the list twice, first at [\(first)]")
+                note(element.offset, path.appending(index: number), "\(element.shown) occurs in the list twice, first at [\(first)]")
             }
         }
     }
@@ -99,7 +99,7 @@ struct SchemaValidator {
         }
     }
 
-    /// - Parameter unused: the known keys that the object does not have, which are meant rather than one that it has.
+    /// - Parameter unused: the known keys that the object lacks: candidates for a misspelled key.
     private func unknownKey(_ key: String, _ node: SchemaNode, _ unused: [String]) -> String {
         let known = node.properties.map(\.name)
         let near = Spelling.nearest(to: key, among: unused) ?? Spelling.nearest(to: key, among: known)
@@ -108,7 +108,8 @@ struct SchemaValidator {
         return "unknown key; expected one of \(known.filter { !$0.hasPrefix("$") }.joined(separator: ", "))"
     }
 
-    /// One branch has to accept the value. Where only one is of the value's kind, its own complaints say more than a list of all.
+    /// One branch has to accept the value. If only one accepts values of this kind, its own problems are more helpful than a list of all
+    /// branches.
     private mutating func checkBranches(_ value: LocatedValue, _ node: SchemaNode, _ index: Int, _ path: DocumentPath) {
         let accepting = node.branches.filter { accepts(value, $0) }
         if accepting.count == 1 || (accepting.count > 1 && !node.needsExactlyOneBranch) { return }

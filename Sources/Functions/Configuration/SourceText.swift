@@ -1,6 +1,7 @@
 import HearthBytes
+import Glibc
 
-/// A document with the name of the file that it came from.
+/// A document with the name of its file.
 struct SourceText: Sendable {
     let file: String
     private let lines: SourceLines
@@ -25,7 +26,7 @@ struct SourceText: Sendable {
     }
 }
 
-/// The way from the top of a document to a value in it.
+/// The path from the root of a document to a value in it.
 struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
     private(set) var description = ""
 
@@ -42,12 +43,39 @@ struct DocumentPath: Sendable, Hashable, CustomStringConvertible {
         DocumentPath(description: "\(description)[\(index)]")
     }
 
-    /// Whether `other` is this place or inside it.
+    /// Whether `other` is this path or below it.
     func contains(_ other: String) -> Bool {
         let (outer, inner) = (description.utf8, other.utf8)
         guard !outer.isEmpty else { return true }
         guard inner.starts(with: outer) else { return false }
         let next = inner.dropFirst(outer.count).first
         return next == nil || next == UInt8(ascii: ".") || next == UInt8(ascii: "[")
+    }
+}
+
+/// File system queries for reading a configuration.
+enum FileProbe {
+    /// Nil if there is no such file.
+    static func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode : nil
+    }
+
+    static func isRegularFile(_ path: String) -> Bool {
+        mode(path).map { $0 & S_IFMT == S_IFREG } ?? false
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
+        mode(path).map { $0 & S_IFMT == S_IFDIR } ?? false
+    }
+
+    static func isReadable(_ path: String) -> Bool {
+        access(path, R_OK) == 0
+    }
+
+    static func join(_ directory: String, _ path: String) -> String {
+        if path.hasPrefix("/") || directory == "." && path != "." { return path }
+        if path == "." { return directory }
+        return directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
     }
 }

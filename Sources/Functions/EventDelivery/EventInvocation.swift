@@ -7,7 +7,7 @@ import RealtimeDatabase
 import WorkerProtocol
 
 /// One attempt of a function at an event.
-package final class EventInvocation: Invocation {
+package final class EventInvocation: HostInvocation {
     private let event: OutboxEvent
     private var completion: ((AttemptResult) -> Void)?
 

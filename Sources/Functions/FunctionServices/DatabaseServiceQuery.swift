@@ -20,7 +20,7 @@ extension Query {
             guard object.keys.allSatisfy({ ["orderBy", "equalTo", "limitToFirst", "limitToLast"].contains($0) }) else {
                 throw QueryProblem(message: "equalTo cannot be combined with a start or an end")
             }
-            let position = try Position(equal, "equalTo")
+            let position = try BoundPosition(equal, "equalTo")
             start = position.bound(orKey: .min, isInclusive: true)
             end = position.bound(orKey: .max, isInclusive: true)
         } else {
@@ -52,10 +52,10 @@ extension Query {
             guard members[exclusive] == nil else {
                 throw QueryProblem(message: "\(inclusive) and \(exclusive) cannot be combined")
             }
-            return try Position(member, inclusive).bound(orKey: inclusiveKey, isInclusive: true)
+            return try BoundPosition(member, inclusive).bound(orKey: inclusiveKey, isInclusive: true)
         }
         guard let member = members[exclusive] else { return nil }
-        return try Position(member, exclusive).bound(orKey: exclusiveKey, isInclusive: false)
+        return try BoundPosition(member, exclusive).bound(orKey: exclusiveKey, isInclusive: false)
     }
 
     private mutating func setLimit(_ members: JSONValue) throws(QueryProblem) {
@@ -69,7 +69,7 @@ extension Query {
 }
 
 /// An end of a range as it is written: `{"value": ..., "key": "..."}`.
-private struct Position {
+private struct BoundPosition {
     let value: IndexValue
     let key: String?
 

@@ -1,11 +1,11 @@
 import WorkerProtocol
 
-/// The invocations that a plugin has yet to answer, found by slot.
+/// The unanswered invocations of a plugin, found by slot.
 public struct OpenInvocations {
-    /// Bytes of chunks that may be on their way to the client before the plugin is asked to wait.
+    /// Bytes of unacknowledged chunks before the plugin is asked to wait.
     public static let windowBytes = 256 * 1024
 
-    /// Bytes of chunks after which a plugin that does not wait is not listened to any more.
+    /// Bytes of unacknowledged chunks after which chunks of a plugin that does not wait are refused.
     public static let unacknowledgedBytesMax = 16 << 20
 
     private struct Entry {
@@ -16,17 +16,17 @@ public struct OpenInvocations {
     }
 
     private var entries: [Entry] = []
-    /// How many are open.
+    /// The number of open invocations.
     public private(set) var count = 0
 
-    /// None is open.
+    /// No invocation is open.
     public init() {}
 
-    /// Whether `id` still waits for its answer.
+    /// Whether `id` is unanswered.
     @inline(__always)
     public func contains(_ id: InvocationID) -> Bool { id.slot < entries.count && entries[id.slot].id == id && id.rawValue != 0 }
 
-    /// Opens `id`; one that had its slot before is forgotten.
+    /// Opens `id`; drops a previous invocation of its slot.
     public mutating func open(_ id: InvocationID, takesChunks: Bool) {
         while entries.count <= id.slot { entries.append(Entry()) }
         if entries[id.slot].id.rawValue == 0 { count += 1 }
@@ -35,7 +35,7 @@ public struct OpenInvocations {
 
     /// Closes `id`.
     ///
-    /// - Returns: false when it was not open: an answer too many.
+    /// - Returns: false if it was not open: a second answer.
     public mutating func close(_ id: InvocationID) -> Bool {
         guard contains(id) else { return false }
         entries[id.slot].id = InvocationID(rawValue: 0)
@@ -43,18 +43,18 @@ public struct OpenInvocations {
         return true
     }
 
-    /// Nobody reads this invocation's chunks any more.
+    /// The client of this invocation no longer reads its chunks.
     public mutating func stopChunks(_ id: InvocationID) {
         if contains(id) { entries[id.slot].takesChunks = false }
     }
 
-    /// Lets chunks through from now on, as a response that was started does.
+    /// Allows chunks from now on, for a response that was started.
     public mutating func allowChunks(_ id: InvocationID) -> PluginFlow {
         guard contains(id), entries[id.slot].takesChunks else { return .gone }
         return .goOn
     }
 
-    /// Counts a chunk of `size` bytes; the caller sends it unless this says that nobody reads.
+    /// Counts a chunk of `size` bytes. The caller sends it unless the result is `gone`.
     public mutating func send(_ id: InvocationID, size: Int) -> PluginFlow {
         guard contains(id), entries[id.slot].takesChunks, entries[id.slot].unacknowledgedBytes < Self.unacknowledgedBytesMax else {
             return .gone
@@ -65,9 +65,9 @@ public struct OpenInvocations {
         return .pressure
     }
 
-    /// The client has taken `size` bytes.
+    /// Records that the client has taken `size` bytes.
     ///
-    /// - Returns: whether the plugin waits for this news.
+    /// - Returns: whether to notify the waiting plugin.
     public mutating func acknowledge(_ id: InvocationID, size: Int) -> Bool {
         guard contains(id) else { return false }
         entries[id.slot].unacknowledgedBytes = max(0, entries[id.slot].unacknowledgedBytes - size)

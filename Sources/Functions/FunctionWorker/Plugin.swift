@@ -6,14 +6,14 @@ import WorkerProtocol
 
 /// A library that was refused, in one sentence that names the file and the reason.
 public struct PluginRefusal: Error, Sendable, CustomStringConvertible {
-    /// For the log and for whoever deploys it.
+    /// One sentence for the log and for the deploying user.
     public let description: String
 
     /// A refusal; `description` is the whole sentence.
     public init(_ description: String) { self.description = description }
 }
 
-/// What a function does with the answer to a service call; to be called once, on the loop.
+/// The handler for the answer to a service call. Call it once, on the loop.
 public struct ServiceCompletion: @unchecked Sendable {
     // Unchecked: the context is the plugin's own pointer, only handed back to its function.
     let function: hearth_completion
@@ -60,7 +60,7 @@ public final class Plugin: @unchecked Sendable {
     public let loop: EventLoop
     /// The file that was loaded.
     public let path: String
-    /// Whom it belongs to. Kept for good, as the plugin is: threads of a library may call the host at any time, also after a refusal.
+    /// The owner. Kept for good, as the plugin is: threads of a library may call the host at any time, also after a refusal.
     public let owner: any PluginOwner
 
     private var table: UnsafePointer<hearth_plugin>?

@@ -1,23 +1,23 @@
 import CLinux
 import Glibc
 
-/// `hearth clean-up`: the process that ends what workers have started and left behind, when a worker has ended or the host has.
+/// `hearth clean-up`: the process that kills the remaining descendants of a worker when the worker or the host has ended.
 ///
-/// A worker leads a session of its own, and neither it nor what it starts can leave that (`setsid` is refused in its sandbox): so the kernel
-/// names all that stems from it, whoever its parent has become. The host writes the number of each worker that it starts, and its negative
-/// when it has ended; the end of the host is the end of the input.
+/// A worker leads its own session, which neither it nor its descendants can leave (the sandbox denies `setsid`): so the kernel identifies
+/// all descendants, even reparented ones. The host writes the process id of each worker that it starts, and the negated id when it has
+/// ended; end of input means that the host has ended.
 public enum WorkerCleanup {
-    /// How long ending processes is tried: what waits in the kernel does not end at once.
+    /// The most sweeps: processes in kernel calls do not end at once.
     private static let sweepsMax = 2000
 
-    /// Reads from standard input until the host is gone.
+    /// Reads standard input until the host has ended.
     public static func main() -> Never {
-        // Ignore signals that a terminal or a service manager sends to the whole group: this process ends last.
+        // Ignores signals that a terminal or service manager sends to the whole group: this process ends last.
         var all = sigset_t()
         sigfillset(&all)
         sigprocmask(SIG_BLOCK, &all, nil)
         _ = chdir("/")
-        // Inherited descriptors must be closed: other processes wait for their end.
+        // Closes inherited descriptors: other processes wait for their end of file.
         _ = linux_close_from(3)
         var started: [Int32: UInt64] = [:]
         while let number = next() {
@@ -45,16 +45,16 @@ public enum WorkerCleanup {
         return number
     }
 
-    /// Ends every process of these sessions.
+    /// Kills every process of these sessions.
     ///
-    /// - Parameter sessions: the numbers of the workers that lead them, and when these were started.
+    /// - Parameter sessions: the process ids of the workers that lead them, with their start times.
     private static func end(_ sessions: [Int32: UInt64]) {
         var sessions = sessions
         for _ in 0..<sweepsMax where !sessions.isEmpty {
             var isQuiet = true
             for process in SessionMember.all where sessions[process.session] != nil {
                 if process.id == process.session, process.started != sessions[process.session] {
-                    // The number was reused: nothing is left of the worker's session.
+                    // The process id was reused: the worker's session is empty.
                     sessions[process.session] = nil
                 } else {
                     isQuiet = false
@@ -67,16 +67,16 @@ public enum WorkerCleanup {
     }
 }
 
-/// A process and its session, as the kernel tells of them.
+/// A process and its session.
 public struct SessionMember: Sendable {
     /// Its process id.
     public var id: Int32
-    /// The process id of the one that leads its session.
+    /// The process id of the session leader.
     public var session: Int32
-    /// In ticks since the machine was started.
+    /// Start time in clock ticks since boot.
     var started: UInt64
 
-    /// All that have not ended. Blocks.
+    /// All running processes. Blocks.
     public static var all: [SessionMember] {
         guard let directory = opendir("/proc") else { return [] }
         defer { closedir(directory) }
@@ -88,10 +88,10 @@ public struct SessionMember: Sendable {
         return found
     }
 
-    /// Nil where there is no such process, or where it has ended.
+    /// Nil if there is no such process or it has ended.
     static func of(_ id: Int32) -> SessionMember? {
         guard let text = ControlFile.read("/proc/\(id)/stat"), let mark = text.lastIndex(of: ")") else { return nil }
-        // After the name: state, parent, group, session; the twentieth is the start.
+        // Fields after the name: state, parent, group, session; the twentieth is the start time.
         let words = text[text.index(after: mark)...].split(separator: " ")
         guard words.count > 19, words[0] != "Z", words[0] != "X", let session = Int32(words[3]), let started = UInt64(words[19]) else { return nil }
         return SessionMember(id: id, session: session, started: started)

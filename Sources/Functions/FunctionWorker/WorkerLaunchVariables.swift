@@ -1,21 +1,21 @@
 import Glibc
 
-/// Settings that a host passes to a worker in its environment, before the worker has a plugin.
+/// Settings that a host passes to a worker in its environment, before the worker gets a plugin.
 public struct WorkerLaunchVariables: Sendable {
-    /// The process that the worker ends with.
+    /// The host's process id; the worker ends with it.
     public var hostPID: Int32
-    /// How many files it may have open.
+    /// Limit of open files.
     public var openFiles: Int
-    /// How many processes and threads it may have.
+    /// Limit of processes and threads.
     public var tasks: Int
-    /// How large a file that it writes may be, where it is in a sandbox.
+    /// Limit of the size of a written file, in a sandbox.
     public var folderBytes: Int
-    /// The version of Landlock to make use of; 0 for none.
+    /// The Landlock version to use; 0 for none.
     public var landlockVersion: Int32
-    /// The parent of its control group.
+    /// The parent of the worker's control group.
     public var groups: ControlGroups
 
-    /// The settings of every worker of a host.
+    /// Settings for every worker of a host.
     public init(hostPID: Int32, openFiles: Int, tasks: Int, folderBytes: Int, landlockVersion: Int32, groups: ControlGroups) {
         self.hostPID = hostPID
         self.openFiles = openFiles
@@ -31,7 +31,7 @@ public struct WorkerLaunchVariables: Sendable {
     private static let folderName = "HEARTH_FOLDER_BYTES"
     private static let landlockName = "HEARTH_LANDLOCK_VERSION"
 
-    /// As entries of an environment.
+    /// The entries of the environment.
     public var entries: [String] {
         [
             "\(Self.hostName)=\(hostPID)", "\(Self.filesName)=\(openFiles)", "\(Self.tasksName)=\(tasks)", "\(Self.folderName)=\(folderBytes)",
@@ -46,7 +46,7 @@ public struct WorkerLaunchVariables: Sendable {
             folderBytes: number(folderName) ?? 0, landlockVersion: number(landlockName) ?? 0, groups: .given())
     }
 
-    /// Takes them out of the environment, which is the plugin's.
+    /// Removes the settings from the environment, which the plugin sees.
     static func forget() {
         for name in [hostName, filesName, tasksName, folderName, landlockName, ControlGroups.variable] { unsetenv(name) }
     }

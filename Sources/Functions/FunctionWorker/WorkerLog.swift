@@ -5,10 +5,10 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// Writes log records to the host, at once: a worker that dies has said all that it had to say.
+/// Writes log records to the host without buffering, so that a worker that dies loses none.
 ///
-/// What the plugin prints through C's `stdout` and `stderr` (Swift's `print` does) comes here too, under the invocation
-/// whose code runs at that moment.
+/// Output of the plugin to C's `stdout` and `stderr` (also by Swift's `print`) becomes records too, attributed to the invocation whose code
+/// runs at that moment.
 final class WorkerLog: Sendable {
     private let descriptor: Int32
     private let loop: EventLoop
@@ -16,17 +16,17 @@ final class WorkerLog: Sendable {
 
     private struct State: ~Copyable {
         var buffer = ByteBuffer()
-        /// The function of each slot's last invocation.
+        /// The function of the last invocation in each slot.
         var functions: [UInt32] = []
     }
 
-    /// - Parameter descriptor: a blocking descriptor, so that a function that prints faster than the host reads waits.
+    /// - Parameter descriptor: blocking, so that a function that prints faster than the host reads waits.
     init(descriptor: Int32, loop: EventLoop) {
         self.descriptor = descriptor
         self.loop = loop
     }
 
-    /// From now on `invocation` is known to be a call of `function`.
+    /// Records that `invocation` is a call of `function`.
     func note(_ invocation: InvocationID, function: UInt32) {
         state.withLock { state in
             while state.functions.count <= invocation.slot { state.functions.append(.max) }
@@ -34,7 +34,7 @@ final class WorkerLog: Sendable {
         }
     }
 
-    /// Writes one record. Can be called from any thread.
+    /// Writes one record. Callable from any thread.
     func write(_ header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
         state.withLock { state in
             var header = header
@@ -54,7 +54,7 @@ final class WorkerLog: Sendable {
         }
     }
 
-    /// Puts streams of our own in the place of `stdout` and `stderr`, for the whole process.
+    /// Replaces `stdout` and `stderr` of the process.
     func captureStandardStreams() {
         _ = linux_capture_streams(
             { cookie, bytes, count in

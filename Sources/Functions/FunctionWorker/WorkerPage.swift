@@ -4,16 +4,16 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// Memory that a worker shares with its host: what the worker runs now and how far it has read, to be seen even while it hangs and after
-/// it has died.
+/// Memory that a worker shares with its host: the current invocation and the number of frames read, visible even while the worker hangs and
+/// after it has died.
 ///
-/// The worker can write anything into it, so the host believes nothing of it that could harm anybody but this worker.
+/// The worker can write anything into it, so the host uses it only for decisions that affect this worker.
 public final class WorkerPage: @unchecked Sendable {
-    // Unchecked: the memory is reached through atomics; `descriptor` is used by one thread at a time, before the worker runs.
+    // Unchecked: the memory is accessed through atomics; `descriptor` is used by one thread at a time, before the worker runs.
 
     private struct Layout: ~Copyable {
         var progress: LoopProgress
-        /// Frames that the worker has received, doubled; and 1 while it must not begin calls.
+        /// Twice the number of received frames, plus 1 while calls must not start.
         let gate: Atomic<UInt64>
     }
 
@@ -22,12 +22,12 @@ public final class WorkerPage: @unchecked Sendable {
     private let memory: UnsafeMutableRawPointer
     private var layout: UnsafeMutablePointer<Layout> { memory.assumingMemoryBound(to: Layout.self) }
 
-    /// The descriptor that the worker maps; -1 once it is closed.
+    /// The descriptor for the worker to map; -1 once it is closed.
     public private(set) var descriptor: Int32
 
-    /// A page for a worker that is to be started.
+    /// A page for a new worker.
     ///
-    /// - Throws: `LoopError` where the system has no descriptor or no memory left.
+    /// - Throws: `LoopError` when the system has no descriptor or memory left.
     public init() throws(LoopError) {
         let descriptor = linux_shared_memory(Self.size)
         guard descriptor >= 0 else { throw LoopError(code: descriptor, operation: "shared memory") }
@@ -40,7 +40,7 @@ public final class WorkerPage: @unchecked Sendable {
         self.descriptor = descriptor
     }
 
-    /// The page that this worker process was given.
+    /// The page of this worker process.
     init(inherited descriptor: Int32) throws(LoopError) {
         guard let memory = linux_map_shared(descriptor, Self.size) else {
             throw LoopError(code: -errno, operation: "map shared memory")
@@ -55,48 +55,48 @@ public final class WorkerPage: @unchecked Sendable {
         munmap(memory, Self.size)
     }
 
-    /// Lets go of the descriptor once the worker has its own; the memory stays.
+    /// Closes the descriptor once the worker has its own; the memory stays mapped.
     public func closeDescriptor() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
     }
 
-    // MARK: The worker
+    // MARK: Worker side
 
     /// The progress of the worker's loop.
     var progress: UnsafeMutablePointer<LoopProgress> { memory.assumingMemoryBound(to: LoopProgress.self) }
 
-    /// Counts a frame that was received.
+    /// Counts a received frame.
     ///
-    /// - Returns: whether a call in it must not begin, because the host has taken it back.
+    /// - Returns: whether a call in it must not start, because the host has taken it back.
     @inline(__always)
     func countFrame() -> Bool { layout.pointee.gate.add(2, ordering: .acquiringAndReleasing).oldValue & 1 == 1 }
 
-    /// Calls may begin again.
+    /// Allows calls to start again.
     func reopen() { layout.pointee.gate.bitwiseAnd(~1, ordering: .acquiringAndReleasing) }
 
-    /// Has a fault of this process written down here, which the host tells in the log.
+    /// Records a fault of this process on the page; the host logs it.
     func recordCrashes() { _ = linux_record_crashes((memory + Self.crashOffset).assumingMemoryBound(to: linux_crash.self)) }
 
-    // MARK: The host
+    // MARK: Host side
 
-    /// The fault that ended the worker, if one did; to be asked once it has ended.
+    /// The fault that ended the worker, if any. Read it after the worker has ended.
     public var crash: CrashReport? {
         CrashReport(UnsafeRawBufferPointer(start: memory + Self.crashOffset, count: MemoryLayout<linux_crash>.size))
     }
 
     /// State of a worker at one moment.
     public struct Sight: Equatable, Sendable {
-        /// How often it has called its plugin.
+        /// Number of calls into the plugin.
         public var entries: UInt64
-        /// How many frames it has received.
+        /// Number of received frames.
         public var framesReceived: UInt64
-        /// Whether it runs the plugin's code.
+        /// Whether plugin code is running.
         public var isInPlugin: Bool
-        /// The invocation that this code runs for; 0 where it is of none.
+        /// The invocation of the running code; 0 for none.
         public var invocation: InvocationID
 
-        /// A sight for a watch to judge.
+        /// A state, for tests of the watch.
         public init(entries: UInt64, framesReceived: UInt64, isInPlugin: Bool, invocation: InvocationID) {
             self.entries = entries
             self.framesReceived = framesReceived
@@ -114,11 +114,11 @@ public final class WorkerPage: @unchecked Sendable {
             invocation: InvocationID(rawValue: progress.pointee.tag.load(ordering: .relaxed)))
     }
 
-    /// How many frames the worker has received.
+    /// The number of frames that the worker has received.
     public var framesReceived: UInt64 { layout.pointee.gate.load(ordering: .relaxed) >> 1 }
 
-    /// Keeps the worker from beginning any call that it has not received, until it is told to go on by a frame.
+    /// Stops the worker from starting calls in frames that it has not received yet, until a `resume` frame.
     ///
-    /// - Returns: how many frames it had received before. Calls in later frames never begin.
+    /// - Returns: the number of frames received before. Calls in later frames do not start.
     public func holdCalls() -> UInt64 { layout.pointee.gate.bitwiseOr(1, ordering: .acquiringAndReleasing).oldValue >> 1 }
 }

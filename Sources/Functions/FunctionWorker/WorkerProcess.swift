@@ -6,7 +6,7 @@ import WorkerProtocol
 
 /// A worker: the loop, the plugin and the socket to the host.
 ///
-/// The host starts it as `hearth worker`, sends `load` and then invocations; it ends when the host says so or is gone.
+/// The host starts it as `hearth worker`, sends `load` and then invocations. It exits on request of the host, or when the host has ended.
 public final class WorkerProcess {
     private let loop: EventLoop
     private let channel: Stream
@@ -21,7 +21,7 @@ public final class WorkerProcess {
     private var serviceCalls: [UInt64: ServiceCompletion] = [:]
     private var lastServiceCall: UInt64 = 0
     private var isStopping = false
-    /// Calls that came while the host was taking calls back, and what came after them for the same invocations.
+    /// Calls that arrived while the host was taking calls back, and later frames of the same invocations.
     private var held: [HeldFrame] = []
 
     private struct HeldFrame {
@@ -29,7 +29,7 @@ public final class WorkerProcess {
         var head: [UInt8]
         var body: [UInt8]
     }
-    /// What the log was told of each slot, so that it is told only what is new.
+    /// The function last reported to the log for each slot, to report only changes.
     private var functionOfSlot: [UInt32] = []
 
     /// Runs the process until the host ends it. Reads its ``WorkerLaunchVariables`` from the environment.
@@ -94,7 +94,7 @@ public final class WorkerProcess {
 
     private func isHeld(_ invocation: InvocationID) -> Bool { held.contains { $0.header.invocation == invocation } }
 
-    /// Begins the calls that were held, but for those that run elsewhere.
+    /// Starts the held calls, except those that the host has moved to other workers.
     private func goOn(without taken: Span<UInt8>) {
         let taken = taken.withUnsafeBytes { bytes in
             Set(stride(from: 0, to: bytes.count & ~7, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self) })
@@ -133,18 +133,18 @@ public final class WorkerProcess {
             self.plugin = plugin
             channel.outbox.append(frame: FrameHeader(.loaded), head: [UInt8]().span, body: plugin.manifest.span)
             channel.queueFlush()
-            // What only loading needed is not this worker's to keep.
+            // Releases code that only loading needed.
             linux_release_code()
-            // Calls come now. Until here it was in nobody's interest that it runs before those that serve.
+            // Restores normal priority for calls; before that, starting a worker must not delay serving processes.
             _ = linux_run_soon(0)
         } catch {
             refuse(error.description)
         }
     }
 
-    /// Leaves this process with what its plugin may have. From the first instruction of a library on, nothing can be taken from it.
+    /// Restricts this process to the rights of its plugin. From the first instruction of a library on, nothing can be taken from it.
     ///
-    /// - Parameter words: the library, the worker's folder, what the library is called, and what else may be read.
+    /// - Parameter words: the library, the worker's folder, the display name of the library, and further readable paths.
     private func confine(memoryBytes: UInt64, isSandboxed: Bool, _ words: [String]) throws(PluginRefusal) {
         guard chdir(words[1]) == 0 else {
             throw PluginRefusal("\(words[2]): its directory \(words[1]) cannot be entered: \(String(cString: strerror(errno)))")
@@ -157,7 +157,7 @@ public final class WorkerProcess {
             let grant = WorkerSandbox.Grant(artifact: words[0], directory: words[1], readable: Array(words[3...]))
             try WorkerSandbox.enter(grant, landlockVersion: variables.landlockVersion)
         } catch {
-            throw PluginRefusal("\(words[2]): its sandbox cannot be closed: \(error); `workers.sandbox` can turn it off")
+            throw PluginRefusal("\(words[2]): its sandbox cannot be entered: \(error); `workers.sandbox` can turn it off")
         }
     }
 
@@ -171,7 +171,7 @@ public final class WorkerProcess {
         guard let plugin else { _exit(1) }
         open.open(header.invocation, takesChunks: header.detail & 1 == 1)
         noteFunction(header)
-        // The context begins with the function's name, ended by a zero byte.
+        // The context begins with the function's name, zero-terminated.
         guard let end = context.firstIndex(of: 0) else { _exit(1) }
         plugin.invoke(
             header.invocation, function: header.function, name: context.extracting(0..<end), deadline: header.value,
@@ -219,14 +219,14 @@ extension WorkerProcess: StreamHandler {
 extension WorkerProcess: PluginOwner {
     public func pluginAnswers(_ invocation: InvocationID, kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         guard open.close(invocation) else {
-            let text = Array("an answer to an invocation that is not open was dropped; a function answers once".utf8)
+            let text = Array("dropped an answer: no such open invocation; a function answers once".utf8)
             pluginLogs(invocation, level: 4, message: text.span, fields: [UInt8]().span)
             return
         }
         if head.count + body.count <= FrameHeader.payloadSizeMax {
             answer(invocation, kind, head: head, body: body)
         } else {
-            refuseAnswer(invocation, "an answer of more than 64 MiB was dropped")
+            refuseAnswer(invocation, "dropped an answer of more than 64 MiB")
         }
     }
 
@@ -236,7 +236,7 @@ extension WorkerProcess: PluginOwner {
         if isStopping { endIfDone() }
     }
 
-    /// Answers in the plugin's place: a frame that is too large would end the worker, and everybody else's calls with it.
+    /// Answers instead of the plugin: a frame that is too large would end the worker, and all of its calls.
     private func refuseAnswer(_ invocation: InvocationID, _ reason: StaticString) {
         pluginLogs(invocation, level: 5, message: Array("\(reason)".utf8).span, fields: [UInt8]().span)
         answer(invocation, .error, head: [UInt8]().span, body: Array(Self.answerTooLarge.utf8).span)
@@ -245,7 +245,7 @@ extension WorkerProcess: PluginOwner {
     public func pluginStartsResponse(_ invocation: InvocationID, head: Span<UInt8>) -> PluginFlow {
         guard open.allowChunks(invocation) == .goOn else { return .gone }
         guard head.count <= FrameHeader.payloadSizeMax else {
-            if open.close(invocation) { refuseAnswer(invocation, "the head of an answer of more than 64 MiB was dropped") }
+            if open.close(invocation) { refuseAnswer(invocation, "dropped an answer: its head has more than 64 MiB") }
             return .gone
         }
         channel.outbox.append(frame: FrameHeader(.startResponse, invocation: invocation), head: head, body: head.extracting(0..<0))
@@ -257,7 +257,7 @@ extension WorkerProcess: PluginOwner {
         let flow = open.send(invocation, size: chunk.count)
         guard flow != .gone else { return .gone }
         guard chunk.count <= FrameHeader.payloadSizeMax else {
-            if open.close(invocation) { refuseAnswer(invocation, "a part of an answer of more than 64 MiB was dropped, and the answer with it") }
+            if open.close(invocation) { refuseAnswer(invocation, "dropped an answer: a part of it has more than 64 MiB") }
             return .gone
         }
         channel.outbox.append(frame: FrameHeader(.chunk, invocation: invocation), head: chunk.extracting(0..<0), body: chunk)
@@ -295,7 +295,7 @@ extension WorkerProcess: PluginOwner {
 }
 
 extension Span<UInt8> {
-    /// Where `byte` is first.
+    /// The first index of `byte`.
     func firstIndex(of byte: UInt8) -> Int? {
         for index in 0..<count where self[index] == byte { return index }
         return nil

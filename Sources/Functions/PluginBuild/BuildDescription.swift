@@ -1,9 +1,9 @@
 import HearthJSON
 
-/// What the package manager has planned: the commands of `.build/CONFIGURATION.yaml`, each with what it reads and writes.
+/// The plan of the package manager: the commands of `.build/CONFIGURATION.yaml`, with their inputs and outputs.
 ///
-/// The file is the package manager's own and may change with its version: whatever is not understood makes the whole description
-/// unusable, and then the package manager builds.
+/// The file is internal to the package manager and may change with its version. Anything unknown makes the description unusable; the
+/// package manager then does the build.
 struct BuildDescription {
     /// One command of the plan.
     struct Command: Equatable {
@@ -13,25 +13,25 @@ struct BuildDescription {
         var inputs: [String]
         var outputs: [String]
         var arguments: [String] = []
-        /// Where a C compiler writes which headers it has read.
+        /// The file in which a C compiler lists the headers that it has read.
         var dependencyFile: String?
-        /// What the package manager says when it runs it.
+        /// The package manager's text for the command.
         var text = ""
-        /// Keys that are not known here.
+        /// Unknown keys.
         var others: [String] = []
     }
 
     struct Malformed: Error, Equatable {
-        /// Counted from 1.
+        /// From 1.
         var line: Int
     }
 
     private(set) var commands: [Command] = []
 
-    /// A plan of more bytes is not read.
+    /// A larger plan is not read.
     static let sizeBytesMax = 256 << 20
 
-    /// - Throws: `Malformed` for anything but the plain form in which the package manager writes.
+    /// - Throws: `Malformed` unless the plan has the simple form that the package manager writes.
     init(parsing bytes: [UInt8]) throws(Malformed) {
         var isInCommands = false
         var number = 0
@@ -50,7 +50,7 @@ struct BuildDescription {
         }
     }
 
-    /// A line of the form `  "NAME":` or `    KEY: VALUE`.
+    /// Parses a line of the form `  "NAME":` or `    KEY: VALUE`.
     private mutating func take(_ line: ArraySlice<UInt8>) -> Bool {
         let indent = line.prefix { $0 == UInt8(ascii: " ") }.count
         let text = line.dropFirst(indent)

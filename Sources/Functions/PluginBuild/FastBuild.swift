@@ -1,33 +1,33 @@
 import Files
 import Glibc
 
-/// Builds products of a package again and again, as fast as the compiler can: after a change of nothing but the contents of known
-/// sources it runs the compiler's and the linker's commands of the package manager's own plan, and leaves out the package manager.
+/// Builds products of a package repeatedly and fast: if only the contents of known sources have changed, it runs the compiler and linker
+/// commands of the package manager's plan without the package manager.
 ///
-/// Blocks, and belongs to one thread at a time.
+/// Blocks. Belongs to one thread at a time.
 public final class FastBuild {
-    /// What was built.
+    /// The result of a build.
     public struct Outcome: Sendable {
-        /// Its path.
+        /// The path of the library.
         public var library: String
-        /// Warnings, exactly as the compiler wrote them.
+        /// Warnings, verbatim.
         public var diagnostics: String
-        /// Whether the package manager was left out.
+        /// Whether the package manager was skipped.
         public var isDirect: Bool
-        /// Whether nothing had to be done.
+        /// Whether nothing had to be built.
         public var isUnchanged = false
     }
 
-    /// What builds where more than contents has changed.
+    /// The full build, used when more than contents has changed.
     public let package: PackageBuild
     private var states: [String: ProductState] = [:]
 
-    /// Nothing was built yet, so that the first build is the package manager's.
+    /// The first build uses the package manager.
     public init(_ package: PackageBuild) { self.package = package }
 
     /// Builds a product.
     ///
-    /// - Throws: `BuildFailure`; the library may be gone or half-written then, and what was made of it before is not touched.
+    /// - Throws: `BuildFailure`; the library may then be missing or incomplete, but artifacts copied from it before are unaffected.
     public func build(
         _ product: String, cancellation: BuildCancellation, progress: (BuildProgress) -> Void = { _ in }
     ) throws(BuildFailure) -> Outcome {
@@ -40,7 +40,7 @@ public final class FastBuild {
         return Outcome(library: package.libraryPath(of: product), diagnostics: outcome.diagnostics, isDirect: false)
     }
 
-    /// The files and folders that a product is made from, outside of `.build`; nil where no build has got as far as a plan.
+    /// The files and folders that a product is built from, outside `.build`; nil until a build has made a plan.
     public func origins(of product: String) -> ProductOrigins? {
         guard let plan = states[product]?.plan ?? plan(of: product) else { return nil }
         return ProductOrigins(plan, directory: package.directory)
@@ -55,7 +55,7 @@ public final class FastBuild {
         return ProductPlan(description, library: "/\(package.configuration.rawValue)/lib\(product).so", directory: package.directory)
     }
 
-    /// Nil when the package manager has to do it.
+    /// Nil if the package manager has to build.
     private func buildDirectly(
         _ product: String, _ cancellation: BuildCancellation, _ progress: (BuildProgress) -> Void
     ) throws(BuildFailure) -> Outcome? {
@@ -65,16 +65,16 @@ public final class FastBuild {
         guard let steps = state.plan.steps(for: Set(changed.keys)) else { return nil }
         var diagnostics: [UInt8] = []
         state.forgetUnseen()
-        // What is half made is made anew by the next build.
+        // Keep the state also after a failure, so that the next build redoes partial outputs.
         defer { states[product] = state }
         for (index, step) in steps.enumerated() {
             progress(BuildProgress(product: product, step: index, steps: steps.count, text: step.text))
             let status = try run(step, cancellation, &diagnostics)
             state.didRun([step])
             let text = String(decoding: diagnostics, as: UTF8.self)
-            if cancellation.isCancelled { throw BuildFailure(.cancelled, "the build of \(product) was stopped") }
+            if cancellation.isCancelled { throw BuildFailure(.cancelled, "the build of \(product) was cancelled") }
             guard status == 0 else {
-                throw BuildFailure(.compile, "\(product) does not compile: correct what the compiler names", diagnostics: text)
+                throw BuildFailure(.compile, "\(product) does not compile: correct the errors that the compiler reports", diagnostics: text)
             }
         }
         state.didBuild(changed, steps)
@@ -86,7 +86,7 @@ public final class FastBuild {
     private func run(
         _ step: ProductPlan.Step, _ cancellation: BuildCancellation, _ diagnostics: inout [UInt8]
     ) throws(BuildFailure) -> Int {
-        // It asks for messages that a program reads; these are for people.
+        // The plan requests machine-readable messages; these are for people.
         let arguments = step.arguments.filter { $0 != "-parseable-output" }
         let process = try KeptProcess(
             arguments, environment: Environment.inherited(), directory: package.directory, cancellation: cancellation)

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A program that runs below a keeper, so that nothing that it has started outlives it, this process, or ``BuildCancellation``.
+/// A program that runs under a keeper process, so that none of its descendants outlives it, this process, or ``BuildCancellation``.
 ///
 /// Blocks: for a thread that may wait.
 struct KeptProcess {
@@ -11,8 +11,8 @@ struct KeptProcess {
 
     /// Starts `arguments[0]`, a path.
     ///
-    /// - Parameter cancellation: ends the program; a cancelled one starts nothing.
-    /// - Throws: `BuildFailure` when the system has no process or descriptor left, or it was cancelled.
+    /// - Parameter cancellation: ends the program; if already cancelled, nothing is started.
+    /// - Throws: `BuildFailure` when the system has no process or descriptor left, or the build was cancelled.
     init(_ arguments: [String], environment: [String], directory: String, cancellation: BuildCancellation) throws(BuildFailure) {
         var output: Int32 = -1
         var control: Int32 = -1
@@ -25,11 +25,11 @@ struct KeptProcess {
         keeper = code
         self.output = output
         self.cancellation = cancellation
-        // Closes it at once when it is cancelled already.
+        // Closes the descriptor at once if already cancelled.
         cancellation.adopt(control)
     }
 
-    /// Hands on what it writes, then how it ended: its exit status, or 128 and the signal's number.
+    /// Passes on the output, then returns the exit status, or 128 plus the signal's number.
     func run(_ receive: ([UInt8]) -> Void) -> Int {
         var room = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
@@ -42,7 +42,7 @@ struct KeptProcess {
         var status: Int32 = 0
         while waitpid(keeper, &status, 0) < 0 && errno == EINTR {}
         cancellation.release()
-        // The two parts of the word, as WIFSIGNALED and WEXITSTATUS read them.
+        // The fields of the status word that WIFSIGNALED and WEXITSTATUS read.
         let signal = Int(status & 0x7F)
         return signal != 0 ? 128 + signal : Int(status >> 8 & 0xFF)
     }

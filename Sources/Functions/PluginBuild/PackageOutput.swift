@@ -1,4 +1,4 @@
-/// Takes apart what `swift build` writes to something that is no terminal: steps on one side, all that a person has to read on the other.
+/// Splits the output of `swift build` into steps and diagnostics. The output must not go to a terminal.
 struct PackageOutput {
     /// A line of `[3/5] Compiling Messages Sanitize.swift`.
     struct Step: Equatable {
@@ -7,14 +7,14 @@ struct PackageOutput {
         var text: String
     }
 
-    /// What was written apart from progress; complete once ``finish()`` was called.
+    /// Output other than progress; complete after ``finish()``.
     private(set) var diagnostics: [UInt8] = []
     private var partial: [UInt8] = []
 
-    /// Beyond this, a build says nothing that anybody would read.
+    /// More diagnostics are dropped.
     static let diagnosticsBytesMax = 4 << 20
 
-    /// Hands on the steps, and the package manager's own remarks as steps without number.
+    /// Reports steps, and the package manager's remarks as steps without a number.
     mutating func read(_ bytes: [UInt8], _ step: (Step) -> Void) {
         var rest = bytes[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -24,11 +24,11 @@ struct PackageOutput {
             rest = rest[(end + 1)...]
         }
         partial += rest
-        // A line that never ends is not kept.
+        // Drops an endless line.
         if partial.count > Self.diagnosticsBytesMax { partial.removeAll() }
     }
 
-    /// Takes what has no end of line.
+    /// Handles the last line if it has no line feed.
     mutating func finish(_ step: (Step) -> Void) {
         if !partial.isEmpty { line(partial, step) }
         partial = []
@@ -44,14 +44,14 @@ struct PackageOutput {
         diagnostics.append(UInt8(ascii: "\n"))
     }
 
-    /// How the package manager's lines begin that say how far it is and have no number.
+    /// Beginnings of the package manager's progress lines without a number.
     private static let remarks = [
         "Building for ", "Build of product ", "Build complete!", "Compiling plugin ", "Building ", "Fetching ", "Fetched ", "Updating ",
         "Updated ", "Computing version for ", "Computed ", "Creating working copy ", "Working copy of ", "Downloading ", "Downloaded ",
         "Another instance of SwiftPM", "Planning build", "info: ",
     ]
 
-    /// The numbers and the text of `[3/5] text`; nil for everything else.
+    /// The numbers and the text of `[3/5] text`; nil for other lines.
     static func step(_ line: [UInt8]) -> Step? {
         guard line.first == UInt8(ascii: "["), let slash = line.firstIndex(of: UInt8(ascii: "/")),
             let end = line.firstIndex(of: UInt8(ascii: "]")), slash < end, end + 1 < line.count, line[end + 1] == UInt8(ascii: " "),

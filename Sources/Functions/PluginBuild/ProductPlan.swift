@@ -1,41 +1,41 @@
 import Files
 import Glibc
 
-/// How one product is made: the commands that lead to its library, in an order in which they can run, and the files that they start from.
+/// The plan for one product: the commands up to its library, in a valid order, and their source files.
 struct ProductPlan: Sendable {
-    /// One command that may be run without the package manager.
+    /// One command that can run without the package manager.
     struct Step: Sendable {
         var arguments: [String]
         var inputs: Set<String>
         var outputs: [String]
-        /// Whether it is one that is understood: a compiler's or the linker's.
+        /// Whether the command is known: a compiler or the linker.
         var isPlain: Bool
         var text: String
 
-        /// Makes the compiler look at every source. It finds changes by the times of files, and would not see that one was replaced
-        /// by an older one.
+        /// Forces the compiler to examine every source. It detects changes by time stamps and would miss the replacement of a file by an
+        /// older one.
         func forgetPrevious() {
             for folder in Set(outputs.filter { $0.hasSuffix(".o") }.map(Folder.parent)) { unlink("\(folder)/primary.priors") }
         }
     }
 
-    /// From the sources to the library.
+    /// The commands from the sources to the library.
     let steps: [Step]
-    /// Files that no command makes: the sources.
+    /// Files that no command creates: the sources.
     let sources: [String]
-    /// Everything that commands make on the way.
+    /// Files that commands create.
     let products: Set<String>
-    /// Files whose change only the package manager understands: package descriptions, headers.
+    /// Files whose changes only the package manager handles: package descriptions, headers.
     let guards: Set<String>
-    /// Folders in which a new or missing name means planning anew; whole trees of them.
+    /// Folders, with their subfolders, in which a new or missing name requires a new plan.
     let trees: [String]
-    /// The same, without what is below.
+    /// The same without subfolders.
     let folders: [String]
 
     /// - Parameters:
-    ///   - library: the path of the library as a suffix, for example `/libMessages.so`.
+    ///   - library: the end of the library's path, for example `/libMessages.so`.
     ///   - directory: the package's folder.
-    /// Nil when the description has no such product, or something that is not understood in its way.
+    /// Nil if the description has no such product, or uses unknown commands for it.
     init?(_ description: BuildDescription, library suffix: String, directory: String) {
         var makers: [String: Int] = [:]
         for (index, command) in description.commands.enumerated() {
@@ -55,7 +55,7 @@ struct ProductPlan: Sendable {
         let scratch = "\(directory)/.build/"
         let local = walk.sources.filter { !$0.hasPrefix(scratch) }
         for folder in Set(local.map(Folder.parent)) { guards.formUnion(Self.packageFiles(above: folder)) }
-        // What a package's own tools generate may be generated anew by any build.
+        // Files that build tool plugins of the package generate may change with any build.
         guard !walk.sources.contains(where: { $0.hasPrefix("\(scratch)plugins/") }) else { return nil }
         steps = walk.steps
         sources = walk.sources
@@ -65,7 +65,7 @@ struct ProductPlan: Sendable {
         folders = Set(local.map(Folder.parent)).sorted()
     }
 
-    /// The descriptions of the package that a folder belongs to.
+    /// The package descriptions of the package that contains a folder.
     private static func packageFiles(above folder: String) -> [String] {
         var folder = folder
         while folder != "/" && folder != "." {
@@ -77,7 +77,7 @@ struct ProductPlan: Sendable {
         return []
     }
 
-    /// The steps that have to run when these sources changed, in order; nil when one of them is the package manager's.
+    /// The steps to run after changes of these sources, in order; nil if one of them needs the package manager.
     func steps(for changed: Set<String>) -> [Step]? {
         var dirty = changed
         var chosen: [Step] = []
@@ -90,7 +90,7 @@ struct ProductPlan: Sendable {
     }
 }
 
-/// Goes from the library back to the sources.
+/// Traverses the commands from the library back to the sources.
 private struct Walk {
     var steps: [ProductPlan.Step] = []
     var sources: [String] = []
@@ -104,7 +104,7 @@ private struct Walk {
     init?(_ description: BuildDescription, _ makers: [String: Int], from link: Int) {
         self.description = description
         self.makers = makers
-        // A plan is a few levels deep; one that is not, or goes in circles, is none.
+        // A plan is a few levels deep; refuse deep or circular ones.
         guard visit(link, depth: 0) else { return nil }
     }
 
@@ -113,7 +113,7 @@ private struct Walk {
         guard seen.insert(index).inserted else { return true }
         let command = description.commands[index]
         products.formUnion(command.outputs.filter { !$0.hasPrefix("<") })
-        // What these write is written when the package is planned, whatever is in the files that they name.
+        // These files are written during planning, independent of their inputs.
         if command.tool == "write-auxiliary-file" { return true }
         for input in command.inputs {
             if let maker = makers[input] {
@@ -144,7 +144,7 @@ private struct Walk {
     }
 }
 
-/// A compiler's list of the files that it has read, in the form of `make`.
+/// A compiler's list of the files it has read, in `make` format.
 enum DependencyFile {
     /// Nil when it cannot be read.
     static func read(_ path: String) -> [String]? {
@@ -160,7 +160,7 @@ enum DependencyFile {
             if !name.isEmpty { names.append(String(decoding: name, as: UTF8.self)) }
             name = []
         }
-        // Up to the first colon stands what was made.
+        // The part before the first colon is the target.
         let colon = bytes.firstIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? bytes.count
         index = colon
         while index < bytes.count {

@@ -1,23 +1,23 @@
 import Glibc
 
-/// An installed Swift.
+/// An installed Swift toolchain.
 public struct Toolchain: Sendable, Equatable {
-    /// The path of `swift`; its other programs are beside it.
+    /// The path of `swift`; the other programs are beside it.
     public let swift: String
 
-    /// What is looked for, for messages.
+    /// The requirement, for messages.
     public static let advice = "install Swift 6.3 or newer from https://www.swift.org/install/linux, or put it on PATH"
 
-    /// A toolchain whose `swift` is at this path; whether it is there is not looked at.
+    /// A toolchain at this path; its existence is not checked.
     public init(swift: String) { self.swift = swift }
 
-    /// Its program that finds lines of source for addresses; nil where it has none.
+    /// The path of its symbolizer; nil if it has none.
     public var symbolizer: String? {
         let path = swift.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/llvm-symbolizer"
         return access(path, X_OK) == 0 ? path : nil
     }
 
-    /// The first `swift` on `PATH`, else where installers put it.
+    /// The first `swift` on `PATH`, otherwise in the folders of installers.
     public static func find(path: String? = nil) -> Toolchain? {
         let list = path ?? getenv("PATH").map { String(cString: $0) } ?? ""
         let home = getenv("HOME").map { String(cString: $0) } ?? "/root"
@@ -27,5 +27,52 @@ public struct Toolchain: Sendable, Equatable {
             if access(candidate, X_OK) == 0 { return Toolchain(swift: candidate) }
         }
         return nil
+    }
+}
+
+/// The environment of compilers.
+enum Environment {
+    /// All variables of this process, `NAME=value`.
+    static func inherited() -> [String] {
+        var variables: [String] = []
+        var next = environ
+        while let variable = next.pointee {
+            variables.append(String(cString: variable))
+            next += 1
+        }
+        return variables
+    }
+}
+
+/// Reads the manifest of a library in a separate process, so that a library that crashes while loading harms nothing else.
+public enum LibraryProbe {
+    /// Precedes the manifest in the output of the process, because the library may print too.
+    public static let marker = "\u{1}hearth-manifest\u{1}"
+
+    private static let outputBytesMax = 32 << 20
+
+    /// The manifest of a library, verbatim.
+    ///
+    /// Blocks until the library is loaded.
+    ///
+    /// - Parameters:
+    ///   - library: the path of the library.
+    ///   - program: a program for which `program manifest LIBRARY` writes ``marker`` and the manifest.
+    /// - Throws: `BuildFailure` for a library that cannot be loaded.
+    public static func manifest(of library: String, program: String) throws(BuildFailure) -> [UInt8] {
+        guard let resolved = realpath(library, nil) else {
+            throw BuildFailure(.package, "\(library) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { free(resolved) }
+        let process = try KeptProcess(
+            [program, "manifest", String(cString: resolved)], environment: Environment.inherited(), directory: ".",
+            cancellation: BuildCancellation())
+        var output: [UInt8] = []
+        let status = process.run { if output.count < outputBytesMax { output += $0 } }
+        guard status == 0, let start = output.firstRange(of: Array(marker.utf8))?.upperBound else {
+            let reason = status > 128 ? "it crashes with signal \(status - 128) while it is loaded" : "it cannot be loaded"
+            throw BuildFailure(.package, "\(library): \(reason)", diagnostics: String(decoding: output, as: UTF8.self))
+        }
+        return Array(output[start...])
     }
 }

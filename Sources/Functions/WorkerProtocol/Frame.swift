@@ -1,30 +1,29 @@
-/// What a frame says. Host and worker are one program of one version, so that the numbers may change between versions.
+/// The type of a frame. Host and worker are the same build, so the numbers may change between versions.
 public enum FrameKind: UInt8, Sendable, CaseIterable {
-    // From the host.
+    // Host to worker.
 
-    /// Load a plugin. head: path, working directory and display name, each ended by a zero byte; body: environment
-    /// entries `NAME=value`, each ended by a zero byte; value: the limit of memory in bytes; detail: 1 to close
-    /// the sandbox once it is loaded.
+    /// Load a plugin. head: path, working directory and display name, each zero-terminated; body: environment entries `NAME=value`, each
+    /// zero-terminated; value: the memory limit in bytes; detail: 1 to close the sandbox after loading.
     case load = 1
     /// Call function number `function`. head: context; body: payload; value: the deadline in monotonic nanoseconds.
     case invoke = 2
-    /// Nobody waits for this invocation any more.
+    /// Cancel an invocation: its client has left.
     case cancel = 3
-    /// `value` bytes of this invocation's chunks were taken by the client's socket.
+    /// The client's socket has taken `value` bytes of this invocation's chunks.
     case acknowledge = 4
     /// The answer to service call `value`. detail: 1 for success; body: JSON.
     case serviceAnswer = 5
-    /// Calls may begin again, those that were held too; answer with `resumed`. body: the invocations, eight bytes each, that the host has
-    /// taken back from a worker that did not read them: they must not begin.
+    /// Start calls again, including held ones; answer with `resumed`. body: the invocations, eight bytes each, that the host has taken back
+    /// because the worker had not read them: do not start these.
     case resume = 6
-    /// End once every open invocation is answered.
+    /// Exit once every open invocation is answered.
     case stop = 7
 
-    // From the worker.
+    // Worker to host.
 
     /// The plugin is loaded. body: its manifest.
     case loaded = 64
-    /// The plugin cannot be loaded. body: one sentence that names the file and the reason.
+    /// The plugin cannot be loaded. body: one sentence with the file and the reason.
     case refused = 65
     /// The answer of an invocation. detail: ``AnswerKind``; head and body as in hearth.h.
     case answer = 66
@@ -34,45 +33,45 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     case chunk = 68
     /// The plugin calls a service. head: service and method, each ended by a zero byte; body: JSON; value: the call's number.
     case serviceCall = 69
-    /// The answer to `resume`: the worker's loop turns.
+    /// The answer to `resume`: the worker's loop turns again.
     case resumed = 70
 }
 
-/// What an answer is; the numbers are those of `hearth_answer_kind`.
+/// The type of an answer, with the numbers of `hearth_answer_kind`.
 public enum AnswerKind: UInt8, Sendable, CaseIterable {
-    /// body: a callable's result as JSON, empty for null; for an event, that it is dealt with.
+    /// body: the result of a callable as JSON, empty for null. For an event: processed.
     case result = 0
     /// body: an error of the callable protocol.
     case error = 1
-    /// A plain HTTP function's whole answer. head: status and headers; body: its bytes.
+    /// The whole answer of a plain HTTP function. head: status and headers; body: its bytes.
     case response = 2
     /// The end of an answer that ``FrameKind/startResponse`` began. body: the last bytes, or none.
     case end = 3
 }
 
-/// The fixed part of a frame. On the wire, little-endian: size of what follows (32 bits), kind (8), detail (8),
-/// zero (16), invocation (64), value (64), function (32), size of the head (32).
+/// The fixed part of a frame. On the wire, little-endian: size of the rest (32 bits), kind (8), detail (8), zero (16), invocation (64),
+/// value (64), function (32), size of the head (32).
 public struct FrameHeader: Sendable, Equatable {
     /// Bytes of a header on the wire.
     public static let size = 32
-    /// The largest body: of a request, of an answer, of a service call.
+    /// The largest body of a request, of an answer, or of a service call.
     public static let bodySizeMax = 64 << 20
-    /// The largest body and head together that a reader takes. The head has room for the context of a call whose header fields have the
-    /// 1 MiB that can be configured, each byte of them as long as JSON makes it, with the token and its claims once more.
+    /// The largest head and body together. The head must hold the context of a call with 1 MiB of header fields (the configurable maximum),
+    /// with the longest JSON escape for each byte, plus the token and its claims.
     public static let payloadSizeMax = bodySizeMax + (8 << 20)
 
-    /// What the frame says, and what its other fields mean.
+    /// The type, which defines the meaning of the other fields.
     public var kind: FrameKind
-    /// A small number that the kind explains; 0 where it does not.
+    /// A small number, defined by the kind; 0 if unused.
     public var detail: UInt8
     /// The number of the function within its plugin.
     public var function: UInt32
-    /// The call that it is about; 0 for none.
+    /// The invocation; 0 for none.
     public var invocation: InvocationID
-    /// A number that the kind explains; 0 where it does not.
+    /// A number, defined by the kind; 0 if unused.
     public var value: UInt64
 
-    /// What a kind does not use is 0.
+    /// A header; fields that the kind does not use are 0.
     public init(
         _ kind: FrameKind, invocation: InvocationID = InvocationID(rawValue: 0), value: UInt64 = 0, function: UInt32 = 0, detail: UInt8 = 0
     ) {
@@ -84,13 +83,13 @@ public struct FrameHeader: Sendable, Equatable {
     }
 }
 
-/// Why bytes are not frames. The end that sees it gives the connection up.
+/// A protocol error. The end that detects it closes the connection.
 public enum FrameError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A kind that nobody knows.
+    /// An unknown kind.
     case unknownKind(UInt8)
     /// More than ``FrameHeader/payloadSizeMax``.
     case tooLarge(Int)
-    /// The head is said to be larger than the frame.
+    /// The size of the head exceeds that of the frame.
     case headOutOfBounds(head: Int, payload: Int)
 
     public var description: String {
@@ -100,4 +99,29 @@ public enum FrameError: Error, Equatable, Sendable, CustomStringConvertible {
         case .headOutOfBounds(let head, let payload): "a frame whose head of \(head) bytes exceeds its \(payload) bytes"
         }
     }
+}
+
+/// Identifies one call within one worker: a slot, which is reused, and a generation, which distinguishes the users of a slot.
+///
+/// Both ends find the state of a call by its slot, without hashing. For a plugin it is an opaque number, never 0.
+public struct InvocationID: Hashable, Sendable, CustomStringConvertible {
+    /// The number that is passed to plugins.
+    public let rawValue: UInt64
+
+    /// The number of slots.
+    public static let slotCountMax = 1 << 20
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// - Parameter generation: at least 1, so that no id is 0.
+    @inlinable
+    public init(slot: Int, generation: UInt64) { rawValue = generation << 20 | UInt64(truncatingIfNeeded: slot) }
+
+    /// The index of the call's state, from 0 below ``slotCountMax``.
+    @inlinable public var slot: Int { Int(rawValue & 0xF_FFFF) }
+
+    /// How often the slot has been used, including this call.
+    @inlinable public var generation: UInt64 { rawValue >> 20 }
+
+    public var description: String { "\(rawValue)" }
 }

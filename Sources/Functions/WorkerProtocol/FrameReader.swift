@@ -1,26 +1,26 @@
 import HearthBytes
 
-/// Takes frames out of a stream of bytes.
+/// Extracts frames from a stream of bytes.
 ///
-/// Frames that lie whole in what was read are handed on in place; only one that is cut is gathered.
+/// Frames that are complete in the input are passed on in place; only a partial one is collected.
 public struct FrameReader: ~Copyable {
     private var gathered = ByteBuffer()
 
-    /// Nothing was read yet.
+    /// A reader at the start of a stream.
     public init() {}
 
-    /// Bytes of an unfinished frame that wait for the rest of it.
+    /// Bytes of the incomplete frame.
     public var pendingBytes: Int { gathered.count }
 
-    /// How large the unfinished frame will be, its header included; 0 where there is none or its header is not here yet.
+    /// The size of the incomplete frame, with its header; 0 if there is none or its header is incomplete.
     public var unfinishedFrameBytes: Int {
         guard gathered.count >= FrameHeader.size, let layout = try? Layout(gathered.bytes) else { return 0 }
         return layout.size
     }
 
-    /// Hands every frame that is complete with `bytes` to `receive`, in order: header, head, body.
+    /// Passes every frame that `bytes` completes to `receive`, in order: header, head, body.
     ///
-    /// - Throws: what ``FrameError`` lists; the stream is of no use then.
+    /// - Throws: ``FrameError``; the stream cannot be used afterwards.
     public mutating func read(
         _ bytes: Span<UInt8>, _ receive: (FrameHeader, Span<UInt8>, Span<UInt8>) -> Void
     ) throws(FrameError) {
@@ -34,7 +34,7 @@ public struct FrameReader: ~Copyable {
                 if rest.isEmpty { return }
                 continue
             }
-            // A reader that is called again from `receive` must not see this frame twice.
+            // Moves the frame out, in case `receive` calls the reader again.
             var frame = ByteBuffer()
             swap(&frame, &gathered)
             _ = try Self.takeFrame(frame.bytes, receive)
@@ -49,15 +49,15 @@ public struct FrameReader: ~Copyable {
         }
     }
 
-    /// How many bytes must be appended before the next decision: to know the size, then to have the frame. 0 when it is whole.
+    /// The number of bytes to append before the size is known, then before the frame is complete. 0 if it is complete.
     private static func missing(in bytes: Span<UInt8>) throws(FrameError) -> Int {
         guard bytes.count >= FrameHeader.size else { return FrameHeader.size - bytes.count }
         return max(0, try Layout(bytes).size - bytes.count)
     }
 
-    /// Hands on the frame at the front.
+    /// Passes on the frame at the front.
     ///
-    /// - Returns: its size; 0 when it is not whole.
+    /// - Returns: its size; 0 if it is incomplete.
     private static func takeFrame(
         _ bytes: Span<UInt8>, _ receive: (FrameHeader, Span<UInt8>, Span<UInt8>) -> Void
     ) throws(FrameError) -> Int {
@@ -72,11 +72,11 @@ public struct FrameReader: ~Copyable {
         return layout.size
     }
 
-    /// What a header says of its frame, checked.
+    /// The validated sizes of a frame.
     private struct Layout {
         let kind: FrameKind
         let headSize: Int
-        /// Bytes of the whole frame.
+        /// Size of the whole frame.
         let size: Int
 
         init(_ header: Span<UInt8>) throws(FrameError) {
@@ -92,10 +92,58 @@ public struct FrameReader: ~Copyable {
 }
 
 extension Span<UInt8> {
-    /// The number stored at `offset`, the lowest byte first.
+    /// The little-endian number at `offset`.
     @inlinable
     public func littleEndian<T: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
         precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count)
         return withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
+    }
+}
+
+extension ByteBuffer {
+    /// Appends a whole frame.
+    @inlinable
+    public mutating func append(frame header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
+        reserve(FrameHeader.size + head.count + body.count)
+        append(header: header, payloadSize: head.count + body.count, headSize: head.count)
+        append(head)
+        append(body)
+    }
+
+    /// Appends a frame without head and body.
+    @inlinable
+    public mutating func append(frame header: FrameHeader) {
+        append(header: header, payloadSize: 0, headSize: 0)
+    }
+
+    /// Begins a frame. Append head and body, then call ``finishFrame(_:headSize:)``.
+    ///
+    /// - Returns: the start of the frame, for the other two calls.
+    @inlinable
+    public mutating func beginFrame(_ header: FrameHeader) -> Int {
+        let start = count
+        append(header: header, payloadSize: 0, headSize: 0)
+        return start
+    }
+
+    /// The bytes of head and body appended since ``beginFrame(_:)``.
+    @inlinable
+    public borrowing func payloadSize(ofFrameAt start: Int) -> Int { count - start - FrameHeader.size }
+
+    /// Writes the sizes into the frame that begins at `start`.
+    @inlinable
+    public mutating func finishFrame(_ start: Int, headSize: Int) {
+        overwrite(littleEndian: UInt32(payloadSize(ofFrameAt: start)), at: start)
+        overwrite(littleEndian: UInt32(headSize), at: start + 28)
+    }
+
+    @usableFromInline
+    mutating func append(header: FrameHeader, payloadSize: Int, headSize: Int) {
+        append(littleEndian: UInt32(payloadSize))
+        append(littleEndian: UInt32(header.kind.rawValue) | UInt32(header.detail) << 8)
+        append(littleEndian: header.invocation.rawValue)
+        append(littleEndian: header.value)
+        append(littleEndian: header.function)
+        append(littleEndian: UInt32(headSize))
     }
 }

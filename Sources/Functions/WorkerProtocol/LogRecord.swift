@@ -1,32 +1,32 @@
 import HearthBytes
 
-/// Where a log record came from.
+/// The origin of a log record.
 public enum LogSource: UInt8, Sendable {
     /// The function's logger: a level, a message and fields.
     case logger = 0
-    /// What was printed.
+    /// Printed to standard output.
     case standardOutput = 1
-    /// What was printed as an error.
+    /// Printed to standard error.
     case standardError = 2
 }
 
-/// What a worker writes to its log descriptor.
+/// The header of a record that a worker writes to its log descriptor.
 ///
-/// On the wire, little-endian: size of message and fields (32 bits), size of the message (32), invocation (64), source (8),
-/// level (8), zero (16), function (32); then the message, then the fields as a JSON object or nothing.
+/// On the wire, little-endian: size of message and fields (32 bits), size of the message (32), invocation (64), source (8), level (8), zero
+/// (16), function (32); then the message, then the fields as a JSON object or nothing.
 public struct LogRecordHeader: Sendable, Equatable {
     /// Bytes of a header on the wire.
     public static let size = 24
-    /// The most that one record carries; longer text is cut into several.
+    /// The largest payload of a record; longer text is split into several.
     public static let payloadSizeMax = 64 << 10
 
-    /// The call during which it was written; 0 where that is not known.
+    /// The invocation that wrote it; 0 if unknown.
     public var invocation: InvocationID
-    /// How it was written.
+    /// The origin.
     public var source: LogSource
     /// `hearth_log_level`, 0 (trace) to 6 (critical).
     public var level: UInt8
-    /// The function that the invocation is of, as in ``FrameHeader``; `UInt32.max` where it is not known.
+    /// The function of the invocation, as in ``FrameHeader``; `UInt32.max` if unknown.
     public var function: UInt32
 
     /// A header; `level` is a number of `hearth_log_level`.
@@ -39,7 +39,7 @@ public struct LogRecordHeader: Sendable, Equatable {
 }
 
 extension ByteBuffer {
-    /// Appends a record. What is too long of the message is cut off; fields that do not fit beside it are left out as a whole.
+    /// Appends a record. A message that is too long is cut; fields that do not fit beside it are left out.
     public mutating func append(record header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>) {
         let limit = LogRecordHeader.payloadSizeMax
         let messageSize = min(message.count, limit)
@@ -53,16 +53,16 @@ extension ByteBuffer {
     }
 }
 
-/// Takes records out of a worker's log stream, however it was cut.
+/// Extracts records from a worker's log stream, which arrives in arbitrary pieces.
 public struct LogRecordReader: ~Copyable {
     private var gathered = ByteBuffer()
 
-    /// Nothing was read yet.
+    /// A reader at the start of a stream.
     public init() {}
 
-    /// Hands every record that is complete with `bytes` to `receive`: header, message, fields.
+    /// Passes every record that `bytes` completes to `receive`: header, message, fields.
     ///
-    /// - Returns: false when the bytes are no records; the stream is of no use then.
+    /// - Returns: false if the bytes are not records; the stream cannot be used afterwards.
     public mutating func read(_ bytes: Span<UInt8>, _ receive: (LogRecordHeader, Span<UInt8>, Span<UInt8>) -> Void) -> Bool {
         gathered.append(bytes)
         while gathered.count >= LogRecordHeader.size {

@@ -1,21 +1,21 @@
 import HearthBytes
 import HearthJSON
 
-/// A token taken apart: three parts of base64url with dots between them (RFC 7519), nothing believed yet.
+/// A parsed but unverified token: three parts in base64url, separated by dots (RFC 7519).
 struct CompactToken {
-    /// `alg`; nil where it is absent or no text.
+    /// `alg`; nil if it is absent or not a string.
     let algorithm: String?
-    /// `kid`; nil where it is absent, empty or no text. It is a name to look up, never a path or an address.
+    /// `kid`; nil if it is absent, empty or not a string. Only a name to look up, never a path or an address.
     let keyID: String?
-    /// `typ` in upper case, since it is a media type (RFC 7515 section 4.1.9); nil where it is absent, empty where it is no text.
+    /// `typ` in upper case, since it is a media type (RFC 7515 section 4.1.9); nil if it is absent, empty if it is not a string.
     let type: String?
-    /// Whether the header demands extensions (`crit`), of which we know none (RFC 7515 section 4.1.11).
+    /// Whether the header demands extensions (`crit`); none is supported (RFC 7515 section 4.1.11).
     let hasExtensions: Bool
-    /// What the signature covers.
+    /// The bytes that the signature covers.
     let signed: ArraySlice<UInt8>
     let payload: [UInt8]
     let signature: [UInt8]
-    /// Whether header or payload ends with `=`, which RFC 7515 leaves out and some tools that write unsigned tokens do not.
+    /// Whether header or payload is padded with `=`. RFC 7515 forbids it, but some tools that write unsigned tokens do it.
     let isPadded: Bool
 
     /// Deeper payloads are refused: no issuer writes them.
@@ -37,7 +37,7 @@ struct CompactToken {
         self.signature = signature
     }
 
-    /// Without the padding that fills the last four letters (RFC 4648 section 3.2); any other `=` stays, and is refused.
+    /// Removes padding of the last four characters (RFC 4648 section 3.2); any other `=` stays and is refused.
     private static func unpadded(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard text.count % 4 == 0, text.last == UInt8(ascii: "=") else { return text }
         let shorter = text.dropLast()

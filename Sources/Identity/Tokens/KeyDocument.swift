@@ -6,11 +6,10 @@ import JWTKit
 struct KeyDocument: Sendable {
     /// By key id.
     let keys: [String: VerificationKey]
-    /// What was wrong with the keys that are left out, one sentence each. Never empty-handed: a document without a single
-    /// usable key is an error.
+    /// Problems with keys that are left out, one sentence each. A document without any usable key is an error.
     let problems: [String]
 
-    /// Keys that are looked at; a document with more is cut there.
+    /// The most keys read from a document; further ones are ignored.
     private static let keysMax = 256
 
     init(parsing bytes: [UInt8]) async throws(KeyFetchError) {
@@ -35,13 +34,13 @@ struct KeyDocument: Sendable {
     }
 }
 
-/// The keys met so far.
+/// The keys read so far.
 private struct Collected {
     var keys: [String: VerificationKey] = [:]
     var problems: [String] = []
 
     mutating func add(jwk: JSONValue, index: Int) async {
-        // Of other types and purposes: not ours, and not wrong.
+        // Keys of other types and uses are ignored, without a problem.
         guard jwk["kty"]?.string == "RSA", jwk["use"]?.string ?? "sig" == "sig", jwk["alg"]?.string ?? "RS256" == "RS256" else {
             if jwk["kty"]?.string == nil { problems.append("Key \(index) has no \"kty\".") }
             return
@@ -78,4 +77,47 @@ private struct Collected {
             problems.append("\(name) is not an RSA public key of at least 2048 bits.")
         }
     }
+}
+
+/// A public key, bound to one algorithm.
+///
+/// The algorithm is always RS256: a token cannot make an RSA key serve as an HMAC secret.
+struct VerificationKey: Sendable {
+    private let algorithm: any JWTAlgorithm
+    /// Identifies the key, to tell whether two documents contain the same one.
+    let fingerprint: String
+
+    init(_ key: Insecure.RSA.PublicKey) async throws {
+        fingerprint = key.pemRepresentation
+        algorithm = try await JWTKeyCollection().add(rsa: key, digestAlgorithm: .sha256).getKey()
+    }
+
+    /// Whether `signature` is this key's RSASSA-PKCS1-v1_5 signature of `signed` with SHA-256. Takes tens of microseconds.
+    func isSignature(_ signature: [UInt8], of signed: ArraySlice<UInt8>) -> Bool {
+        (try? algorithm.verify(signature, signs: signed)) ?? false
+    }
+}
+
+/// The lifetimes of keys and the intervals of fetching, in seconds.
+public struct KeyTimes: Sendable, Equatable {
+    /// The lifetime of keys whose answer states none.
+    public var maxAgeDefault = 3600
+    /// The least lifetime, for answers that state less.
+    public var maxAgeFloor = 10
+    /// The greatest lifetime, for answers that state more.
+    public var maxAgeCeiling = 86_400
+    /// How long expired keys stay in use while newer ones cannot be fetched.
+    public var staleMax = 86_400
+    /// The least interval between fetches for unknown key ids.
+    public var unknownKeyInterval = 30
+    /// The least time between a failure and the next fetch.
+    public var retryInterval = 5
+    /// The lifetime of the contents of a file.
+    public var fileMaxAge = 60
+
+    /// The values of the host.
+    public init() {}
+
+    /// The lifetime of an answer's keys.
+    func lifetime(_ maxAge: Int?) -> Int { min(max(maxAge ?? maxAgeDefault, maxAgeFloor), maxAgeCeiling) }
 }

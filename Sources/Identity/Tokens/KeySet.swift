@@ -3,19 +3,19 @@ import Synchronization
 
 /// The public keys of one issuer, kept current.
 ///
-/// Keys are fetched when first needed, used for as long as their answer's `max-age` says, and asked for again a little before
-/// that ends. While no newer ones can be had, the old ones go on for ``KeyTimes/staleMax``. A key id that is not known makes us
-/// ask again, but rarely, so that invented ids cost the issuer nothing. However many wait, only one request is under way.
+/// Keys are fetched on first use, used for the `max-age` of their answer, and fetched again a little before its end. While no newer keys
+/// can be fetched, the old ones stay in use for ``KeyTimes/staleMax``. An unknown key id triggers a fetch, but rarely, so that invented ids
+/// cost the issuer nothing. At most one request is under way.
 public final class KeySet: Sendable {
-    /// What became of a refresh, for the log.
+    /// The result of a refresh, for the log.
     public enum Report: Sendable, Equatable {
-        /// So many keys are in use now; `problems` says what is wrong with others of the document.
+        /// `keyCount` keys are in use now; `problems` describes the unusable ones of the document.
         case refreshed(keyCount: Int, problems: [String])
-        /// No newer keys; `keyCount` old ones go on.
+        /// No newer keys; `keyCount` old ones stay in use.
         case failed(KeyFetchError, keyCount: Int)
     }
 
-    /// A larger file holds no keys.
+    /// A larger file is refused.
     private static let fileBytesMax = 1 << 20
 
     private let source: KeySource
@@ -25,7 +25,7 @@ public final class KeySet: Sendable {
     private let report: @Sendable (Report) -> Void
     private let state = Mutex(KeyState())
 
-    // Copies of what the state says, so that a reader on an event loop needs no lock.
+    // Copies of the state, so that readers on an event loop need no lock.
     private let generationNow = Atomic(0)
     private let refreshAt = Atomic(Int.max)
     private let trustedUntil = Atomic(Int.min)
@@ -44,9 +44,9 @@ public final class KeySet: Sendable {
         self.report = report
     }
 
-    /// Asks for the keys now, whatever their age: at a host's start, to hear at once of a file that is wrong.
+    /// Fetches the keys now, whatever their age: at the start of a host, to report an invalid file at once.
     ///
-    /// - Throws: ``KeyFetchError`` where there are no keys after it; old ones that go on are no error.
+    /// - Throws: ``KeyFetchError`` if there are no keys afterwards; old keys that stay in use are no error.
     public func load() async throws(KeyFetchError) {
         await startRefresh().value
         let failure = state.withLock { $0.keys.isEmpty ? $0.failure : nil }
@@ -56,13 +56,13 @@ public final class KeySet: Sendable {
     /// Changes when a key is no longer trusted.
     var generation: Int { generationNow.load(ordering: .acquiring) }
 
-    /// Whether what was verified with these keys still holds. Where it is time for newer ones, they are asked for meanwhile.
+    /// Whether tokens verified with these keys are still trusted. Starts a refresh in the background when it is due.
     func isTrusted(now: Int) -> Bool {
         if now >= refreshAt.load(ordering: .acquiring) { refreshInBackground(now: now) }
         return now < trustedUntil.load(ordering: .acquiring)
     }
 
-    /// The key of that id.
+    /// The key with that id.
     func key(_ id: String) async -> Result<VerificationKey, TokenRefusal> {
         let now = clock.now()
         switch state.withLock({ $0.step(for: id, now: now, times: times, mayRefresh: true) }) {

@@ -1,16 +1,15 @@
-/// Where keys come from. Each of them is a JSON Web Key Set or a JSON object of key ids and PEM certificates; which of the two
-/// is seen from the text.
+/// A source of keys: a JSON Web Key Set, or a JSON object of key ids and PEM certificates. The format is recognized from the text.
 public enum KeySource: Sendable, Equatable {
-    /// An address, fetched by a ``KeyFetching``.
+    /// A URL, fetched by a ``KeyFetching``.
     case url(String)
-    /// A file, looked at again as its keys age.
+    /// A file, read again when its keys expire.
     case file(String)
     /// The text itself.
     case text(String)
 }
 
 extension KeySource: CustomStringConvertible {
-    /// The place, for a log: an address without what may be secret in it, its user, query and fragment.
+    /// The source, for the log: a URL without user, query and fragment, which may be secret.
     public var description: String {
         switch self {
         case .text: return "the configured text"
@@ -25,7 +24,7 @@ extension KeySource: CustomStringConvertible {
     }
 }
 
-/// Brings keys from elsewhere. The HTTP client stands behind it in the host, and a table in tests.
+/// Fetches key documents: the HTTP client in the host, a table in tests.
 public protocol KeyFetching: Sendable {
     /// The document at `url`.
     ///
@@ -33,26 +32,26 @@ public protocol KeyFetching: Sendable {
     func fetch(_ url: String) async throws(KeyFetchError) -> FetchedKeys
 }
 
-/// A key document as it came.
+/// A fetched key document.
 public struct FetchedKeys: Sendable {
-    /// The document as it came; what it is, is seen later.
+    /// The contents, of either format.
     public let bytes: [UInt8]
-    /// `max-age` of `Cache-Control`, nil where the answer does not say.
+    /// `max-age` of `Cache-Control`; nil if the answer has none.
     public let maxAgeSeconds: Int?
 
-    /// A document with the time that its answer gives it.
+    /// A document with the lifetime of its answer.
     public init(bytes: [UInt8], maxAgeSeconds: Int?) {
         self.bytes = bytes
         self.maxAgeSeconds = maxAgeSeconds
     }
 }
 
-/// Why no keys came, in one sentence for the log.
+/// The reason why no keys were fetched, in one sentence for the log.
 public struct KeyFetchError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// One sentence, without what may be secret in an address.
+    /// One sentence, without the secret parts of a URL.
     public let message: String
 
-    /// A failure in words for the log.
+    /// A failure with a sentence for the log.
     public init(_ message: String) { self.message = message }
 
     public var description: String { message }

@@ -1,11 +1,11 @@
-/// The keys of a ``KeySet``, their age, and what is to be done about it. No clock and no lock in here.
+/// The keys of a ``KeySet``, their age, and the next action. Pure: no clock, no lock.
 struct KeyState {
-    /// What a lookup does next.
+    /// The next step of a lookup.
     enum Step {
         case found(VerificationKey)
-        /// Good for now, and it is time to ask for newer ones.
+        /// Usable, but a refresh is due.
         case foundAgeing(VerificationKey)
-        /// Ask, wait for the answer, and look again.
+        /// Fetch, wait for the answer, and look again.
         case refresh
         case unknown
         case unavailable
@@ -16,13 +16,13 @@ struct KeyState {
     var refresh: Task<Void, Never>?
 
     private(set) var keys: [String: VerificationKey] = [:]
-    /// Changes whenever a key is taken away or replaced: what was verified before has to be verified again.
+    /// Changes when a key is removed or replaced: tokens verified before have to be verified again.
     private(set) var generation = 0
-    /// When it is time to ask for newer keys, again where that has failed. Never while there are none: then it is those who need one that ask.
+    /// When the next refresh is due, also after a failure. Never while there are no keys: then lookups fetch them.
     private(set) var refreshAt = Int.max
-    /// Until when what was verified with these keys holds without another look at them.
+    /// Until when tokens verified with these keys are trusted without another check.
     private(set) var trustedUntil = Int.min
-    /// Why the last refresh brought nothing; nil once one did.
+    /// The error of the last refresh; nil after a success.
     private(set) var failure: KeyFetchError?
 
     private var fetchedAt = Int.max
@@ -31,9 +31,9 @@ struct KeyState {
     private var failedAt: Int?
     private var unknownAskedAt: Int?
 
-    /// What to do about a token whose key has the id `id`.
+    /// The step for a token with the key id `id`.
     ///
-    /// - Parameter mayRefresh: false for the second look, after having waited.
+    /// - Parameter mayRefresh: false for the second look, after waiting.
     mutating func step(for id: String, now: Int, times: KeyTimes, mayRefresh: Bool) -> Step {
         let age = age(now, times)
         let mayAsk = mayRefresh && (refresh != nil || mayRetry(now, times))
@@ -43,7 +43,7 @@ struct KeyState {
         case (.ageing, let key?): return mayAsk && refresh == nil ? .foundAgeing(key) : .found(key)
         case (.expired, let key?):
             guard mayAsk else { return .found(key) }
-            // Only the first one waits: where newer keys could not be had, the next try is made beside the old ones' use.
+            // Only the first lookup waits: after a failed refresh, retries run while the old keys are in use.
             if failedAt == nil { return .refresh }
             return refresh == nil ? .foundAgeing(key) : .found(key)
         case (_, nil):
@@ -55,7 +55,7 @@ struct KeyState {
         }
     }
 
-    /// Whether it is time to ask for newer keys, and nobody does yet.
+    /// Whether a refresh is due and none is under way.
     func isDue(_ now: Int, _ times: KeyTimes) -> Bool {
         refresh == nil && !keys.isEmpty && age(now, times) != .fresh && mayRetry(now, times)
     }
@@ -83,7 +83,7 @@ struct KeyState {
 
     private func age(_ now: Int, _ times: KeyTimes) -> Age {
         if keys.isEmpty { return .none }
-        // A clock that was set back says nothing about how old they are.
+        // If the clock was set back, the age is unknown.
         if now < fetchedAt { return .expired }
         if now < ageingAt { return .fresh }
         if now < expiresAt { return .ageing }

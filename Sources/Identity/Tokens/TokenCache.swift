@@ -1,17 +1,17 @@
 import Glibc
 
-/// Tokens that were verified before, found by their whole text.
+/// Verified tokens, found by their full text.
 ///
-/// Two halves: what is used moves to the young one; when that is full it becomes the old one, and the old one is forgotten. So
-/// what was used lately stays, each step takes the same short time, and the bounds hold at every moment.
+/// Two generations: a used entry moves to the young one; when that is full it becomes the old one, and the previous old one is dropped.
+/// Recently used entries stay, each operation takes constant time, and the bounds always hold.
 struct TokenCache {
     struct Entry {
         let token: [UInt8]
         let verified: VerifiedToken
-        /// The keys that it was verified with (``KeySet/generation``).
+        /// The generation of the keys that verified it (``KeySet/generation``).
         let generation: Int
 
-        /// About the memory that it takes.
+        /// Estimated memory.
         var bytes: Int { token.count + verified.claims.count + verified.subject.utf8.count + 200 }
     }
 
@@ -23,7 +23,7 @@ struct TokenCache {
 
     /// - Parameters:
     ///   - entriesMax: at least 2.
-    ///   - bytesMax: what all entries take together, about.
+    ///   - bytesMax: estimated memory of all entries.
     init(entriesMax: Int, bytesMax: Int) {
         halfEntriesMax = max(1, entriesMax / 2)
         halfBytesMax = bytesMax / 2
@@ -34,7 +34,7 @@ struct TokenCache {
     /// The bytes of all entries.
     var bytes: Int { young.values.reduce(0) { $0 + $1.bytes } + old.values.reduce(0) { $0 + $1.bytes } }
 
-    /// The entry of this very text. Its owner judges whether it still holds.
+    /// The entry with exactly this text. The caller checks whether it is still valid.
     mutating func find(_ token: Span<UInt8>) -> Entry? {
         let slot = Self.slot(of: token)
         if let entry = young[slot] { return Self.isEqual(entry.token, token) ? entry : nil }
@@ -68,9 +68,9 @@ struct TokenCache {
         youngBytes += entry.bytes
     }
 
-    /// Of a signed token from its end alone, because that of a signature is as good as random and only verified tokens are ever
-    /// inserted: nobody can choose tokens that meet in one slot. An unsigned one, which ends with a dot, counts whole. The hasher
-    /// is seeded anew in each process all the same.
+    /// Hashes only the end of a signed token: a signature is effectively random and only verified tokens are inserted, so an attacker
+    /// cannot choose colliding tokens. An unsigned token, which ends with a dot, is hashed completely. The hasher is seeded in each process
+    /// anyway.
     private static func slot(of token: Span<UInt8>) -> Int {
         var hasher = Hasher()
         token.withUnsafeBytes { token in

@@ -1,4 +1,7 @@
-/// Why a token was refused. What a client is told is always the same; this is for the log, and holds nothing of the token.
+import Synchronization
+import Glibc
+
+/// The reason why a token was refused. For the log only, without contents of the token; clients always get the same message.
 public enum TokenRefusal: Error, Sendable, Equatable, CaseIterable {
     /// Longer than ``TokenVerifier/tokenBytesMax``.
     case tooLong
@@ -8,7 +11,7 @@ public enum TokenRefusal: Error, Sendable, Equatable, CaseIterable {
     case unsigned
     /// `alg` is not `RS256`.
     case algorithm
-    /// `typ` is not `JWT`, or `crit` asks for an extension.
+    /// `typ` is not `JWT`, or `crit` requires an extension.
     case type
     /// `kid` is missing.
     case keyIDMissing
@@ -16,7 +19,7 @@ public enum TokenRefusal: Error, Sendable, Equatable, CaseIterable {
     case keyUnknown
     /// There are no keys: none were fetched yet, or the last ones are too old.
     case keysUnavailable
-    /// The signature is not that of the key.
+    /// The signature does not match the key.
     case signature
     /// `aud` does not name the project.
     case audience
@@ -40,7 +43,7 @@ extension TokenRefusal: CustomStringConvertible {
         case .malformed: "The token is not a JSON Web Token."
         case .unsigned: "The token is not signed."
         case .algorithm: "The token is not signed with RS256."
-        case .type: "The token's header asks for more than a plain JWT."
+        case .type: "The token's header requires more than a plain JWT."
         case .keyIDMissing: "The token does not name its key."
         case .keyUnknown: "No key has the id that the token names; it is most likely expired."
         case .keysUnavailable: "There are no keys to verify the token with."
@@ -52,5 +55,50 @@ extension TokenRefusal: CustomStringConvertible {
         case .notYetValid: "The token is not valid yet."
         case .time: "One of the token's times is missing or not a whole number."
         }
+    }
+}
+
+/// A verified token.
+public struct VerifiedToken: Sendable, Equatable {
+    /// `sub`: the user id of an ID token, the app id of an App Check token. 1 to 128 UTF-16 code units.
+    public let subject: String
+    /// The payload as issued: a JSON object in UTF-8.
+    public let claims: [UInt8]
+    /// `exp`, in seconds since 1970.
+    public let expires: Int
+    /// The time from which it is refused: `exp` plus the allowed clock skew, in seconds since 1970.
+    public let validUntil: Int
+    /// Whether the token is unsigned. Possible in development mode only; it proves nothing.
+    public let isUnsigned: Bool
+    /// The number of this verification, unique in the process: a key for values that are made of the token.
+    public let serial: UInt64
+
+    private static let verifications = Atomic<UInt64>(0)
+
+    init(subject: String, claims: [UInt8], expires: Int, validUntil: Int, isUnsigned: Bool) {
+        self.subject = subject
+        self.claims = claims
+        self.expires = expires
+        self.validUntil = validUntil
+        self.isUnsigned = isUnsigned
+        serial = Self.verifications.add(1, ordering: .relaxed).newValue
+    }
+}
+
+/// The clock of this module: whole seconds since 1970. Tests use their own.
+public struct TokenClock: Sendable {
+    private let read: @Sendable () -> Int
+
+    /// A clock that calls `read`, from any thread.
+    public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
+
+    /// Whole seconds since 1970.
+    public func now() -> Int { read() }
+
+    /// The machine's clock.
+    public static let system = TokenClock {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return time.tv_sec
     }
 }

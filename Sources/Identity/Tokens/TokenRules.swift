@@ -1,41 +1,42 @@
-/// What a token must say to be accepted, apart from its signature.
+import HearthJSON
+
+/// The requirements for the claims of a token.
 ///
-/// The rules are those of Firebase's own verifiers (specification, authentication 1.1 and 1.5; functions 3.1 and 3.2).
+/// The same as in Firebase's verifiers (specification, authentication 1.1 and 1.5; functions 3.1 and 3.2).
 public struct TokenRules: Sendable {
-    /// How `aud` is written.
+    /// The required form of `aud`.
     enum Audience: Sendable {
-        /// A text that is exactly this.
+        /// A string equal to this.
         case text(String)
-        /// A list that holds this.
+        /// A list that contains this.
         case listHolding(String)
     }
 
-    /// How `iss` is written.
+    /// The required form of `iss`.
     enum Issuer: Sendable {
         case exactly(String)
-        /// This, and something after it.
+        /// This prefix, followed by more.
         case below(String)
     }
 
     let audience: Audience
     let issuer: Issuer
-    /// Whether the header must say `typ: JWT` rather than only say nothing else.
+    /// Whether the header must contain `typ: JWT`; otherwise it may be absent.
     let requiresType: Bool
-    /// How far the issuer's clock may be from ours.
+    /// The tolerated difference between the issuer's clock and this one.
     let clockSkewSeconds: Int
-    /// Whether `alg: none` is accepted. For development only: whoever reaches the host can write such a token. Its times are
-    /// not looked at then, because test tools write tokens that expired in 1970. A token that has a signature is verified all
-    /// the same.
+    /// Whether `alg: none` is accepted. For development only: every client can write such a token. Its times are not checked, because test
+    /// tools write tokens that expired in 1970. A signed token is still verified.
     let acceptsUnsigned: Bool
 
-    /// The largest clock skew: more would make the times of a token meaningless.
+    /// The greatest clock skew: a larger one would make the times of a token meaningless.
     public static let clockSkewSecondsMax = 600
 
     /// Rules for the ID tokens of a project.
     ///
     /// - Parameters:
-    ///   - issuer: `iss`; `https://securetoken.google.com/` and the project where nil.
-    ///   - clockSkewSeconds: 0 to ``clockSkewSecondsMax``; what is outside counts as the nearer end.
+    ///   - issuer: `iss`; nil for `https://securetoken.google.com/` and the project.
+    ///   - clockSkewSeconds: clamped to 0 to ``clockSkewSecondsMax``.
     public static func idToken(
         project: String, issuer: String? = nil, clockSkewSeconds: Int = 0, acceptsUnsigned: Bool = false
     ) -> TokenRules {
@@ -47,9 +48,9 @@ public struct TokenRules: Sendable {
     /// Rules for the App Check tokens of a project.
     ///
     /// - Parameters:
-    ///   - projectNumber: `iss` must end with it; any number will do where nil.
-    ///   - issuerPrefix: what `iss` begins with, the slash included.
-    ///   - clockSkewSeconds: 0 to ``clockSkewSecondsMax``; what is outside counts as the nearer end.
+    ///   - projectNumber: the end of `iss`; nil for any number.
+    ///   - issuerPrefix: the beginning of `iss`, including the slash.
+    ///   - clockSkewSeconds: clamped to 0 to ``clockSkewSecondsMax``.
     public static func appCheck(
         project: String, projectNumber: String? = nil, issuerPrefix: String = "https://firebaseappcheck.googleapis.com/",
         clockSkewSeconds: Int = 0, acceptsUnsigned: Bool = false
@@ -61,4 +62,48 @@ public struct TokenRules: Sendable {
     }
 
     private static func clamped(_ seconds: Int) -> Int { min(max(0, seconds), clockSkewSecondsMax) }
+}
+
+extension TokenRules {
+    /// Checks every claim of a signed token's payload; returns subject and expiry.
+    func check(_ payload: JSONValue, now: Int) throws(TokenRefusal) -> (subject: String, expires: Int) {
+        let subject = try checkParties(payload)
+        guard let expires = try seconds("exp", in: payload) else { throw .time }
+        guard try seconds("iat", in: payload) != nil else { throw .time }
+        guard expires > now - clockSkewSeconds else { throw .expired }
+        for name in ["iat", "nbf", "auth_time"] {
+            if let time = try seconds(name, in: payload), time > now + clockSkewSeconds { throw .notYetValid }
+        }
+        return (subject, expires)
+    }
+
+    /// Checks the payload of an unsigned token; returns subject and expiry.
+    func checkUnsigned(_ payload: JSONValue, now: Int) throws(TokenRefusal) -> (subject: String, expires: Int) {
+        let subject = try checkParties(payload)
+        return (subject, try seconds("exp", in: payload) ?? now + 3600)
+    }
+
+    /// Checks audience and issuer; returns the subject.
+    private func checkParties(_ payload: JSONValue) throws(TokenRefusal) -> String {
+        switch audience {
+        case .text(let text): guard payload["aud"]?.string == text else { throw .audience }
+        case .listHolding(let text):
+            guard let list = payload["aud"]?.array, list.contains(where: { $0.string == text }) else { throw .audience }
+        }
+        guard let claimed = payload["iss"]?.string else { throw .issuer }
+        switch issuer {
+        case .exactly(let text): guard claimed == text else { throw .issuer }
+        case .below(let prefix): guard claimed.hasPrefix(prefix), claimed.utf8.count > prefix.utf8.count else { throw .issuer }
+        }
+        guard let subject = payload["sub"]?.string, 1...128 ~= subject.utf16.count else { throw .subject }
+        return subject
+    }
+
+    /// A time in seconds since 1970; nil if absent. Refuses anything but an integer up to the year 9999, so that no reader can interpret it
+    /// differently.
+    private func seconds(_ name: String, in payload: JSONValue) throws(TokenRefusal) -> Int? {
+        guard let value = payload[name] else { return nil }
+        guard case .int(let seconds) = value, 0...253_402_300_799 ~= seconds else { throw .time }
+        return Int(seconds)
+    }
 }

@@ -1,13 +1,12 @@
 import HearthJSON
 
 extension TokenVerifier {
-    /// Longest text of a claim in a reason, in characters.
+    /// The longest text of a claim in a reason, in characters.
     private static let claimLengthMax = 80
 
-    /// The reason for a refusal, for the host's log: which claim is wrong, and what was expected.
+    /// The reason for a refusal, for the host's log: the wrong claim and the expected value.
     ///
-    /// Never shown to the client, who could learn from it how to do better. Claims are shortened and escaped; the token itself and its
-    /// signature are left out.
+    /// Never sent to clients, which could learn from it. Claims are shortened and escaped; the token itself and its signature are left out.
     public func reason(for refusal: TokenRefusal, of token: [UInt8]) -> String {
         guard token.count <= Self.tokenBytesMax, let parts = try? CompactToken(token) else { return Self.sentence(refusal) }
         let claims = try? parts.claims()
@@ -68,7 +67,7 @@ extension TokenVerifier {
         return Int(seconds)
     }
 
-    /// A claim as the log shows it.
+    /// A claim in the form for the log.
     private static func text(_ claim: JSONValue?) -> String {
         guard let claim else { return "missing" }
         if let text = claim.string { return quoted(text) }
@@ -77,7 +76,7 @@ extension TokenVerifier {
 
     private static func quoted(_ text: String) -> String { "\"\(shortened(text, escaping: ["\"", "\\"]))\"" }
 
-    /// Cuts a text, and replaces what could pass for an end of the text or of a line.
+    /// Shortens a text, and replaces characters that could end the quoted text or the line.
     private static func shortened(_ text: String, escaping special: [Unicode.Scalar] = []) -> String {
         var result = ""
         for (index, scalar) in text.unicodeScalars.enumerated() {

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Says of a token whether it is genuine and meant for this project.
+/// Verifies that a token is genuine and meant for this project.
 ///
-/// A token that was found good is remembered, so that a client that sends it again and again costs one look-up:
+/// Verified tokens are cached, so that repeated use of a token costs one lookup:
 ///
 ///     if let token = verifier.cached(bytes) { return token }     // on the event loop
 ///     let result = await verifier.verify(bytes.array())          // off it
 public final class TokenVerifier: Sendable {
-    /// Longer tokens are refused unread. Firebase's have about 1 kB.
+    /// Longer tokens are refused without parsing. Firebase's have about 1 kB.
     public static let tokenBytesMax = 16 * 1024
 
     let rules: TokenRules
@@ -16,8 +16,8 @@ public final class TokenVerifier: Sendable {
     private let cache: Mutex<TokenCache>
 
     /// - Parameters:
-    ///   - cacheEntriesMax: how many tokens are remembered.
-    ///   - cacheBytesMax: how much memory they may take together, about.
+    ///   - cacheEntriesMax: the most cached tokens.
+    ///   - cacheBytesMax: estimated memory of the cache.
     public init(
         rules: TokenRules, keys: KeySet, clock: TokenClock = .system, cacheEntriesMax: Int = 4096, cacheBytesMax: Int = 8 << 20
     ) {
@@ -27,16 +27,16 @@ public final class TokenVerifier: Sendable {
         cache = Mutex(TokenCache(entriesMax: cacheEntriesMax, bytesMax: cacheBytesMax))
     }
 
-    /// The token, if it was verified before and still holds; nil says nothing about it. Cheap, and may be called on an event loop.
+    /// The token, if it was verified before and is still valid; nil if it has to be verified. Cheap; callable on an event loop.
     ///
-    /// - Parameter now: seconds since 1970; the clock's where nil.
+    /// - Parameter now: seconds since 1970; nil for the clock's time.
     public func cached(_ token: Span<UInt8>, now: Int? = nil) -> VerifiedToken? {
         let now = now ?? clock.now()
         let isTrusted = keys.isTrusted(now: now)
         let generation = keys.generation
         return cache.withLock { cache in
             guard let entry = cache.find(token) else { return nil }
-            // No key stands behind an unsigned token, so that none can be lost.
+            // An unsigned token depends on no key that could be revoked.
             let isUnsigned = entry.verified.isUnsigned
             guard now < entry.verified.validUntil, isUnsigned || entry.generation == generation else {
                 cache.remove(token)
@@ -46,7 +46,7 @@ public final class TokenVerifier: Sendable {
         }
     }
 
-    /// Verifies a token, waiting for keys where there are none yet. Never runs on the caller's loop.
+    /// Verifies a token. Waits for keys if there are none yet. Never runs on the caller's loop.
     @concurrent
     public func verify(_ token: [UInt8]) async -> Result<VerifiedToken, TokenRefusal> {
         do throws(TokenRefusal) {
@@ -56,7 +56,7 @@ public final class TokenVerifier: Sendable {
         }
     }
 
-    /// Verifies a token, waiting for keys where there are none yet. Never runs on the caller's loop.
+    /// Verifies a token. Waits for keys if there are none yet. Never runs on the caller's loop.
     @concurrent
     public func verify(_ token: String) async -> Result<VerifiedToken, TokenRefusal> {
         await verify(Array(token.utf8))
@@ -73,12 +73,12 @@ public final class TokenVerifier: Sendable {
             remember(token, verified, generation: keys.generation)
             return verified
         }
-        // One spelling only for what is signed.
+        // Signed tokens must have their only valid spelling.
         guard !parts.isPadded else { throw .malformed }
         guard parts.algorithm == "RS256" else { throw .algorithm }
         try checkType(parts)
         guard let keyID = parts.keyID else { throw .keyIDMissing }
-        // Before the key is looked for: a token that is not for us must not make us ask for keys.
+        // Check claims before looking up the key: a token for another project must not trigger a fetch of keys.
         let (subject, expires) = try rules.check(parts.claims(), now: now)
         let generation = keys.generation
         let key = try await keys.key(keyID).get()

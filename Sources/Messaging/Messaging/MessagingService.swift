@@ -110,7 +110,7 @@ public final class MessagingService: Sendable {
 
     /// The topics of a registration.
     public func topics(
-        of registration: String, on loop: EventLoop, _ answer: @escaping (Result<[TopicSubscription], MessagingError>) -> Void
+        of registration: String, on loop: EventLoop, _ answer: @escaping (Result<[SubscribedTopic], MessagingError>) -> Void
     ) {
         backend.topics(of: registration, project: settings.projects[0].id, on: loop, answer)
     }

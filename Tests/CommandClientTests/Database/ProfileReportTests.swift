@@ -23,7 +23,7 @@ import Testing
         #expect(Self.report(collapses: false, paths: users).reads.sorted.count == 26)
         // The root's children are never too many to be told apart.
         #expect(Self.report(paths: (0..<100).map { ["\($0)"] }).reads.sorted.count == 100)
-        // What is deeper collapses also where what is above it does.
+        // Deeper paths collapse also where their ancestor does.
         let deep = (0..<30).flatMap { user in (0..<30).map { ["users", "\(user)", "\($0)"] } }
         #expect(Self.counts(Self.report(paths: deep).reads) == ["users/$wildcard/$wildcard": 900])
     }

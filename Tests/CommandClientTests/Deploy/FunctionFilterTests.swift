@@ -52,7 +52,7 @@ import Testing
 }
 
 @Suite struct FunctionSelectionTests {
-    private static let plan = DeploymentPlan(
+    private static let plan = DeploymentSummary(
         revision: 3,
         changes: [
             DeploymentChange(function: "b", plugin: "P", action: .unchanged), DeploymentChange(function: "a", plugin: "P", action: .update),

@@ -1,4 +1,4 @@
-/// What libFuzzer calls with every text that it makes; see `run`.
+/// The entry point that libFuzzer calls with every text that it makes; see `run`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzJSON(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = Array(UnsafeBufferPointer(start: bytes, count: count))

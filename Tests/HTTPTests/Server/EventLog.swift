@@ -1,6 +1,6 @@
 import Glibc
 
-/// What happened on the server's thread, for a test to wait for.
+/// Events on the server's thread, for a test to wait for.
 final class EventLog: @unchecked Sendable {
     // Unchecked: `events` is only touched under `mutex`.
 

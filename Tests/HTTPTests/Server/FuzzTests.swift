@@ -48,12 +48,12 @@ import Testing
     }
 }
 
-/// What came of an input: the requests that the handler saw, how many answers there were, and whether the last refused.
+/// The result of an input: the requests that the handler saw, the number of answers, and whether the last one refused.
 struct FuzzOutcome: Equatable {
     var requests: [String] = []
     var answers = 0
     var isRefused = false
-    /// What is wrong with the answers.
+    /// The problem of the answers.
     var fault: String?
 }
 

@@ -138,7 +138,7 @@ import Testing
         #expect(client.isAtEnd())
     }
 
-    /// Every request that is sent before its client was told of the end is answered.
+    /// Every request that is sent before its client knew of the end is answered.
     @Test func drainUnderLoad() throws {
         let server = try TestServer()
         let outcomes = EventLog()

@@ -131,7 +131,7 @@ import Testing
         #expect(server.log.wait(for: "gone /big"))
     }
 
-    /// Who sends a body to its end before it reads learns all the same that it was refused.
+    /// A client that sends the whole body before it reads still learns that it was refused.
     @Test func refusedBodiesAreSentToTheirEnd() throws {
         var limits = HTTPLimits()
         limits.lingerMilliseconds = 1000

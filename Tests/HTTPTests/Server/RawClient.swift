@@ -76,7 +76,7 @@ final class RawClient {
         return taken
     }
 
-    /// What comes up to and including `mark`.
+    /// The bytes up to and including `mark`.
     func read(through mark: String) -> String {
         let mark = Array(mark.utf8)
         var text: [UInt8] = []
@@ -126,7 +126,7 @@ final class RawClient {
     }
 }
 
-/// What came back, taken apart.
+/// The received answers, parsed.
 struct RawAnswer {
     let head: String
     let status: Int

@@ -186,7 +186,7 @@ struct RefusalCase: CustomTestStringConvertible, Sendable {
 }
 
 extension String {
-    /// What stands between the separators, without what stands before the first.
+    /// The parts between the separators, without the part before the first.
     func components(of separator: String) -> [String] {
         var parts: [String] = []
         var rest = Substring(self)

@@ -8,7 +8,7 @@ import Testing
 final class TLSPair {
     let client: TLSSession
     let server: TLSSession
-    /// What each has heard.
+    /// The bytes received by each side.
     var atClient = ByteBuffer()
     var atServer = ByteBuffer()
 
@@ -40,7 +40,7 @@ final class TLSPair {
         }
     }
 
-    /// What `sender` makes of `text`, as the stream would send it.
+    /// The ciphertext of `text`, as the stream would send it.
     func sealed(_ text: [UInt8], by sender: TLSSession) throws -> [UInt8] {
         var wire = ByteBuffer()
         try sender.send(text.span, ciphertext: &wire)

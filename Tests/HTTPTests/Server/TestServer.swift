@@ -104,7 +104,7 @@ final class TestServer: @unchecked Sendable {
 
 /// Carries a value that is not `Sendable` to the loop's thread and back.
 final class Box<T>: @unchecked Sendable {
-    // Unchecked: whoever uses it waits for the other thread to be done with it.
+    // Unchecked: the user waits until the other thread has finished with it.
     var value: T
     init(_ value: T) { self.value = value }
 }

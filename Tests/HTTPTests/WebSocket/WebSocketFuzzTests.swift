@@ -22,7 +22,7 @@ import Testing
         #expect(complaint == nil)
     }
 
-    /// What a reader tells, in words; the last says why it stopped, where it did.
+    /// The events of a reader, in words; the last is the reason why it stopped, if it did.
     private static func read(_ pieces: [[UInt8]]) -> [String] {
         var limits = WebSocketLimits()
         limits.messageBytesMax = messageBytesMax

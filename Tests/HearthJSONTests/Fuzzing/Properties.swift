@@ -1,7 +1,7 @@
 import HearthBytes
 import HearthJSON
 
-/// What must hold for every text, JSON or not.
+/// Properties of every text, JSON or not.
 enum Properties {
     /// A sentence for each property that `text` breaks.
     static func broken(by text: [UInt8]) -> [String] {

@@ -14,7 +14,7 @@ struct ReferenceParser {
 
     private init(rest: Substring.UnicodeScalarView) { self.rest = rest }
 
-    /// What the text says, or nil when it is not JSON.
+    /// The value of the text, or nil if it is not JSON.
     static func parse(_ bytes: [UInt8], depthMax: Int = 512) -> Reading? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var parser = ReferenceParser(rest: text[...].unicodeScalars)

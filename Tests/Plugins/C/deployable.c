@@ -1,6 +1,6 @@
 /*
- * Functions that say which VERSION they are of; MANIFEST says which there are. Of what they are given, "slow" is answered late and
- * "crash" not at all. What an event's function gets is told to the log.
+ * Functions that answer with their VERSION; MANIFEST declares them. For the input "slow" they answer late, for "crash" never. A
+ * function of events logs its event.
  */
 #define _GNU_SOURCE
 #include "plugin.h"

@@ -1,5 +1,5 @@
-/* Has the host hold memory, as far as it lets itself: calls of services without waiting for any, chunks without heeding that the
- * client does not read, and answers as large as is asked for. */
+/* Functions that make the host hold memory: they call services without waiting for answers, send chunks although the client does
+ * not read, and return answers of any requested size. */
 #include "plugin.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,7 +43,7 @@ static int try_open(const char *path, int flags) {
     return result;
 }
 
-/* What the constructor and its thread could do: read the token, read the host's environment, write into the data folder. */
+/* The possible actions of the constructor and its thread: read the token, read the host's environment, write into the data folder. */
 static int early[3] = {-1, -1, -1}, threaded[3] = {-1, -1, -1};
 static pid_t host_pid;
 
@@ -191,7 +191,7 @@ static int bind_port(const char *port) {
 static int others(const char *what, const char *argument) {
     if (strcmp(what, "prlimit") == 0) return set_limit();
     if (strcmp(what, "setpriority") == 0) return tried(setpriority(PRIO_PROCESS, getppid(), 19));
-    /* Of nobody, whom nothing here belongs to: where this is allowed, it would be for the host's user, too. */
+    /* Owned by an unknown user, to whom nothing here belongs: if this is allowed, it would be for the host's user, too. */
     if (strcmp(what, "setpriority user") == 0) return tried(setpriority(PRIO_USER, 65534, 19));
     if (strcmp(what, "affinity") == 0) return set_affinity();
     if (strcmp(what, "scheduler") == 0) return set_scheduler();
@@ -208,7 +208,7 @@ static int others(const char *what, const char *argument) {
     return -1;
 }
 
-/* What functions do. */
+/* The functions. */
 
 static void *run(void *argument) { return argument; }
 

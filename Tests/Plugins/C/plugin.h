@@ -1,4 +1,4 @@
-/* What every plugin in this folder has: PLUGIN(manifest) defines the entry; the file defines invoke(). */
+/* Shared by every plugin in this folder: PLUGIN(manifest) defines the entry point; the file defines invoke(). */
 #include <hearth.h>
 #include <string.h>
 

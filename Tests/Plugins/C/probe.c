@@ -50,7 +50,7 @@ static void finish(call *c, const char *format, ...) {
     respond(c->id, HEARTH_RESULT, NULL, body, (size_t)size);
 }
 
-/* What a call is given: members of a flat JSON object. */
+/* Parses the input of a call: members of a flat JSON object. */
 
 static const char *member(const hearth_invocation *i, const char *name) {
     static char data[8192];
@@ -196,7 +196,7 @@ static void hog(call *c) {
     long taken = 0;
     for (char *block; (block = malloc(1 << 20)); taken++) {
         memset(block, 1, 1 << 20);
-        /* The block is shown to somebody, so that no compiler leaves it out. */
+        /* The block is passed to an opaque function, so that no compiler removes it. */
         if (write(-1, block, 1) == 0) break;
     }
     finish(c, "%ld", taken);

@@ -1,6 +1,6 @@
 import HearthFunctions
 
-/// Functions that run on writes below /watched and note what they were told below /noted, and some that misbehave.
+/// Functions that run on writes below /watched and record their input below /noted, and some that misbehave.
 @FunctionsBuilder var triggers: [FunctionDefinition] {
     OnValueCreated("noteCreated", ref: "/watched/{id}") { event in
         try await note("created", event, before: nil, after: event.data)
@@ -43,7 +43,7 @@ import HearthFunctions
     }
 }
 
-/// Writes down what a function was told, under the event's id.
+/// Records the input of a function, under the event's id.
 private func note<Data>(_ kind: String, _ event: DatabaseEvent<Data>, before: DataSnapshot?, after: DataSnapshot?) async throws {
     var told: JSONValue = [
         "ref": .string(event.ref.path), "instance": .string(event.instance), "authType": .string(event.authType.rawValue),

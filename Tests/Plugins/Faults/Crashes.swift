@@ -23,7 +23,7 @@ enum Crashes {
 
     @inline(never) static func recurses(_ depth: Int) -> Int {
         var place = depth
-        // Its address is shown to somebody, so that no loop is made of it.
+        // Its address is passed to an opaque function, so that it is not turned into a loop.
         return write(-1, &place, 8) > 0 ? depth : recurses(depth &+ 1) &+ place
     }
 

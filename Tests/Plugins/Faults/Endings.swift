@@ -27,7 +27,7 @@ enum Faults {
         var taken = 0
         while let block = malloc(1 << 20) {
             memset(block, 1, 1 << 20)
-            // The block is shown to somebody: else the optimizer drops it, sees a count that must overflow, and traps.
+            // The block is passed to an opaque function: otherwise the optimizer drops it, sees a count that must overflow, and traps.
             _ = write(-1, block, 1)
             taken += 1
         }

@@ -2,7 +2,7 @@ import HearthFunctions
 
 /// Functions that misbehave, each in one way, for the tests of the host. None belongs on a host that serves anybody.
 let functions = Functions(params: [StringParam("GREETING", default: "hello")]) {
-    // What ends the process, or should.
+    // Functions that end the process, or should.
     OnCall("trap") { (request: CallableRequest<JSONValue>) in Faults.outOfRange() }
     OnCall("abortNow") { (request: CallableRequest<JSONValue>) in Faults.abortNow() }
     OnCall("segfault") { (request: CallableRequest<JSONValue>) in Faults.segfault() }
@@ -12,7 +12,7 @@ let functions = Functions(params: [StringParam("GREETING", default: "hello")]) {
     OnCall("allocateForever") { (request: CallableRequest<JSONValue>) in Faults.allocateForever() }
     OnCall("closeDescriptors") { (request: CallableRequest<JSONValue>) in Faults.closeDescriptors() }
 
-    // What answers wrongly, late or never.
+    // Functions that answer wrongly, late or never.
     OnCall("throwPlain") { (request: CallableRequest<JSONValue>) throws -> JSONValue in throw PlainError() }
     OnCall("returnNaN") { (request: CallableRequest<JSONValue>) in Double.nan }
     OnCall("returnLate", timeoutSeconds: 1, Waiting.returnLate)
@@ -22,14 +22,14 @@ let functions = Functions(params: [StringParam("GREETING", default: "hello")]) {
         return "slept"
     }
 
-    // What it writes.
+    // Output.
     OnCall("printMuch", Output.printMuch)
     OnCall("printLine") { (request: CallableRequest<String>) in Output.line(request.data) }
     OnCall("logLine") { (request: CallableRequest<String>) in
         logger.info("\(request.data)", metadata: ["length": "\(request.data.utf8.count)"])
     }
 
-    // What it sees of its surroundings.
+    // The surroundings.
     OnCall("getEnv") { (request: CallableRequest<Surroundings.Variable>) in Surroundings.variable(request.data) }
     OnCall("whoAmI") { (request: CallableRequest<JSONValue>) in Surroundings.process() }
     OnCall("version") { (request: CallableRequest<JSONValue>) in faultsVersion }
@@ -44,7 +44,7 @@ let functions = Functions(params: [StringParam("GREETING", default: "hello")]) {
 @c(hearth_plugin_entry)
 public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
 
-/// What tells one build of this plugin from another: a test changes it and builds again.
+/// Distinguishes builds of this plugin: a test changes it and builds again.
 let faultsVersion = 1
 
 struct PlainError: Error {}

@@ -2,7 +2,7 @@ import HearthFunctions
 
 /// Plain HTTP functions.
 enum Plain {
-    /// What arrived, as JSON.
+    /// The input, as JSON.
     static func echo(_ request: Request) throws -> Response {
         Response(json: [
             "method": .string(request.method),

@@ -1,7 +1,7 @@
 import Glibc
 import HearthFunctions
 
-/// What a function can tell of the process it runs in.
+/// Properties of the process that a function runs in.
 enum Surroundings {
     struct Variable: Decodable {
         var name: String

@@ -196,7 +196,7 @@ extension EngineUnderTest {
     }
 }
 
-/// What several callbacks put down, in their order.
+/// The records of several callbacks, in their order.
 final class Notes<Note: Sendable>: Sendable {
     private let notes = Mutex<[Note]>([])
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Storage that fails when it is told to, as a full disk does.
 final class FailingStorage: StorageEngine {
-    /// What can fail.
+    /// The operations that can fail.
     enum Step: Hashable {
         case openWriter, openReader, begin, put, commit, snapshot
     }

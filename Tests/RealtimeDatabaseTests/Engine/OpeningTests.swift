@@ -128,7 +128,7 @@ import Tree
                 #expect(try await run.put("/late", "1").error?.kind == .unavailable)
                 #expect(try await run.read(ReadRequest(.root, principal: .admin)).error?.kind == .unavailable)
                 #expect(try await run.use(#"{"rules":{}}"#)?.kind == .unavailable)
-                // What was acknowledged is there, and nothing else.
+                // All acknowledged writes are there, and nothing else.
                 let again = try EngineRun(storage)
                 let kept = try Draft(parsing: Array(try await again.json().utf8).span).node
                 #expect(kept.leafCount == outcomes.all.filter { $0.1 != nil }.count)

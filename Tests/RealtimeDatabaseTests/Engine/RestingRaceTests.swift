@@ -12,7 +12,7 @@ import Tree
     private static let names = 16
     private static let steps = 150
 
-    /// What each asker has been told is durable, by namespace.
+    /// The writes that were acknowledged to each client, by namespace.
     private typealias Known = [String: Int]
 
     @Test(arguments: EngineUnderTest.allCases)

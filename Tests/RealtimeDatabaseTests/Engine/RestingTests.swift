@@ -20,7 +20,7 @@ import Tree
         return limits
     }
 
-    /// Reads as somebody who is signed out.
+    /// Reads as a signed-out user.
     private static func guestReads(_ run: EngineRun) async throws -> String {
         try await run.read(ReadRequest(.root, principal: .user(auth: nil))).json
     }
@@ -74,7 +74,7 @@ import Tree
         run.database.useTriggers(try Self.triggers())
         try await run.put("/a", "2")
         #expect(raised.all.count == 1)
-        // What waits is told of whenever the namespace is opened, and delivered without keeping it open.
+        // Waiting events are reported whenever the namespace is opened, and delivered without keeping it open.
         try await run.rest()
         let outbox = run.database.outbox(of: "test")
         let events: [OutboxEvent]? = await run.answer { loop, done in

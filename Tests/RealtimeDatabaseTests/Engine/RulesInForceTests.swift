@@ -60,7 +60,7 @@ import Tree
             #expect(try await Self.open(run) == ["a"])
             #expect(try await Self.reload(run, Self.file("b", mark: 2)) == nil)
             #expect(try await Self.open(run) == ["b"])
-            // What fails leaves the newest in force, and not those of the start.
+            // A failure leaves the newest in force, and not those of the start.
             storage.fail(.commit)
             #expect(try await run.use(#"{"rules":{"c":{".read":true}}}"#)?.kind == .storageUnavailable)
             #expect(try await Self.open(run) == ["b"])

@@ -3,7 +3,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// What rules see as the new data is what is there when the write is done.
+/// The new data for rules is the data after the write.
 @Suite struct StagedTreeTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func likeTheTreeAfterTheWrite(_ seed: UInt64) throws {
@@ -52,7 +52,7 @@ import Tree
             let path = dice.path(4)
             guard !changes.contains(where: { $0.path.contains(path) || path.contains($0.path) }) else { continue }
             if dice.once(in: 4) {
-                // What the node is otherwise is not looked at.
+                // Other contents of the node are not read.
                 let priority: Priority? = dice.once(in: 3) ? nil : .number(Double(dice.number(9)))
                 changes.append(ResolvedChange(path: path, node: Node(.boolean(true), priority: priority), isPriorityOnly: true))
             } else {

@@ -119,7 +119,7 @@ import Tree
         try await engine.run { run, _ in
             try await run.use(#"{"rules":{"open":{".write":true,"$a":{".validate":"newData.getPriority() !== 9"}}}}"#)
             try await run.put("/", #"{"open":{"a":1},"shut":{"a":1}}"#)
-            // Whether something is there does not show in how somebody is refused who may not know it.
+            // The refusal of a client without read access does not reveal whether a value exists.
             for path in ["/shut/a", "/shut/nothing", "/nothing/at/all", "/"] {
                 #expect(try await run.write(.priority(path, "5", .user(auth: nil))).error?.kind == .permissionDenied)
                 let update = try WriteRequest.update("/", #"{"\#(path)/.priority":5}"#, .user(auth: nil))

@@ -4,7 +4,7 @@ import Testing
 @testable import RealtimeDatabase
 
 @Suite struct ProfileTests {
-    /// A queue whose loop is this thread's: what it is told runs when the test says so.
+    /// A queue whose loop is this thread's: posted work runs when the test says so.
     private struct Reader {
         let loop: EventLoop
         let queue: ProfileQueue
@@ -18,7 +18,7 @@ import Testing
             queue = ProfileQueue(loop: loop, bytesMax: bytesMax) { told.add("arrived") }
         }
 
-        /// What one turn of the loop collects, the next one does.
+        /// Events of one turn of the loop are processed in the next one.
         func turn() {
             loop.runOnce()
             loop.runOnce()
@@ -78,9 +78,9 @@ import Testing
         #expect(Self.text(reader.queue.take()).hasPrefix("event: log\ndata: {\"name\":\"concurrent-connect\",\"timestamp\":"))
     }
 
-    /// What a reader takes its time for is no wait for the host.
+    /// Time that a reader takes is no wait of the host.
     @Test func aPauseIsNeitherWaitNorWork() throws {
-        var stopwatch = Stopwatch()
+        var stopwatch = OperationTimer()
         stopwatch.begin()
         let waited = try #require(stopwatch.waited)
         stopwatch.pause()

@@ -4,14 +4,14 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// What streams are told of a change (spec database 2.8).
+/// Frames of a change for streams (spec database 2.8).
 @Suite("Event frames")
 struct EventFrameTests {
     private func node(_ json: String) throws -> Node { try Draft(parsing: Array(json.utf8).span).node }
     private func path(_ text: String) throws -> Path { try Path(parsing: text) }
 
-    private func frames(_ change: Change.Kind, at place: String, for stream: String, form: JSONForm = .value) throws -> String {
-        let change = Change(path: try path(place), kind: change, commit: 1)
+    private func frames(_ change: TreeChange.Kind, at place: String, for stream: String, form: JSONForm = .value) throws -> String {
+        let change = TreeChange(path: try path(place), kind: change, commit: 1)
         return String(decoding: EventFrames.frames(of: change, for: try path(stream), form: form), as: UTF8.self)
     }
 

@@ -4,7 +4,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// What paths and hosts name (spec database 2.1).
+/// Targets of paths and hosts (spec database 2.1).
 @Suite("REST addresses")
 struct TargetTests {
     private func isClaimed(_ path: String) -> Bool {

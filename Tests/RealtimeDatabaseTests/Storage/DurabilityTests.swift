@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeDatabase
 
-/// What a process that was killed leaves behind. Each child is a process of its own.
+/// The state that a killed process leaves. Each child is a separate process.
 @Suite("Stores and kill -9")
 struct DurabilityTests {
     @Test("what was committed is there after a kill, and nothing of what was not", arguments: 0..<4)

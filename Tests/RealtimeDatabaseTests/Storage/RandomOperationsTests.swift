@@ -140,7 +140,7 @@ private struct RandomRun {
     }
 }
 
-/// What the body of a scan does, the same for the same seed and rows, and what it has met.
+/// The body of a scan, deterministic for the seed and rows, and its results.
 private struct ScanScript {
     let seed: UInt64
     private var random: SeededRandom

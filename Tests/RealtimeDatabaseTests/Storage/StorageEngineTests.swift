@@ -86,7 +86,7 @@ struct StorageEngineTests {
     }
 }
 
-/// What kind of error `body` meets; nil for none.
+/// The kind of error that `body` throws; nil for none.
 func kind(_ body: () throws -> Void) -> StoreError.Kind? {
     do {
         try body()

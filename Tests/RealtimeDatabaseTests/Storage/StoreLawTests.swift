@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeDatabase
 
-/// What the random operations do not reach.
+/// Cases that the random operations do not reach.
 @Suite("Stores")
 struct StoreLawTests {
     @Test("a scan may delete and add rows where it is", arguments: EngineUnderTest.allCases)

@@ -1,6 +1,6 @@
 @testable import RealtimeDatabase
 
-/// What a store should be, as simply as it can be said: sorted arrays.
+/// The simplest model of a store: sorted arrays.
 struct StoreModel: Equatable {
     struct Row: Equatable {
         var key: [UInt8]

@@ -5,7 +5,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// What things cost, in calls of the store and rows looked at, on a node of many children: figures that no machine changes.
+/// The cost of operations on a node with many children, in store calls and examined rows, which do not depend on the machine.
 @Suite("The cost of the tree")
 struct TreeCostTests {
     private static let count = 8000

@@ -14,7 +14,7 @@ struct TreeRun {
     private var committed = Node.empty
     private var reader: TreeReader
     private var isUsingPriorities = true
-    /// What was done last, for a failure to tell.
+    /// The last operation, for failure messages.
     private(set) var last = ""
 
     /// So that what is for big trees happens in small ones.

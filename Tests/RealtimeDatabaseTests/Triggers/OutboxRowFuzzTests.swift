@@ -5,7 +5,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// Whatever a row holds: it is refused, or it is an event that is written and read again as the same one.
+/// Every row is refused, or is an event that survives writing and reading.
 @Suite("OutboxRowFuzz")
 struct OutboxRowFuzzTests {
     @Test("corpus and seeded mutations are refused, or mean what they are written as again")

@@ -40,7 +40,7 @@ struct TriggerModel {
         return events
     }
 
-    /// Of a pattern with `**`: the written path where it matches, else the uppermost ones on the way to it or below it.
+    /// For a pattern with `**`: the written path if it matches, otherwise the uppermost matches on the path to it or below it.
     private func nearest(_ matching: Set<Path>, _ pattern: [String]) -> Set<Path> {
         var chosen: Set<Path> = []
         for change in changes where differing.contains(change.path) {

@@ -62,7 +62,7 @@ struct DecisionCase: Sendable, CustomStringConvertible {
     var isAllowed: Bool { value["allowed"]?.bool ?? false }
     var description: String { id }
 
-    /// What the room says, as the server would put it together.
+    /// The result of the module, combined as in the server.
     func verdict() throws -> RuleVerdict {
         if value["auth"]?.string == "admin" { return .allowed }
         let rules = try RuleSet(parsing: value["rules"]?.serialized() ?? [])

@@ -2,7 +2,7 @@ import HearthJSON
 
 @testable import Tokens
 
-/// What the tests' clock shows unless a test moves it.
+/// The time of the tests' clock unless a test changes it.
 let noon = 1_800_000_000
 
 let project = "demo-hearth"

@@ -2,7 +2,7 @@ import HearthBytes
 import HearthJSON
 import Tree
 
-/// What must hold for every text, whether it is a path, a body, or neither.
+/// Properties of every text, whether it is a path, a body, or neither.
 struct Properties {
     private let text: [UInt8]
     private(set) var broken: [String] = []

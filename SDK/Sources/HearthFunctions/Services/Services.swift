@@ -24,7 +24,7 @@ public struct Services: Sendable {
     private static let payloadBytesMax = 64 << 20
 
     /// Calls a service with a payload that is JSON already, and waits for its answer.
-    func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceAnswer {
+    func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceOutcome {
         guard let attachment = Attachment.current else {
             return .failure(.unavailable, "No host offers the service \(service) here.")
         }
@@ -38,7 +38,7 @@ public struct Services: Sendable {
 }
 
 /// What a service answered.
-struct ServiceAnswer: Sendable {
+struct ServiceOutcome: Sendable {
     let isOK: Bool
     /// JSON; empty stands for null.
     let body: [UInt8]
@@ -48,19 +48,19 @@ struct ServiceAnswer: Sendable {
     }
 
     /// What is refused before the host hears of it.
-    fileprivate static func failure(_ code: HttpsError.Code, _ message: String) -> ServiceAnswer {
+    fileprivate static func failure(_ code: HttpsError.Code, _ message: String) -> ServiceOutcome {
         let error: JSONValue = ["code": .string(code.rawValue), "message": .string(message)]
-        return ServiceAnswer(isOK: false, body: error.serialized())
+        return ServiceOutcome(isOK: false, body: error.serialized())
     }
 }
 
 /// A service call that the host has not answered yet.
 private final class PendingCall: Sendable {
-    private let continuation: UnsafeContinuation<ServiceAnswer, Never>
+    private let continuation: UnsafeContinuation<ServiceOutcome, Never>
     private let attachment: Attachment
     private let invocation: UInt64
 
-    init(_ continuation: UnsafeContinuation<ServiceAnswer, Never>, _ attachment: Attachment) {
+    init(_ continuation: UnsafeContinuation<ServiceOutcome, Never>, _ attachment: Attachment) {
         self.continuation = continuation
         self.attachment = attachment
         self.invocation = attachment.attributed
@@ -82,7 +82,7 @@ private final class PendingCall: Sendable {
     private static let complete: hearth_completion = { context, isOK, answer in
         guard let context else { return }
         let call = Unmanaged<PendingCall>.fromOpaque(context).takeRetainedValue()
-        let answer = ServiceAnswer(isOK: isOK != 0, body: Array(answer.buffer))
+        let answer = ServiceOutcome(isOK: isOK != 0, body: Array(answer.buffer))
         call.attachment.attributing(call.invocation) { call.continuation.resume(returning: answer) }
     }
 }

@@ -1,3 +1,3 @@
-// The strict tables refuse what the loose ones let through: junk after a chunk size, spaces in header names.
+// Strict tables refuse input that the loose ones accept: junk after a chunk size, spaces in header names.
 #define LLHTTP_STRICT_MODE 1
 #include "/usr/share/include/llhttp/llhttp.h"

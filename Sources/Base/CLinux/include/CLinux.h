@@ -1,4 +1,4 @@
-/* What Linux offers and Swift's Glibc module does not show: variadic calls, macros, and what needs _GNU_SOURCE. */
+/* Linux functions that Swift's Glibc module does not expose: variadic calls, macros, and declarations behind _GNU_SOURCE. */
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -9,170 +9,169 @@
 
 #include "CLinuxCrash.h"
 
-/* The calling process gets SIGKILL when the thread that started it ends. 0, or a negated errno. */
+/* Sends SIGKILL to the calling process when the thread that started it ends. 0, or a negated errno. */
 int linux_die_with_parent(void);
 
-/* No program that this process starts can have more privileges than it has. 0, or a negated errno. */
+/* Programs started by this process can gain no further privileges (no_new_privs). 0, or a negated errno. */
 int linux_set_no_new_privileges(void);
 
 /* Closes every descriptor from `first` on. 0, or a negated errno. */
 int linux_close_from(unsigned first);
 
-/* Accepts a connection that is not inherited. Its descriptor, or a negated errno. */
+/* Accepts a connection with close-on-exec. Its descriptor, or a negated errno. */
 int linux_accept(int socket);
 
-/* Raises the soft limit of open files to the hard one, or to `most` where that is less. The limit that holds then. */
+/* Raises the soft limit of open files to the hard one, but at most to `most`. Returns the limit that holds then. */
 long linux_raise_open_files(long most);
 
-/* Goes back to the soft limit that was there before. For a process that was forked from the one that raised it: system calls only. */
+/* Restores the soft limit from before linux_raise_open_files. For a forked child of that process: system calls only. */
 void linux_restore_open_files(void);
 
 /* The version of Landlock that the kernel has; 0 for none. */
 int linux_landlock_version(void);
 
-/* From here on the calling thread, and what it starts, can read and run only what lies below `readable`, and do everything only below
- * `writable`; both lists end with NULL. It can listen only on TCP ports that the kernel chooses (from version 4 on), and can no longer signal
- * processes and reach abstract sockets outside (from version 6 on), nor trace them. Has no way back. 0, or a negated errno; -ENOSYS where the
- * version is 0.
+/* Restricts the calling thread and everything it starts with Landlock: read and execute only below `readable`, all access only below
+ * `writable` (both lists end with NULL). From version 4 on it can listen only on TCP ports that the kernel chooses; from version 6 on it
+ * cannot signal processes or reach abstract sockets outside. It cannot trace processes outside. Irreversible. 0, or a negated errno;
+ * -ENOSYS where the version is 0.
  *
- * `version`: the version of Landlock to make use of, at most what the kernel has. */
+ * `version`: the version of Landlock to use, at most the kernel's. */
 int linux_restrict_files(int version, const char *const *readable, const char *const *writable);
 
-/* From here on system calls fail with EPERM, in all threads, that no function needs (tracing, mounting, loading kernel code, ...) or that
- * reach other processes and files where Landlock of this version does not see it; with ENOSYS those that no filter can look into. Has no way
- * back. 0, or a negated errno. */
+/* Installs a seccomp filter for all threads. System calls that no function needs (tracing, mounting, loading kernel code, ...) fail with
+ * EPERM, and so do those that reach other processes and files where Landlock of this version does not restrict them. Calls whose
+ * arguments a filter cannot inspect fail with ENOSYS. Irreversible. 0, or a negated errno. */
 int linux_deny_system_calls(int landlock_version);
 
-/* Keeps a file or folder in the kernel's memory, unopened. A descriptor that programs which are started do not get, or a negated errno. */
+/* Opens a path with O_PATH: keeps the file or folder in kernel memory without opening it for I/O. A close-on-exec descriptor, or a
+ * negated errno. */
 int linux_hold(const char *path);
 
-/* How many threads this process has, or a negated errno. */
+/* Number of threads of this process, or a negated errno. */
 int linux_thread_count(void);
 
-/* Gives up every capability, but for looking through folders: what remains is what the user may do. For the calling thread only. 0, or a
- * negated errno. */
+/* Drops every capability of the calling thread except CAP_DAC_READ_SEARCH. The permissions of the user remain. 0, or a negated errno. */
 int linux_drop_capabilities(void);
 
-/* Replaces `stdout` and `stderr` by streams whose bytes go, line by line, to `write` with a cookie of theirs. 0, or -ENOMEM. */
+/* Replaces `stdout` and `stderr` by streams that pass each line to `write` together with a cookie. 0, or -ENOMEM. */
 typedef ssize_t (*linux_stream_write)(void *cookie, const char *bytes, size_t count);
 int linux_capture_streams(linux_stream_write write, void *output_cookie, void *error_cookie);
 
 /* Writes `text` to the standard error stream. */
 void linux_write_error(const char *text);
 
-/* Lets go of the mapped pages of the program's and its libraries' code: what runs again is mapped again by a fault each, what ran
- * once, such as reading the configuration, is the page cache's to drop. */
+/* Unmaps the pages of the program's and its libraries' code. Code that runs again is mapped again by a page fault; the kernel may drop
+ * code that ran once, such as reading the configuration. */
 void linux_release_code(void);
 
-/* Starts the program `arguments[0]` in `directory`, in a process group of its own and with nothing to read, below a process that
- * keeps it. The keeper ends it and all that it has started, however they have set their groups, when the program ends or when
- * `control` is closed, which the end of the calling process does too. Both of the program's outputs are read from `output`. Both
- * lists end with NULL.
+/* Starts the program `arguments[0]` in `directory`, in a process group of its own and without input, under a keeper process. The keeper
+ * kills the program and all its descendants, whatever their process groups, when the program ends or when `control` is closed; the end
+ * of the calling process closes it too. `output` reads both output streams of the program. Both lists end with NULL.
  *
- * The keeper's process id, to be waited for, or a negated errno. The keeper exits with the program's status, with 128 and the
- * number of the signal that ended it, 126 where there is no such directory, 127 where the program cannot be run. */
+ * Returns the keeper's process id, which the caller waits for, or a negated errno. The keeper exits with the program's status, with 128
+ * plus the number of the signal that ended it, with 126 if there is no such directory, or with 127 if the program cannot be run. */
 int linux_start_kept(
     const char *const *arguments, const char *const *environment, const char *directory, int *output, int *control);
 
-/* Processes that descend from this one and lose their parent become its own children, instead of init's. 0, or a negated errno. */
+/* Makes this process the reaper of orphaned descendants, instead of init. 0, or a negated errno. */
 int linux_adopt_orphans(void);
 
-/* Mode of a terminal. A type of its own, because `struct termios` belongs to whichever module of the program includes it first. */
+/* Mode of a terminal. A separate type, because Clang assigns `struct termios` to whichever module includes it first. */
 struct linux_terminal_mode {
     char bytes[64];
 };
 
-/* Makes `terminal` hand on each key as it is typed and without an echo; output stays as it is. `saved` gets the mode before. 0, or a
- * negated errno, as for a descriptor that is no terminal. */
+/* Puts `terminal` into raw mode: each key is delivered as it is typed, without echo; output processing stays. `saved` gets the previous
+ * mode. 0, or a negated errno, for example for a descriptor that is no terminal. */
 int linux_enter_raw_mode(int terminal, struct linux_terminal_mode *saved);
 
-/* Gives `terminal` the mode `saved` again. 0, or a negated errno. */
+/* Restores the mode `saved` of `terminal`. 0, or a negated errno. */
 int linux_restore_terminal(int terminal, const struct linux_terminal_mode *saved);
 
-/* Lets the calling thread run soon when it has something to do, before threads that compute: asks for time in small pieces, which kernels
- * from 6.12 on honour, and for the priority `nice` where it has none of its own and may have that one. What it starts, threads and
- * processes, gets neither. 0, or a negated errno where the kernel refuses both. */
+/* Raises the scheduling priority of the calling thread so that it runs before threads that compute: requests a short time slice, which
+ * kernels from 6.12 on honour, and the priority `nice` if the thread has the default one and may raise it. Threads and processes that it
+ * starts inherit neither. 0, or a negated errno where the kernel refuses both. */
 int linux_run_soon(int nice);
 
-/* A new eventfd that does not block and is not inherited, or a negated errno. */
+/* Creates a non-blocking, close-on-exec eventfd. Its descriptor, or a negated errno. */
 int linux_event_descriptor(void);
 
-/* Makes an eventfd readable; from any thread. */
+/* Makes an eventfd readable. Callable from any thread. */
 void linux_signal_event(int descriptor);
 
-/* Makes an eventfd unreadable again. */
+/* Resets an eventfd. */
 void linux_clear_event(int descriptor);
 
 void linux_close_event(int descriptor);
 
-/* Blocks these signals and returns a descriptor that is readable while one of them waits; or a negated errno. */
+/* Blocks these signals and returns a descriptor that is readable while one of them is pending; or a negated errno. */
 int linux_signal_descriptor(const int *numbers, unsigned count);
 
-/* The number of the signal that waits longest, 0 for none. `is_from_kernel`: whether it came from a terminal rather than a process. */
+/* Takes the oldest pending signal; 0 for none. `is_from_kernel`: a terminal sent it, not a process. */
 int linux_next_signal(int descriptor, int *is_from_kernel);
 
-/* How a program is started. */
+/* Options for starting a program. */
 struct linux_program {
-    /* The first one is looked for in PATH; NULL ends the list. */
+    /* The program and its arguments, NULL-terminated. The program is looked up in PATH. */
     const char *const *arguments;
-    /* NAME=value, NULL ends the list; NULL for what this process has. */
+    /* NAME=value, NULL-terminated; NULL to inherit the environment. */
     const char *const *environment;
-    /* What its descriptors 0, 1 and 2 are; -1 for what they are here. */
+    /* Descriptors 0, 1 and 2 of the program; -1 to inherit. */
     int standard[3];
-    /* What its descriptor 3 is; -1 for whatever it is here. */
+    /* Descriptor 3 of the program; -1 to inherit. */
     int fourth;
-    /* Whether it gets no other descriptors than these. */
+    /* Closes all other descriptors in the program. */
     int closes_others;
-    /* The process group to join, 0 for one of its own, -1 for this process's. */
+    /* The process group to join; 0 for a new one, -1 to inherit. */
     pid_t group;
     int is_session_leader;
-    /* Whether it is killed when the thread that starts it ends. */
+    /* Kills the program when the thread that starts it ends. */
     int dies_with_parent;
 };
 
 /* Starts a program with no signal blocked. Its process id, or a negated errno where it cannot be run. */
 int linux_start(const struct linux_program *program);
 
-/* Starts a program with the first `count` descriptors as they stand in `descriptors`, -1 for /dev/null, and no others that are closed on
- * exec; with no signal blocked, ignored or handled, and where `leads_session` says so in a session of its own. No memory is copied for it,
- * and the calling thread goes on when the program runs. `watch` gets a descriptor that is readable once the program has ended, -1 where the
- * system has none such or none left. Its process id, or a negated errno where it cannot be run. */
+/* Starts a program whose first `count` descriptors are `descriptors` (-1 for /dev/null); others are inherited unless close-on-exec. No
+ * signal is blocked, ignored or handled. With `leads_session` it starts a new session. Uses vfork: no memory is copied, and the calling
+ * thread continues once the program runs. `watch` gets a pidfd, which is readable once the program has ended, or -1 where the system has
+ * none or no descriptor is free. The process id, or a negated errno where the program cannot be run. */
 pid_t linux_spawn(
     const char *program, const char *const *arguments, const char *const *environment, const char *directory, const int *descriptors,
     unsigned count, bool leads_session, int *watch);
 
-/* Whether there is a folder, not a link to one, that belongs to this user and was last changed more than `seconds` ago. */
+/* Whether `path` is a folder (not a link) that belongs to this user and was last changed more than `seconds` ago. */
 bool linux_is_own_folder(const char *path, long seconds);
 
-/* How many descriptors a message may carry: what the kernel allows. */
+/* The most descriptors that a message can carry: the kernel's limit. */
 #define LINUX_DESCRIPTORS_MAX 253
 
-/* Two connected sockets that keep the bounds of messages, neither of which blocks or is inherited. 0, or a negated errno. */
+/* Creates two connected sockets of type SEQPACKET, non-blocking and close-on-exec. 0, or a negated errno. */
 int linux_message_pair(int ends[2]);
 
-/* Sends a message with open descriptors, which the receiver gets copies of. The bytes sent, or a negated errno; never waits. */
+/* Sends a message with open descriptors; the receiver gets copies. The number of bytes sent, or a negated errno. Never blocks. */
 ssize_t linux_send_descriptors(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count);
 
-/* Receives a message and its descriptors, at most LINUX_DESCRIPTORS_MAX, which are not inherited. The bytes received, 0 at the end, or a
- * negated errno: -EMSGSIZE where some of it was lost. Never waits. */
+/* Receives a message and at most LINUX_DESCRIPTORS_MAX descriptors, which are close-on-exec. The number of bytes received, 0 at the end,
+ * or a negated errno: -EMSGSIZE if part of the message was lost. Never blocks. */
 ssize_t linux_receive_descriptors(int socket, void *bytes, size_t count, int *descriptors, size_t *descriptor_count);
 
-/* A descriptor of `size` bytes of zeroed memory to be mapped and shared with another process, which cannot change its size: whoever has
- * it mapped can always read it. Closed on exec. Or a negated errno. */
+/* Creates a sealed memory file of `size` zero bytes to share with another process. Its size cannot change, so a mapping stays readable.
+ * A close-on-exec descriptor, or a negated errno. */
 int linux_shared_memory(size_t size);
 
-/* Maps `size` bytes of shared memory, to read and write. NULL, with errno, where that is not possible. */
+/* Maps `size` bytes of shared memory, readable and writable. NULL, with errno set, on failure. */
 void *linux_map_shared(int descriptor, size_t size);
 
-/* From here on the jobs of Swift's tasks that belong to no executor are given to `submit`, on any thread, and not to libdispatch. Each is to
- * be run once with `linux_run_swift_job`. For a program's start. */
+/* Passes jobs of Swift tasks without an executor to `submit`, on any thread, instead of to libdispatch. Run each job once with
+ * `linux_run_swift_job`. Call at program start. */
 void linux_take_swift_tasks(void (*submit)(void *job));
 void linux_run_swift_job(void *job);
 
-/* The environment as it is now; ends with NULL. */
+/* The current environment, NULL-terminated. */
 char *const *linux_environment(void);
 
-/* The `si_code` of signals that the kernel itself sends, such as a terminal's. */
+/* The `si_code` of signals that the kernel sends itself, for example for a terminal. */
 int linux_si_kernel(void);
 
 #endif

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* A compiled pattern of RE2. It may be used by many threads at once. */
+/* A compiled RE2 pattern. Thread-safe. */
 typedef struct re2_pattern re2_pattern;
 
 /* Compiles `length` bytes of UTF-8. NULL when RE2 refuses the pattern; `message` then holds the reason, ended by a zero byte.
@@ -17,15 +17,15 @@ typedef struct re2_pattern re2_pattern;
 re2_pattern *re2_pattern_compile(
     const char *pattern, size_t length, bool ignores_case, int64_t memory_max, char *message, size_t message_size);
 
-/* Whether the pattern matches anywhere in `length` bytes of UTF-8. Takes time linear in `length`. */
+/* Whether the pattern matches anywhere in `length` bytes of UTF-8. Takes linear time. */
 bool re2_pattern_matches(const re2_pattern *pattern, const char *text, size_t length);
 
-/* How many instructions the compiled pattern has. */
+/* Number of instructions of the compiled pattern. */
 int re2_pattern_size(const re2_pattern *pattern);
 
 void re2_pattern_free(re2_pattern *pattern);
 
-/* Where `part` is first in `text`, or NULL. Takes linear time, as memmem of the GNU library does, which Swift does not see. */
+/* The first occurrence of `part` in `text`, or NULL. Takes linear time, as GNU memmem does, which Swift cannot call. */
 const void *text_find(const void *text, size_t text_length, const void *part, size_t part_length);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 import CCurl
 import EventLoop
 
-/// libcurl's multi interface on a loop: watches the sockets and the time for it, and starts and ends the transfers.
-// Unchecked: made anywhere, but touched on the loop's thread only, where HTTPClient posts every call to it.
+/// Runs libcurl's multi interface on a loop: watches its sockets and timeout, starts and ends transfers.
+/// Unchecked: created on any thread, but used only on the loop's thread, where HTTPClient posts every call.
 final class ClientDriver: @unchecked Sendable {
     typealias Completion = (Result<ClientResponse, ClientError>) -> Void
 
-    // Unowned, because a stopped loop may hold work that holds this.
+    // Unowned, because work that a stopped loop still holds may refer to this object.
     private unowned let loop: EventLoop
     private let certificateAuthorityFile: String?
     private let admits: AddressRule?
@@ -16,7 +16,7 @@ final class ClientDriver: @unchecked Sendable {
     private var transfers: [UnsafeMutableRawPointer: ClientTransfer] = [:]
     private var isClosed = false
 
-    /// Idle connections that are kept for the next request.
+    /// The most idle connections kept for later requests.
     private static let connectionsMax = 16
 
     init(loop: EventLoop, certificateAuthorityFile: String?, admits: AddressRule?) {
@@ -71,7 +71,7 @@ final class ClientDriver: @unchecked Sendable {
         transfer.completion(result)
     }
 
-    // MARK: What libcurl asks for
+    // MARK: Callbacks of libcurl
 
     private func openMulti() -> UnsafeMutableRawPointer? {
         guard let made = hearth_curl_multi_init() else { return nil }
@@ -113,7 +113,7 @@ final class ClientDriver: @unchecked Sendable {
             polls[socket] = (poll, events)
             try poll.watch(events)
         } catch {
-            // The transfer that owns the socket ends by its timeout: libcurl has no way to hear of this.
+            // The transfer of this socket ends by its timeout: libcurl cannot be notified of the failed watch.
             polls[socket] = nil
         }
     }
@@ -131,8 +131,8 @@ final class ClientDriver: @unchecked Sendable {
             if events.contains(.writable) { mask |= CURL_CSELECT_OUT }
             act(on: socket, mask)
         case .failure:
-            // libcurl shall read: an answer may have come before the connection broke, and only by reading it learns that a kept
-            // connection was stale, which it replaces. The poll has ended, so what libcurl still waits for is watched anew.
+            // Let libcurl read: an answer may have arrived before the connection broke, and only a read shows that a reused connection was
+            // stale, which libcurl then replaces. The poll has ended, so the socket is watched anew if libcurl still needs it.
             act(on: socket, CURL_CSELECT_IN)
             if let left = polls[socket] { try? left.poll.watch(left.events) }
         }

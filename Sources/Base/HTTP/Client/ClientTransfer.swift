@@ -3,7 +3,7 @@ import CCurl
 import EventLoop
 import Glibc
 
-/// One exchange: the options that libcurl is given for it, and what it has received so far.
+/// One exchange: its libcurl options, and the data received so far.
 final class ClientTransfer {
     let easy: UnsafeMutableRawPointer
     let ticket: ClientTicket
@@ -15,14 +15,14 @@ final class ClientTransfer {
     private let responseBytesMax: Int
     private var isTooLarge = false
     private let admits: AddressRule?
-    /// Asked by libcurl, at an address that stays.
+    /// Callback of libcurl, at a stable address.
     private let gate = UnsafeMutablePointer<hearth_curl_gate>.allocate(capacity: 1)
     private var isRefused = false
-    /// Whether it was tried to connect to an address that may be connected to.
+    /// Whether a connection to an admitted address was attempted.
     private var hasConnected = false
 
-    /// - Parameter admits: which addresses it may connect to; nil for all.
-    /// - Throws: ``ClientError`` where libcurl refuses an option.
+    /// - Parameter admits: decides which addresses may be connected to; nil for all.
+    /// - Throws: ``ClientError`` if libcurl refuses an option.
     init(
         _ request: ClientRequest, _ ticket: ClientTicket, certificateAuthorityFile: String?, admits: AddressRule?,
         _ completion: @escaping ClientDriver.Completion
@@ -42,7 +42,7 @@ final class ClientTransfer {
         gate.deallocate()
     }
 
-    /// What the transfer came to, now that libcurl has ended it with `code`.
+    /// The result of the transfer, which libcurl has ended with `code`.
     func result(_ code: CURLcode) -> Result<ClientResponse, ClientError> {
         guard code == CURLE_OK else { return .failure(error(code)) }
         return .success(ClientResponse(status: hearth_curl_easy_status(easy), headers: headers, body: body.array()))
@@ -53,7 +53,7 @@ final class ClientTransfer {
             return ClientError(.responseTooLarge, "The answer is longer than \(responseBytesMax) bytes.")
         }
         if isRefused, !hasConnected, code == CURLE_COULDNT_CONNECT {
-            return ClientError(.forbiddenAddress, "The name leads to an address of a private network, or to another one that is not connected to.")
+            return ClientError(.forbiddenAddress, "The name resolves only to addresses that the client must not reach, such as private ones.")
         }
         let kind: ClientError.Kind =
             switch code {
@@ -79,7 +79,7 @@ final class ClientTransfer {
         try set(CURLOPT_MAXREDIRS, request.redirectsMax)
         try set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
         try set(CURLOPT_CONNECTTIMEOUT_MS, min(request.connectMilliseconds ?? request.timeoutMilliseconds, request.timeoutMilliseconds))
-        // Without it libcurl would use a signal for the time limits of its name look-ups.
+        // Without this option libcurl would use a signal for timeouts of name look-ups.
         try set(CURLOPT_NOSIGNAL, 1)
         try check(hearth_curl_easy_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, request.responseBytesMax))
         if let certificateAuthorityFile { try set(CURLOPT_CAINFO, certificateAuthorityFile) }
@@ -96,7 +96,7 @@ final class ClientTransfer {
 
     private func applyGate() throws(ClientError) {
         guard admits != nil else { return }
-        // The transfer owns the handle, and with it ends whatever libcurl asks for it.
+        // The transfer owns the handle, so no callback outlives it.
         let context = Unmanaged.passUnretained(self).toOpaque()
         gate.initialize(
             to: hearth_curl_gate(
@@ -109,7 +109,7 @@ final class ClientTransfer {
 
     private func mayConnect(to address: UnsafePointer<sockaddr>) -> Bool {
         if let known = NetworkAddress(address), admits?(known) != false {
-            // What fails from here on is not for want of permission.
+            // Later failures are not caused by the address rule.
             hasConnected = true
             return true
         }
@@ -122,11 +122,11 @@ final class ClientTransfer {
             try set(CURLOPT_NOBODY, 1)
             return
         }
-        // RFC 9110 section 8.6: these announce an empty body rather than none.
+        // RFC 9110 section 8.6: with these methods, send Content-Length 0 for a missing body.
         let announcesBody = ["POST", "PUT", "PATCH"].contains(request.method)
         if let body = request.body ?? (announcesBody ? [] : nil) {
             try check(hearth_curl_easy_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, body.count))
-            // An empty array has no address, which libcurl would take for "no body".
+            // An empty array has no address, which libcurl would take as "no body".
             let code = body.isEmpty
                 ? hearth_curl_easy_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
                 : body.withUnsafeBytes { hearth_curl_easy_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
@@ -141,10 +141,10 @@ final class ClientTransfer {
         var names: Set<String> = []
         for (name, value) in request.headers {
             names.insert(name.lowercased())
-            // In libcurl's language "Name:" removes a header and "Name;" sends an empty one.
+            // For libcurl, "Name:" removes a header and "Name;" sends an empty one.
             try appendHeader(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
-        // What libcurl would add to a body by itself.
+        // Headers that libcurl would add for a body.
         for name in ["Content-Type", "Expect"] where !names.contains(name.lowercased()) { try appendHeader("\(name):") }
         if !names.contains("user-agent") { try set(CURLOPT_USERAGENT, "hearth") }
         try check(hearth_curl_easy_set_list(easy, CURLOPT_HTTPHEADER, headerLines))
@@ -169,7 +169,7 @@ final class ClientTransfer {
         if code != CURLE_OK { throw error(code) }
     }
 
-    // MARK: What arrives
+    // MARK: Received data
 
     private static func receive(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
@@ -177,7 +177,7 @@ final class ClientTransfer {
     ) -> Int {
         guard let context else { return 0 }
         let transfer = Unmanaged<ClientTransfer>.fromOpaque(context).takeUnretainedValue()
-        // libcurl reads any other number than that of the bytes as a refusal.
+        // libcurl takes any result other than the number of bytes as a failure.
         guard body(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) else { return count == 0 ? 1 : 0 }
         return count
     }

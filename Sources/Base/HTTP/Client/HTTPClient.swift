@@ -2,10 +2,9 @@ import CCurl
 public import EventLoop
 import Synchronization
 
-/// Sends requests to other servers: HTTP/1.1 and HTTP/2, TLS, and the proxy that the environment names.
+/// Sends requests to other servers: HTTP/1.1 and HTTP/2, TLS, and the proxy of the environment.
 ///
-/// libcurl does the work on `loop`, without blocking it, and is opened with the first request only. Connections are kept and
-/// used again. Can be used from any thread.
+/// libcurl does the work on `loop`, without blocking it; it is opened with the first request. Connections are reused. Thread-safe.
 ///
 ///     let client = HTTPClient(loop: loop)
 ///     let keys = try await client.send(ClientRequest(url: "https://example.com/jwks"))
@@ -16,10 +15,10 @@ public final class HTTPClient: Sendable {
     private let isClosed = Atomic(false)
 
     /// - Parameters:
-    ///   - loop: the loop that the sockets are watched on; it has to run while anything is sent.
-    ///   - certificateAuthorityFile: PEM file of the authorities to trust; the system's where it is nil.
-    ///   - admits: which addresses it may connect to, asked with each address that a name has led to; nil for all. A proxy that the
-    ///     environment names is such an address, too, and what it connects to is its own affair.
+    ///   - loop: the loop that watches the sockets; it has to run while requests are under way.
+    ///   - certificateAuthorityFile: PEM file of trusted authorities; nil for those of the system.
+    ///   - admits: decides which addresses may be connected to, called with each resolved address; nil for all. It also checks the address
+    ///     of a proxy of the environment, but not the addresses that the proxy connects to.
     public init(loop: EventLoop, certificateAuthorityFile: String? = nil, admits: AddressRule? = nil) {
         self.loop = loop
         driver = ClientDriver(loop: loop, certificateAuthorityFile: certificateAuthorityFile, admits: admits)
@@ -27,7 +26,7 @@ public final class HTTPClient: Sendable {
 
     deinit { close() }
 
-    /// Ends what is under way with ``ClientError/Kind/cancelled`` and gives the connections back. Nothing can be sent after it.
+    /// Ends all exchanges with ``ClientError/Kind/cancelled`` and closes the connections. The client cannot be used afterwards.
     public func close() {
         if isClosed.exchange(true, ordering: .acquiringAndReleasing) { return }
         loop.post { [driver] in driver.close() }
@@ -35,8 +34,8 @@ public final class HTTPClient: Sendable {
 
     /// Sends `request` and waits for the whole answer, whatever its status.
     ///
-    /// Where a kept connection breaks before anything of the answer has come, the same request is sent again on another one.
-    /// When the task is cancelled the exchange ends at once with ``ClientError/Kind/cancelled``.
+    /// If a reused connection breaks before any byte of the answer, the request is sent again on another one. Cancelling the task ends the
+    /// exchange at once with ``ClientError/Kind/cancelled``.
     public func send(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
         if let objection = request.objection { throw ClientError(.invalidRequest, "The request cannot be sent: \(objection).") }
         try await openLibrary()
@@ -54,7 +53,7 @@ public final class HTTPClient: Sendable {
         return try result.get()
     }
 
-    /// Waits before another attempt, on a timer of the loop. `Task.sleep` would take one of libdispatch, which needs descriptors.
+    /// Waits before another attempt, with a timer of the loop. `Task.sleep` would use libdispatch, which needs descriptors.
     public func pause(milliseconds: UInt64) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             loop.post { [loop] in
@@ -68,7 +67,7 @@ public final class HTTPClient: Sendable {
         }
     }
 
-    /// Off the loop, since opening the library and those that it needs reads some thirty files.
+    /// Off the loop, because opening the library and its dependencies reads about thirty files.
     private func openLibrary() async throws(ClientError) {
         if isLibraryReady.load(ordering: .acquiring) { return }
         let reason: String?
@@ -86,10 +85,10 @@ public final class HTTPClient: Sendable {
     }
 }
 
-/// Says whether an address may be connected to. Called on the client's loop.
+/// Decides whether an address may be connected to. Called on the client's loop.
 public typealias AddressRule = @Sendable (NetworkAddress) -> Bool
 
-/// Names one exchange across threads, and remembers a cancellation that overtook its start.
+/// Identifies one exchange across threads, and remembers a cancellation that arrives before its start.
 final class ClientTicket: Sendable {
     private let flag = Atomic(false)
 

@@ -1,7 +1,7 @@
-/// Takes the chunked coding off a body that arrives piece by piece (RFC 9112 section 7.1).
+/// Decodes the chunked coding of a body incrementally (RFC 9112 section 7.1).
 ///
-/// Stricter than the grammar where readers are known to differ: lines end with CR LF only, sizes have at most fifteen
-/// digits, extensions and trailers are skipped but bounded and checked.
+/// Stricter than the grammar where implementations differ: lines end with CR LF only, sizes have at most fifteen digits, extensions and
+/// trailers are bounded, checked and skipped.
 struct ChunkDecoder {
     private enum State {
         case sizeStart, size, extensions, sizeLF
@@ -15,7 +15,7 @@ struct ChunkDecoder {
     private var digits = 0
     private var overhead = 0
 
-    /// Bytes of extensions, and of trailers, that one body may have.
+    /// The most bytes of extensions, and of trailers, of one body.
     static let overheadMax = 8 * 1024
 
     var isComplete: Bool { state == .complete }
@@ -26,7 +26,7 @@ struct ChunkDecoder {
         case refused(HTTPRefusal)
     }
 
-    /// Takes framing off the front, up to and including the next run of data, or all that there is.
+    /// Removes framing from the front, up to and including the next run of data, or everything.
     mutating func next(_ bytes: UnsafeBufferPointer<UInt8>) -> Outcome {
         var index = 0
         while index < bytes.count, state != .complete {

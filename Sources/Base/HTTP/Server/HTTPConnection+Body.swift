@@ -2,9 +2,9 @@ import HearthBytes
 import EventLoop
 
 extension HTTPConnection {
-    /// Starts what the handler wants done with the body; `rest` is what has arrived behind the head.
+    /// Starts the handler's plan for the body; `rest` is the data after the head.
     ///
-    /// - Returns: how many bytes of `rest` were used.
+    /// - Returns: the number of bytes of `rest` that were used.
     func begin(_ plan: BodyPlan, _ exchange: HTTPExchange, _ rest: UnsafeBufferPointer<UInt8>) -> Int {
         setSink(of: exchange, plan)
         guard exchange.intake.hasBody else {
@@ -45,7 +45,7 @@ extension HTTPConnection {
         case .gzip, .deflate: exchange.intake.inflater = Inflater(coding: exchange.head.contentCoding)
         case .identity, .unknown: break
         }
-        // The whole body is here: it is lent to the handler where it lies.
+        // The whole body is here: lend it to the handler in place.
         if case .collect = exchange.intake.sink, case .length(let count) = exchange.intake.framing, rest.count >= count,
             exchange.intake.inflater == nil
         {
@@ -65,9 +65,9 @@ extension HTTPConnection {
         if exchange.state == .finished { beginClosing() }
     }
 
-    /// Takes some of the body off the front of `bytes`, and returns how many bytes that were.
+    /// Takes part of the body off the front of `bytes`; returns the number of bytes used.
     func readBody(_ bytes: UnsafeBufferPointer<UInt8>, _ exchange: HTTPExchange) -> Int {
-        // Small pieces where little may become much, so that a receiver that pauses is heard soon.
+        // Small pieces if they may inflate, so that a pause of the receiver takes effect soon.
         let piece = exchange.intake.inflater == nil ? bytes.count : min(bytes.count, 4096)
         var used = piece
         var refusal: HTTPRefusal?
@@ -138,7 +138,7 @@ extension HTTPConnection {
         switch exchange.intake.sink {
         case .undecided, .discard: break
         case .collect:
-            // An answer may be long in coming; the body is not needed for it any more.
+            // The answer may take long; the body is not needed for it.
             var body = ByteBuffer()
             swap(&body, &exchange.body)
             server.handler.request(exchange, body: body.bytes)

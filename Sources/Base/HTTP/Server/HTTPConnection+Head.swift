@@ -2,9 +2,9 @@ import HearthBytes
 import EventLoop
 
 extension HTTPConnection {
-    /// Reads a head off the front of `bytes`, and the body too when all of it is there.
+    /// Reads a head off the front of `bytes`, and the body if all of it is there.
     ///
-    /// - Returns: how many bytes were used; nil when more are needed.
+    /// - Returns: the number of bytes used; nil if more are needed.
     func readHead(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         if phase == .idle { scan = HeadScan() }
@@ -32,7 +32,7 @@ extension HTTPConnection {
     }
 
     private func tooLarge(_ count: Int) -> HTTPRefusal? {
-        // The method and the version take their part of the first line too.
+        // The method and the version are part of the first line too.
         if scan.requestLineEnd < 0, count > server.limits.targetBytesMax + 64 { return .targetTooLong }
         return count > server.limits.headBytesMax ? .headTooLarge : nil
     }
@@ -62,7 +62,7 @@ extension HTTPConnection {
         return count + begin(plan, exchange, UnsafeBufferPointer(rebasing: bytes[count...]))
     }
 
-    /// What a well-formed head asks for that cannot be had.
+    /// A requirement of a well-formed head that the server does not support.
     private func unmet(_ exchange: HTTPExchange) -> HTTPRefusal? {
         if exchange.head.expectation == .unknown { return .unknownExpectation }
         guard exchange.intake.hasBody else { return nil }

@@ -1,44 +1,45 @@
 import HearthBytes
 import EventLoop
 
-/// One client's connection: requests in, answers out, one after the other.
+/// One client's connection: requests and answers, one after the other.
 ///
-/// Bytes that cannot be used yet (half a head, requests behind the one that is being worked on) wait in `backlog`. An idle
-/// connection holds neither those nor an exchange.
+/// Bytes that cannot be used yet (part of a head, requests behind the current one) wait in `backlog`. An idle connection has neither a
+/// backlog nor an exchange.
 final class HTTPConnection: StreamHandler {
     enum Phase {
         /// Between requests.
         case idle
-        /// Some of a head is here.
+        /// A head has begun to arrive.
         case head
         /// The head is complete, the body is not.
         case body
         /// The request is complete, its answer is not.
         case answering
-        /// The connection is a WebSocket's.
+        /// The connection has changed to another protocol.
         case upgraded
-        /// The last answer has been queued; what still comes in is thrown away.
+        /// The last answer has been queued; further input is discarded.
         case closing
         case closed
     }
 
     let stream: Stream
     let server: HTTPServer
-    /// Where the server keeps it.
+    /// Its index in the server's list.
     var index = 0
     var phase = Phase.idle
     var exchange: HTTPExchange?
-    private var webSocket: WebSocket?
+    /// The protocol that took the connection over; nil for HTTP.
+    private var upgraded: (any UpgradedProtocol)?
     var backlog = ByteBuffer()
     var scan = HeadScan()
     var hasSkippedBlankLine = false
     var closesAfterAnswer = false
-    /// Whether nothing is read or begun, because somebody else may go on with it.
+    /// Whether reading is suspended because another process may take the connection over.
     var isHeld = false
 
-    /// The client's address and port, asked of the kernel once.
+    /// The client's address and port, looked up once.
     private(set) lazy var peerAddress = stream.peerAddress
-    /// The client's share of the memory budget; nil for a trusted proxy's connection, whose requests are those of many clients.
+    /// The client's share of the memory budget; nil for a trusted proxy's connection, which carries requests of many clients.
     private(set) lazy var memoryShare: MemoryShare? = {
         let peer = NetworkAddress(endpoint: peerAddress) ?? .unspecified
         return server.proxies.isTrusted(peer) ? nil : server.memory.share(ofClient: peer.customer)
@@ -46,7 +47,7 @@ final class HTTPConnection: StreamHandler {
     /// Counts received bytes that cannot be processed yet.
     private var waitingCharge = MemoryCharge()
 
-    /// When the phase began, or a body last made progress.
+    /// The time at which the phase began, or at which a body last made progress.
     private var phaseSince: UInt64
     private var closesAt: UInt64 = 0
     private var hasAnswered = false
@@ -61,7 +62,7 @@ final class HTTPConnection: StreamHandler {
         phaseSince = stream.loop.nowMilliseconds
     }
 
-    // MARK: What the stream says
+    // MARK: Stream events
 
     func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
         guard backlog.isEmpty else {
@@ -75,7 +76,7 @@ final class HTTPConnection: StreamHandler {
                 updateReading()
             }
         }
-        if webSocket != nil { countWaiting() }
+        if upgraded != nil { countWaiting() }
     }
 
     func memory(for stream: Stream) -> MemoryCharge { MemoryCharge(server.memory.answers, memoryShare) }
@@ -85,14 +86,14 @@ final class HTTPConnection: StreamHandler {
         if phase == .closing {
             closeWhenFlushed()
         } else {
-            // A client that has stopped sending has, for all that HTTP clients do, gone: its request is given up.
+            // A client that has stopped sending has left, as HTTP clients do: cancel its request.
             beginClosing()
         }
     }
 
     func streamDidDrain(_ stream: Stream) {
         if let exchange { exchange.observer?.exchangeDidDrain(exchange) }
-        webSocket?.didDrain()
+        upgraded?.didDrain()
         processBacklog()
     }
 
@@ -105,13 +106,13 @@ final class HTTPConnection: StreamHandler {
         backlog.clear(keepingAtMost: 0)
         waitingCharge.set(to: 0)
         giveUpExchange()
-        giveUpWebSocket()
+        endUpgrade()
         server.didClose(self)
     }
 
-    // MARK: Working through what has arrived
+    // MARK: Processing input
 
-    /// Uses as much of the backlog as can be used now.
+    /// Processes as much of the backlog as possible.
     func processBacklog() {
         guard !isAdvancing, phase != .closed else { return }
         if !backlog.isEmpty {
@@ -126,8 +127,7 @@ final class HTTPConnection: StreamHandler {
         updateReading()
     }
 
-    /// Uses what it can of `input` and returns how much that was. Answers that are given at once are queued meanwhile, and
-    /// leave together.
+    /// Processes `input` and returns the number of bytes used. Answers that are given at once are queued meanwhile and sent together.
     private func work(through input: UnsafeBufferPointer<UInt8>) -> Int {
         isAdvancing = true
         defer { isAdvancing = false }
@@ -137,7 +137,7 @@ final class HTTPConnection: StreamHandler {
             switch phase {
             case .idle, .head:
                 if isHeld { return used }
-                // A client that sends requests but does not take answers gets no more of them.
+                // Start no further request of a client that does not read its answers.
                 guard !rest.isEmpty, !stream.isCongested(beyond: answerBytesMax), let count = readHead(rest) else { return used }
                 used += count
             case .body:
@@ -146,10 +146,10 @@ final class HTTPConnection: StreamHandler {
             case .answering:
                 return used
             case .upgraded:
-                guard let webSocket else { return input.count }
-                // Whoever sends and does not read would have answers pile up: what he says waits until he has read them.
+                guard let upgraded else { return input.count }
+                // A peer that sends and does not read would make answers pile up: read on only when it has read them.
                 guard !rest.isEmpty, !stream.isCongested else { return used }
-                webSocket.receive(rest)
+                upgraded.receive(rest)
                 return input.count
             case .closing:
                 phaseSince = stream.loop.nowMilliseconds
@@ -160,14 +160,14 @@ final class HTTPConnection: StreamHandler {
         }
     }
 
-    /// How much the client may leave unread before it gets no more: nothing at all while too much waits for all clients.
+    /// Bytes that the client may leave unread before it gets no more; 0 while the budget for answers is exhausted.
     private var answerBytesMax: Int { server.memory.answers.isFull ? 0 : stream.highWatermark }
 
-    /// Reads on while there is room for what comes; also during an answer, because that is how a lost client is noticed.
+    /// Resumes reading while there is room for input, also during an answer: reading is how a lost client is noticed.
     private func updateReading() {
         countWaiting()
         if isHeld { return stream.pauseReading() }
-        // A head can be used once it is whole; what follows a request can wait with the client.
+        // A head has to be whole to be used; data after a request can wait with the client.
         let room =
             phase == .head
             ? max(server.limits.headBytesMax, server.limits.pipelinedBytesMax)
@@ -180,11 +180,11 @@ final class HTTPConnection: StreamHandler {
     }
 
     private func countWaiting() {
-        let count = backlog.count + (webSocket?.unfinishedBytes ?? 0)
+        let count = backlog.count + (upgraded?.unfinishedBytes ?? 0)
         guard count > 4096 || waitingCharge.bytes != 0 else { return }
         if !waitingCharge.isBound { waitingCharge = MemoryCharge(server.memory.requests, memoryShare) }
-        guard webSocket != nil else { return waitingCharge.set(to: count) }
-        if waitingCharge.grow(to: count) != .granted { webSocket?.giveUp() } else { waitingCharge.set(to: count) }
+        guard upgraded != nil else { return waitingCharge.set(to: count) }
+        if waitingCharge.grow(to: count) != .granted { upgraded?.giveUp() } else { waitingCharge.set(to: count) }
     }
 
     /// The receiver of a streamed body can take more.
@@ -206,7 +206,7 @@ final class HTTPConnection: StreamHandler {
         }
     }
 
-    /// Request and answer are complete: on to the next, or the end.
+    /// Request and answer are complete: continue with the next request, or close.
     func endRequest() {
         guard let exchange else { return }
         self.exchange = nil
@@ -224,8 +224,8 @@ final class HTTPConnection: StreamHandler {
         if !isAdvancing { processBacklog() }
     }
 
-    /// Sends what is queued and then nothing more. What the client still sends is read for a while and dropped: to close at
-    /// once would make the kernel reset the connection, and the last answer be lost.
+    /// Sends queued bytes, then ends the connection. Input is read and discarded for a while: closing at once would make the kernel reset
+    /// the connection, and the client would lose the last answer.
     func beginClosing() {
         guard phase != .closing, phase != .closed else { return }
         phase = .closing
@@ -234,7 +234,7 @@ final class HTTPConnection: StreamHandler {
         backlog.clear(keepingAtMost: 0)
         waitingCharge.set(to: 0)
         giveUpExchange()
-        giveUpWebSocket()
+        endUpgrade()
         stream.finish()
         if peerHasEnded { closeWhenFlushed() } else { updateReading() }
     }
@@ -245,7 +245,7 @@ final class HTTPConnection: StreamHandler {
         }
     }
 
-    /// Tells whoever works on the request that nobody waits for its answer any more.
+    /// Tells the observer of the request that no client waits for the answer any more.
     private func giveUpExchange() {
         guard let exchange else { return }
         self.exchange = nil
@@ -256,41 +256,41 @@ final class HTTPConnection: StreamHandler {
         server.recycle(exchange)
     }
 
-    // MARK: WebSockets
+    // MARK: Upgrades
 
-    /// From here on the connection is a WebSocket's; its request is answered.
-    func upgrade(to socket: WebSocket) {
+    /// Hands the connection over to another protocol. The request has been answered.
+    func upgrade(to next: any UpgradedProtocol) {
         guard let exchange else { return }
         self.exchange = nil
         exchange.observer = nil
         exchange.detach()
         server.recycle(exchange)
-        webSocket = socket
+        upgraded = next
         phase = .upgraded
         if !isAdvancing { processBacklog() }
     }
 
-    private func giveUpWebSocket() {
-        let socket = webSocket
-        webSocket = nil
-        socket?.connectionDidEnd()
+    private func endUpgrade() {
+        let ended = upgraded
+        upgraded = nil
+        ended?.connectionDidEnd()
     }
 
     // MARK: Deadlines
 
-    /// The first byte of a head has come, but not the last.
+    /// The first bytes of a head have arrived.
     func headBegan() {
         phase = .head
         phaseSince = stream.loop.nowMilliseconds
     }
 
-    /// The body begins, or has made progress.
+    /// The body has begun or made progress.
     func restartBodyWindow(_ exchange: HTTPExchange) {
         exchange.intake.arrived = 0
         phaseSince = stream.loop.nowMilliseconds
     }
 
-    /// Called from time to time by the server.
+    /// Checks deadlines. Called from time to time by the server.
     func checkDeadlines(_ now: UInt64) {
         let pending = stream.pendingBytes
         if checkWriting(now, pending) { return }
@@ -307,7 +307,7 @@ final class HTTPConnection: StreamHandler {
             if elapsed >= bodyPatience { checkBody() }
         case .closing:
             if pending == 0, peerHasEnded || elapsed >= limits.lingerMilliseconds || now >= closesAt { stream.close() }
-        case .upgraded: webSocket?.check(now)
+        case .upgraded: upgraded?.check(now)
         case .answering, .closed: break
         }
     }
@@ -318,7 +318,7 @@ final class HTTPConnection: StreamHandler {
         return server.limits.bodyTimeoutMilliseconds / (holdsMuch && server.memory.requests.isShort ? 6 : 1)
     }
 
-    /// While the server drains: whoever has been silent for this long has no request on its way to us.
+    /// While the server drains, a connection that was silent for this long has no request in flight.
     private static let drainingIdleMilliseconds: UInt64 = 20
 
     private func checkBody() {
@@ -331,7 +331,7 @@ final class HTTPConnection: StreamHandler {
         }
     }
 
-    /// - Returns: true when the client has taken nothing for too long and was cut off.
+    /// - Returns: true if the client has read nothing for too long and was disconnected.
     private func checkWriting(_ now: UInt64, _ pending: Int) -> Bool {
         defer { pendingSeen = pending }
         if pending == 0 || pending < pendingSeen || pendingSeen == 0 {

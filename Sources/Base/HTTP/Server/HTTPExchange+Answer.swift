@@ -3,17 +3,17 @@ import EventLoop
 import Glibc
 
 extension HTTPExchange {
-    /// Whether an answer has been begun, or none can be given any more because the client has gone.
+    /// Whether an answer has begun, or none is possible because the client has left.
     public var isAnswered: Bool { state != .waiting }
 
-    /// Whether the client is still there and the answer not complete.
+    /// Whether the client is connected and the answer incomplete.
     public var isOpen: Bool { state != .finished }
 
     // MARK: Whole answers
 
-    /// Answers. `body` is not sent where HTTP forbids it (HEAD, 204, 304), but its length is stated for HEAD.
+    /// Answers with a whole body. `body` is not sent where HTTP forbids it (HEAD, 204, 304), but its length is stated for HEAD.
     ///
-    /// - Parameter fields: adds header fields; `Date`, `Content-Length` and `Connection` are the server's.
+    /// - Parameter fields: adds header fields; the server sets `Date`, `Content-Length` and `Connection`.
     public func respond(_ status: HTTPStatus, body: Span<UInt8>, fields: (ResponseHead) -> Void = { _ in }) {
         guard state == .waiting, let connection else { return }
         writeStatusLine(status, connection)
@@ -27,10 +27,9 @@ extension HTTPExchange {
         respond(status, body: Span(), fields: fields)
     }
 
-    /// Answers with a head that is ready but for `Date`, `Content-Length` and `Connection`: the shortest way.
+    /// Answers with a prepared head, which lacks only `Date`, `Content-Length` and `Connection`: the fastest way.
     ///
-    /// - Parameter prebuiltHead: status line and fields, each with its CR LF, without the blank line. The status is one
-    ///   that has a body.
+    /// - Parameter prebuiltHead: status line and fields, each with CR LF, without the blank line. The status must allow a body.
     public func respond(prebuiltHead: StaticString, body: Span<UInt8>) {
         guard state == .waiting, let connection else { return }
         connection.server.figures.count(prebuiltHead: prebuiltHead)
@@ -56,7 +55,7 @@ extension HTTPExchange {
         end(connection)
     }
 
-    /// Answers with a head that is ready but for what `fields` adds, and the server's own fields.
+    /// Answers with a prepared head, the fields that `fields` adds, and the server's own fields.
     public func respond(prebuiltHead: StaticString, body: Span<UInt8>, fields: (ResponseHead) -> Void) {
         guard state == .waiting, let connection else { return }
         connection.server.figures.count(prebuiltHead: prebuiltHead)
@@ -68,9 +67,9 @@ extension HTTPExchange {
 
     // MARK: Answers in pieces
 
-    /// Begins an answer whose body follows with `write` and ends with `end()`.
+    /// Begins an answer. Send its body with `write` and end it with `end()`.
     ///
-    /// - Parameter contentLength: the body's length where it is known. Else the body is chunked, or for HTTP/1.0 ends with
+    /// - Parameter contentLength: the length of the body if known. Otherwise the body is chunked, or for HTTP/1.0 delimited by the end of
     ///   the connection.
     public func startResponse(
         _ status: HTTPStatus, contentLength: Int? = nil, fields: (ResponseHead) -> Void = { _ in }
@@ -80,7 +79,7 @@ extension HTTPExchange {
         start(connection, status.isBodyless ? nil : contentLength, isBodyless: status.isBodyless, fields)
     }
 
-    /// Begins an answer with a head that is ready, as ``respond(prebuiltHead:body:)`` takes it.
+    /// Begins an answer with a prepared head, as in ``respond(prebuiltHead:body:)``.
     public func startResponse(
         prebuiltHead: StaticString, contentLength: Int? = nil, fields: (ResponseHead) -> Void = { _ in }
     ) {
@@ -90,9 +89,9 @@ extension HTTPExchange {
         start(connection, contentLength, isBodyless: false, fields)
     }
 
-    /// Sends a piece of the body. What is written in one turn of the loop leaves together.
+    /// Sends a piece of the body. The pieces of one turn of the loop are sent together.
     ///
-    /// - Returns: whether to go on now; the piece is taken in any case, unless the client has gone.
+    /// - Returns: whether to continue now. The piece is taken in any case, unless the client has left.
     @discardableResult
     public func write(_ bytes: Span<UInt8>) -> HTTPFlow {
         guard let connection, state != .finished, state != .waiting else { return .closed }
@@ -114,7 +113,7 @@ extension HTTPExchange {
         return stream.isCongested ? .congested : .ready
     }
 
-    /// Ends the answer. One that is shorter than it said closes the connection, so that the client can tell.
+    /// Ends the answer. If it is shorter than its Content-Length, the connection is closed, so that the client can tell.
     public func end() {
         guard let connection, state != .finished, state != .waiting else { return }
         switch state {
@@ -125,7 +124,7 @@ extension HTTPExchange {
         end(connection)
     }
 
-    /// Cuts the connection, for an answer that cannot be completed: the client must not take what it has for all of it.
+    /// Closes the connection because the answer cannot be completed: the client must not take the part it has for the whole.
     public func abort() {
         guard let connection, state != .finished else { return }
         observer = nil

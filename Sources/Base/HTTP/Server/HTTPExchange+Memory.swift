@@ -3,10 +3,9 @@ import EventLoop
 
 /// Accounting of an exchange in the server's ``MemoryBudget``.
 extension HTTPExchange {
-    /// Counts `bytes` that were made of the body, which is gone soon, as held until nobody has the exchange any more: for handlers that
-    /// keep them while they wait for something.
+    /// Charges `bytes`, made from the body, until the exchange is released: for handlers that keep them while they wait.
     ///
-    /// - Returns: whether there is room; if not, the handler refuses the request.
+    /// - Returns: whether they fit; if not, the handler refuses the request.
     public func hold(bytes: Int) -> Bool {
         guard bytes > charge.bytes else {
             keepsCharge = true
@@ -17,62 +16,61 @@ extension HTTPExchange {
         return true
     }
 
-    /// How many bytes may be made of the body.
+    /// The most bytes that may be made from the body.
     ///
-    /// - Parameter mayExceed: whether one such request at a time may have more than there is room for.
+    /// - Parameter mayExceed: whether to apply for being the one request that may exceed the limit.
     public func room(mayExceed: Bool) -> Int {
         if !charge.isBound { charge = requestCharge() }
         return charge.room(mayExceed: mayExceed)
     }
 
-    /// Whether less than half of the usual room is left.
+    /// Whether less than half of the usual capacity is left.
     public var isShortOfRoom: Bool { charge.isShort }
 
-    /// Ends ``hold(bytes:)``: the bytes were handed on or released.
+    /// Ends ``hold(bytes:)``: the bytes were passed on or released.
     public func endHolding() {
         keepsCharge = false
         if body.isEmpty { charge.set(to: 0) }
     }
 
-    /// A charge for something else that is held for this client's request.
+    /// A charge for other data that is held for this client's request.
     public func requestCharge() -> MemoryCharge {
         guard let connection else { return MemoryCharge() }
         let server = connection.server
         return MemoryCharge(server.memory.requests, connection.memoryShare ?? server.memory.share(ofClient: server.proxies.customer(of: self)))
     }
 
-    /// A charge for something that waits until this client reads.
+    /// A charge for data that waits until this client reads.
     public func answerCharge() -> MemoryCharge {
         guard let connection else { return MemoryCharge() }
         return MemoryCharge(connection.server.memory.answers, connection.memoryShare)
     }
 
-    /// Whether there is room for an answer, or a part of one, of `bytes` to wait until the client has read it. Small ones always find
-    /// room.
+    /// Whether an answer, or a part of one, of `bytes` may wait until the client has read it. Small ones always may.
     public func admits(answerOf bytes: Int) -> Bool {
         guard bytes > Self.smallAnswerBytes, let connection else { return true }
         return connection.stream.reserve(bytes)
     }
 
-    /// Whether the client has left more unread than `bytes`, and the host has no memory for that.
+    /// Whether the client has left more than `bytes` unread and the memory for it is exhausted.
     public func isBehind(by bytes: Int) -> Bool {
         guard let connection, connection.stream.pendingBytes > bytes else { return false }
         return connection.server.memory.answers.isFull || connection.memoryShare?.isFull == true
     }
 
-    /// As much as the kernel takes at once, as a rule.
+    /// The size that the kernel usually takes at once.
     private static let smallAnswerBytes = 64 * 1024
 
-    /// Makes room for a body of `count` bytes.
+    /// Charges a body of `count` bytes.
     func claim(_ count: Int) -> MemoryCharge.Grant {
         guard count > charge.bytes else { return .granted }
         if !charge.isBound { charge = requestCharge() }
-        // In steps, so that a body which comes in many pieces is not counted at each.
+        // In steps, so that not every piece of a body changes the charge.
         let step = count < 64 * 1024 ? 4096 : 64 * 1024
         return charge.grow(to: (count + step - 1) / step * step)
     }
 
-    /// Nothing of the body is needed any more, but what ``hold(bytes:)`` counts.
+    /// Releases the charge of the body, except for ``hold(bytes:)``.
     func dropBody() {
         body.clear(keepingAtMost: 16 * 1024)
         if charge.bytes != 0, !keepsCharge { charge.set(to: 0) }

@@ -3,29 +3,28 @@ import EventLoop
 
 /// One request and its answer.
 ///
-/// Belongs to its connection's loop. Whoever holds it may answer whenever it likes: when the client has gone meanwhile,
-/// everything here does nothing. The server uses an exchange again for another request only when nobody holds it any
-/// more, so that a reference kept too long can never answer somebody else.
+/// Belongs to the loop of its connection. The holder may answer at any time; after the client has left, all functions do nothing. The
+/// server reuses an exchange only when nothing else refers to it, so that a stale reference can never answer another request.
 public final class HTTPExchange {
-    /// For the handler to find its own state by; 0 at first.
+    /// For use by the handler, to find its own state; initially 0.
     public var tag: UInt64 = 0
 
-    /// Who hears that the client went away or can take more. Let go when the exchange ends.
+    /// Notified when the client has left or can take more. Released when the exchange ends.
     public var observer: (any HTTPExchangeObserver)?
 
     var head = RequestHead()
     var body = ByteBuffer()
     var intake = BodyIntake()
-    /// Counts the body, and what was made of it.
+    /// Charge for the body and data made from it.
     var charge = MemoryCharge()
-    /// Whether what was made of the body is held for as long as somebody has the exchange.
+    /// Whether the data made from the body stays charged as long as the exchange is referenced.
     var keepsCharge = false
-    /// Cut off before the connection ends, and so not counted for each request.
+    /// Unowned without reference counting, for speed: cleared before the connection ends.
     unowned(unsafe) var connection: HTTPConnection?
     var state = State.waiting
 
     enum State: Equatable {
-        /// Nothing of the answer has been written.
+        /// No part of the answer has been written.
         case waiting
         case fixed(remaining: Int)
         case chunked
@@ -36,21 +35,21 @@ public final class HTTPExchange {
         case finished
     }
 
-    /// Made ready for another request.
+    /// Prepares the exchange for another request.
     func reset() {
         tag = 0
         state = .waiting
         keepsCharge = false
         dropBody()
-        // The next request may be another client's.
+        // The next request may come from another client.
         if charge.isBound { charge = MemoryCharge() }
     }
 
-    /// Cut off from the connection: from here on everything does nothing.
+    /// Detaches the exchange from its connection: from now on all functions do nothing.
     func detach() {
         state = .finished
         connection = nil
-        // What it holds is let go of; the next head makes it anew.
+        // Release its buffers; the next head creates them anew.
         if intake.inflater != nil { intake.inflater = nil }
         if case .stream = intake.sink { intake.sink = .undecided }
         dropBody()
@@ -58,10 +57,10 @@ public final class HTTPExchange {
 
     // MARK: The request
 
-    /// What is asked to be done with the target.
+    /// The request method.
     public var method: HTTPMethod { head.method }
 
-    /// The method as it came.
+    /// The method, verbatim.
     public var methodName: Span<UInt8> {
         @_lifetime(borrow self)
         get {
@@ -73,50 +72,50 @@ public final class HTTPExchange {
     /// 1 for HTTP/1.1, 0 for HTTP/1.0.
     public var minorVersion: Int { head.minorVersion }
 
-    /// The request target as it came.
+    /// The request target, verbatim.
     public var target: Span<UInt8> {
         @_lifetime(borrow self)
         get { unsafe _overrideLifetime(Span(_unsafeElements: head.slice(head.target)), borrowing: self) }
     }
 
-    /// The target's path, as it came: not decoded, beginning with `/` (or `*`).
+    /// The path of the target, verbatim: not decoded, beginning with `/` (or `*`).
     public var path: Span<UInt8> {
         @_lifetime(borrow self)
         get { unsafe _overrideLifetime(Span(_unsafeElements: head.slice(head.path)), borrowing: self) }
     }
 
-    /// What follows the target's `?`; empty where there is none.
+    /// The query of the target, after `?`; empty if there is none.
     public var query: Span<UInt8> {
         @_lifetime(borrow self)
         get { unsafe _overrideLifetime(Span(_unsafeElements: head.slice(head.query)), borrowing: self) }
     }
 
-    /// The host, with its port, that the request is for: of the target where it names one, else of the Host field.
+    /// The host, with port, that the request is for: the one of the target if it has one, otherwise the Host field.
     public var host: Span<UInt8> {
         @_lifetime(borrow self)
         get { unsafe _overrideLifetime(Span(_unsafeElements: head.slice(head.host)), borrowing: self) }
     }
 
-    /// The value of the first field of this name, nil where there is none.
+    /// The value of the first field with this name; nil if there is none.
     ///
-    /// - Parameter name: in lower case; fields are found whatever their case.
+    /// - Parameter name: in lower case; the case of the field's name does not matter.
     @_lifetime(borrow self)
     public func header(_ name: StaticString) -> Span<UInt8>? {
         guard let part = head.value(of: name) else { return nil }
         return unsafe _overrideLifetime(Span(_unsafeElements: head.slice(part)), borrowing: self)
     }
 
-    /// How many fields of this name there are.
+    /// The number of fields with this name.
     ///
     /// - Parameter name: in lower case.
     func count(ofHeader name: StaticString) -> Int {
         (0..<head.fieldCount).count { head.slice(head.fields[$0].name).equalsIgnoringCase(lowercase: name) }
     }
 
-    /// How many header fields there are.
+    /// The number of header fields.
     public var headerCount: Int { head.fieldCount }
 
-    /// The name, as it was sent, of the field at `index`.
+    /// The name of the field at `index`, verbatim.
     @_lifetime(borrow self)
     public func headerName(at index: Int) -> Span<UInt8> {
         precondition(index >= 0 && index < head.fieldCount)
@@ -130,28 +129,27 @@ public final class HTTPExchange {
         return unsafe _overrideLifetime(Span(_unsafeElements: head.slice(head.fields[index].value)), borrowing: self)
     }
 
-    /// The length of the body as the client states it (before decompression); nil where it does not, as in chunked coding.
+    /// The declared length of the body, before decompression; nil for chunked coding.
     public var contentLength: Int? { head.contentLength >= 0 ? head.contentLength : nil }
 
     /// Whether a body follows the head.
     public var hasBody: Bool { head.isChunked || head.contentLength > 0 }
 
-    /// Whether the body arrives compressed, so that there may be much more of it than ``contentLength``.
+    /// Whether the body is compressed, so that its size may exceed ``contentLength`` by far.
     public var isCompressed: Bool { head.contentCoding != .identity }
 
-    /// The client's address and port; empty when it has gone.
+    /// The client's address and port; empty after it has left.
     public var peerAddress: String { connection?.peerAddress ?? "" }
 
     // MARK: The body
 
-    /// Leaves the rest of a streamed body with the client until `resumeBody`. What is already here may still be delivered.
-    /// Also called when the head is handed over, to begin paused.
+    /// Pauses a streamed body until `resumeBody`. Data that is already here may still be delivered. Call it for a new head to begin paused.
     public func pauseBody() {
         if case .discard = intake.sink { return }
         intake.isPaused = true
     }
 
-    /// Goes on after `pauseBody`.
+    /// Continues after `pauseBody`.
     public func resumeBody() {
         if case .discard = intake.sink { return }
         guard intake.isPaused else { return }

@@ -1,13 +1,13 @@
 import HearthBytes
 public import EventLoop
 
-/// A connection that is between requests, for somebody else to go on with.
+/// A connection between requests, which another process can continue.
 public struct ReleasedConnection {
-    /// Nobody reads from it, and it has no handler.
+    /// Not reading, and without a handler.
     public let stream: Stream
-    /// What was read from it and not used: the beginning of the next request.
+    /// Bytes read but not used: the beginning of the next request.
     public let unread: [UInt8]
-    /// Whether only one more request is answered on it, because somebody in between, who speaks TLS with the client, would be glad to go.
+    /// Close after the next response: the releasing process only proxies TLS for the client and is waiting to exit.
     public let isLast: Bool
 
     /// A connection of another process.
@@ -18,29 +18,29 @@ public struct ReleasedConnection {
     }
 }
 
-/// How a server gives its connections to another process, and takes over another's.
+/// Hands connections over to another process, and adopts those of another process.
 extension HTTPServer {
-    /// From now on no request is begun: what has begun is answered, and connections that are between requests wait, unread.
+    /// From now on no request starts. Requests that have started are answered; connections between requests wait, unread.
     ///
-    /// Goes on with ``endHolding()`` or ``releaseConnections(to:)``.
+    /// Continue with ``endHolding()`` or ``releaseConnections(to:)``.
     public func holdRequests() {
         isHolding = true
         for connection in connections { connection.holdIfIdle() }
     }
 
-    /// How many connections have a request that is not answered yet.
+    /// The number of connections with an unanswered request.
     public var busyCount: Int { connections.count { $0.exchange != nil } }
 
-    /// Goes on as before ``holdRequests()``.
+    /// Reverts ``holdRequests()``.
     public func endHolding() {
         isHolding = false
         for connection in Array(connections) { connection.resumeAfterHold() }
     }
 
-    /// Gives away what waits, and from now on every connection whose request has been answered. Nothing new is accepted.
+    /// Releases the waiting connections, and from now on every connection whose request has been answered. Accepts no new connections.
     ///
     /// - Parameters:
-    ///   - receiver: gets each of them.
+    ///   - receiver: gets each connection.
     ///   - completion: called once, when no connection is left.
     public func releaseConnections(to receiver: @escaping (ReleasedConnection) -> Void, completion: @escaping () -> Void) {
         isHolding = true
@@ -66,13 +66,13 @@ extension HTTPServer {
 }
 
 extension HTTPConnection {
-    /// A head that is too long to be handed over is finished here.
+    /// A connection whose partial head is too long to hand over is finished here.
     private var isIdle: Bool { exchange == nil && (phase == .idle || phase == .head && backlog.count <= Self.unreadBytesMax) }
 
     /// The most unread bytes that fit in the message to the other process.
     private static let unreadBytesMax = MessageChannel.messageBytesMax / 2
 
-    /// Stops reading until it is known who goes on.
+    /// Stops reading until it is decided which process continues.
     func holdIfIdle() {
         guard isIdle, !isHeld else { return }
         isHeld = true
@@ -85,11 +85,11 @@ extension HTTPConnection {
         processBacklog()
     }
 
-    /// Gives the connection away where it is between requests and its last answer has left.
+    /// Releases the connection if it is between requests and its last answer has been sent.
     func releaseIfIdle() {
         guard let receiver = server.receiver, isIdle else { return }
         holdIfIdle()
-        // TLS goes on here, so that what is queued still leaves.
+        // TLS continues in this process, so queued bytes are still sent.
         guard stream.isTLS || stream.pendingBytes == 0 else { return }
         let unread = backlog.array()
         backlog.clear(keepingAtMost: 0)
@@ -100,7 +100,7 @@ extension HTTPConnection {
         receiver(ReleasedConnection(stream: stream, unread: unread, isLast: stream.isTLS || closesAfterAnswer))
     }
 
-    /// Begins with what somebody else has read.
+    /// Starts with bytes that another process has read.
     func begin(withUnread bytes: [UInt8]) {
         backlog.append(bytes)
         processBacklog()

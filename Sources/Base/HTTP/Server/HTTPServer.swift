@@ -1,23 +1,23 @@
 import HearthBytes
 import EventLoop
 
-/// An HTTP/1.1 server on one loop: speaks the protocol on connections that it is given, and asks a handler for answers.
+/// An HTTP/1.1 server on one loop: serves connections and asks a handler for answers.
 ///
-/// Confined to its loop's thread. It listens to nothing itself: give each connection of a `Listener` to `accept`.
+/// Confined to its loop's thread. It does not listen: pass each connection of a `Listener` to `accept`.
 public final class HTTPServer {
-    /// The loop that it and all of its connections belong to.
+    /// The loop of the server and all of its connections.
     public let loop: EventLoop
-    /// What it holds its clients to.
+    /// The limits for clients.
     public let limits: HTTPLimits
     /// The memory budget for requests and answers.
     public let memory: MemoryBudget
-    /// The proxies that are believed where they name a client.
+    /// The proxies whose statements about clients are trusted.
     public let proxies: TrustedProxies
 
     /// Whether `drain` was called.
     public private(set) var isDraining = false
 
-    /// What it has done so far.
+    /// Counters of the server.
     public internal(set) var figures = HTTPServerFigures()
 
     let handler: any HTTPHandler
@@ -25,9 +25,9 @@ public final class HTTPServer {
 
     private var date = DateLine()
     var connections: [HTTPConnection] = []
-    /// Whether no request is begun.
+    /// Whether no request may start.
     var isHolding = false
-    /// Who gets connections that are between requests, once they are given away.
+    /// Receives connections between requests when they are released.
     var receiver: ((ReleasedConnection) -> Void)?
     private var freeExchanges: [HTTPExchange] = []
     private var timer: Timer?
@@ -36,7 +36,7 @@ public final class HTTPServer {
 
     /// A server without connections.
     ///
-    /// - Parameter handler: kept alive by the server.
+    /// - Parameter handler: retained by the server.
     public init(
         loop: EventLoop, limits: HTTPLimits = HTTPLimits(), memory: MemoryBudget = MemoryBudget(bytesMax: .max),
         proxies: TrustedProxies = TrustedProxies(), handler: any HTTPHandler
@@ -48,18 +48,18 @@ public final class HTTPServer {
         self.handler = handler
     }
 
-    /// How many connections are open, those that are being refused included.
+    /// The number of open connections, including those being refused.
     public var connectionCount: Int { connections.count }
 
     // MARK: Connections
 
-    /// Serves requests on `stream`, which nobody has read from yet.
+    /// Serves requests on `stream`, from which nothing has been read.
     ///
-    /// - Parameter tls: speaks TLS on it where given.
+    /// - Parameter tls: enables TLS if given.
     public func accept(_ stream: Stream, tls: TLSContext? = nil) {
         figures.connectionsAccepted &+= 1
         let surplus = connections.count - limits.connectionsMax
-        // Refusing politely costs a connection too, for a moment: with very many at once there is no time for it.
+        // An orderly refusal takes a connection for a moment; with very many at once, close without one.
         guard surplus < 64 + limits.connectionsMax / 16, !stream.isToBeClosed else { return stream.close() }
         if let tls {
             do { try stream.startTLS(tls) } catch { return stream.close() }
@@ -86,11 +86,11 @@ public final class HTTPServer {
 
     // MARK: Draining
 
-    /// Lets requests that have begun be answered, and closes every connection after its answer. Idle ones are closed almost
-    /// at once: a request that is already on its way to us is still read and answered.
+    /// Finishes: requests that have started are answered, and each connection closes after its answer. Idle connections close almost at
+    /// once; a request in flight is still read and answered.
     ///
     /// - Parameters:
-    ///   - withinMilliseconds: what is still open then is cut off.
+    ///   - withinMilliseconds: the time after which open connections are cut off.
     ///   - completion: called once, when no connection is left.
     public func drain(withinMilliseconds: UInt64, completion: @escaping () -> Void) {
         isDraining = true
@@ -114,7 +114,7 @@ public final class HTTPServer {
         timer.start(afterMilliseconds: milliseconds, repeatMilliseconds: milliseconds)
     }
 
-    /// One timer looks after all connections: thousands of timers would cost more than this walk.
+    /// One timer for all connections: thousands of timers would cost more than this loop.
     private func tick() {
         let now = loop.nowMilliseconds
         let isOver = isDraining && now >= drainEndsAt
@@ -128,12 +128,12 @@ public final class HTTPServer {
         }
     }
 
-    /// The `Date` line of now, `DateLine.count` bytes.
+    /// The current `Date` line, `DateLine.count` bytes.
     var dateLine: UnsafePointer<UInt8> { date.current(nowMilliseconds: loop.nowMilliseconds) }
 
     // MARK: Exchanges
 
-    /// An exchange that nobody else holds.
+    /// An unused exchange.
     func takeExchange() -> HTTPExchange {
         while var free = freeExchanges.popLast() {
             if isKnownUniquelyReferenced(&free) {
@@ -144,9 +144,9 @@ public final class HTTPServer {
         return HTTPExchange()
     }
 
-    /// Takes an exchange back for another request. Whoever still holds it keeps it for itself: see `takeExchange`.
+    /// Takes an exchange back for reuse. An exchange that is still referenced is not reused: see `takeExchange`.
     func recycle(_ exchange: HTTPExchange) {
-        // What grew large is not kept, so that a flood of such requests leaves nothing behind.
+        // Large buffers are not kept, so that a flood of such requests leaves no memory behind.
         let isSmall = exchange.charge.bytes == 0 && exchange.head.count <= 4096 && exchange.head.fieldCount <= 128 && exchange.body.count <= 16 * 1024
         if freeExchanges.count < 256, isSmall { freeExchanges.append(exchange) }
     }

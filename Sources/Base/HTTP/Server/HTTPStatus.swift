@@ -1,4 +1,4 @@
-/// An answer's status code with the phrase that goes with it.
+/// A status code of an answer, with its phrase.
 public struct HTTPStatus: Sendable, Hashable, RawRepresentable {
     /// The three-digit code.
     public let rawValue: Int
@@ -6,7 +6,7 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable {
     /// The status of a three-digit code.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The codes that the host itself answers with.
+    /// The status codes that the host itself uses.
     public static let ok = HTTPStatus(rawValue: 200)
     public static let noContent = HTTPStatus(rawValue: 204)
     public static let notModified = HTTPStatus(rawValue: 304)
@@ -31,7 +31,7 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable {
     /// Whether an answer with this status never has a body (RFC 9110 sections 15.2, 15.3.5 and 15.4.5).
     public var isBodyless: Bool { rawValue < 200 || rawValue == 204 || rawValue == 304 }
 
-    /// The phrase of RFC 9110 section 15; a general one for codes that it does not list.
+    /// The phrase of RFC 9110 section 15; a general one for other codes.
     public var phrase: StaticString {
         switch rawValue {
         case 100: "Continue"

@@ -1,9 +1,73 @@
 import CLLHTTP
 
-/// Parses complete heads with llhttp in its strict mode, one after the other: one parser serves all connections.
+/// Finds the end of a request's head in data that arrives in pieces, and refuses bytes that no head may contain.
 ///
-/// A head is handed over whole, so each part comes in one call and lies in the head's own memory. The body's framing is
-/// not llhttp's: see `BodyFraming`.
+/// Each byte is examined once, however small the pieces. Stricter than the parser behind it: a line ends with CR LF only (RFC 9112 section
+/// 2.2 allows a bare LF, and servers that disagree about it enable request smuggling), lines are not folded (section 5.2), and control
+/// characters are refused.
+struct HeadScan {
+    private(set) var position = 0
+    private var lineStart = 0
+    /// Offset of the request line's CR; -1 before it was found.
+    private(set) var requestLineEnd = -1
+
+    enum Outcome {
+        case incomplete
+        /// The head is the first `count` bytes.
+        case complete(count: Int)
+        case refused(HTTPRefusal)
+    }
+
+    /// Continues with `count` bytes at `base`, which begin with the bytes of the previous calls.
+    mutating func advance(_ base: UnsafePointer<UInt8>, count: Int) -> Outcome {
+        while true {
+            let index = Self.nextControl(base, from: position, count: count)
+            position = index
+            guard index < count else { return .incomplete }
+            switch base[index] {
+            case 0x0D:
+                guard index + 1 < count else { return .incomplete }
+                guard base[index + 1] == 0x0A else { return .refused(.badRequest("a CR without LF")) }
+                if index == lineStart { return .complete(count: index + 2) }
+                let first = base[lineStart]
+                guard first != 0x20, first != 0x09 else {
+                    return .refused(.badRequest("a line of the head begins with white space"))
+                }
+                if requestLineEnd < 0 { requestLineEnd = index }
+                position = index + 2
+                lineStart = position
+            case 0x0A:
+                return .refused(.badRequest("a LF without CR"))
+            case 0x09:
+                position = index + 1
+            default:
+                return .refused(.badRequest("the head contains a control character"))
+            }
+        }
+    }
+
+    /// The index of the first control character at or after `start`. Examines eight bytes at a time where possible.
+    @inline(__always)
+    private static func nextControl(_ base: UnsafePointer<UInt8>, from start: Int, count: Int) -> Int {
+        var index = start
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        while index + 8 <= count {
+            let word = UInt64(littleEndian: UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self))
+            let delete = word ^ (ones &* 0x7F)
+            let hits = ((word &- ones &* 0x20) & ~word | (delete &- ones) & ~delete) & highs
+            if hits != 0 { return index + hits.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < count, base[index] >= 0x20, base[index] != 0x7F { index += 1 }
+        return index
+    }
+}
+
+/// Parses complete heads with llhttp in strict mode. One parser serves all connections.
+///
+/// A head is parsed in one call, so each part comes in one piece and lies in the head's own memory. Body framing is not llhttp's: see
+/// `BodyFraming`.
 struct HeadParser: ~Copyable {
     private let parser: UnsafeMutablePointer<llhttp_t>
     private let settings: UnsafeMutablePointer<llhttp_settings_t>

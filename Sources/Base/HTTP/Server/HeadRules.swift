@@ -1,9 +1,9 @@
-/// What a head must fulfil beyond its grammar, so that nobody on the way can have read it in another way than we do
-/// (RFC 9112 sections 3.2, 6.1 and 6.3, RFC 9110 section 7.2).
+/// Rules for heads beyond the grammar, so that no intermediary can have read the head differently (RFC 9112 sections 3.2, 6.1 and 6.3, RFC
+/// 9110 section 7.2).
 enum HeadRules {
-    /// Reads the fields that say how the connection goes on, and where the request is going.
+    /// Evaluates the fields for connection handling and the destination of the request.
     ///
-    /// - Parameter requestLineEnd: where the request line's CR is.
+    /// - Parameter requestLineEnd: the offset of the request line's CR.
     static func apply(to head: inout RequestHead, requestLineEnd: Int, limits: HTTPLimits) -> HTTPRefusal? {
         if head.target.count > limits.targetBytesMax { return .targetTooLong }
         if head.fieldCount > limits.headerCountMax { return .tooManyFields }
@@ -20,7 +20,7 @@ enum HeadRules {
         return splitTarget(of: &head, hostIndex: seen.hostIndex)
     }
 
-    /// The request line ends with the version, which is one of ours. Asked before the parser, which knows other protocols.
+    /// Checks that the request line ends with a supported version. Called before the parser, which accepts other protocols.
     static func checkVersion(of head: borrowing RequestHead, requestLineEnd end: Int) -> HTTPRefusal? {
         let name: StaticString = " HTTP/"
         guard end >= 9 else { return .badRequest("the request line is not valid") }
@@ -32,7 +32,7 @@ enum HeadRules {
             return .badRequest("the request line is not valid")
         }
         guard version[6] == UInt8(ascii: "1"), version[8] <= UInt8(ascii: "1") else {
-            return HTTPRefusal(.versionNotSupported, "only HTTP/1.1 and HTTP/1.0 are spoken here")
+            return HTTPRefusal(.versionNotSupported, "only HTTP/1.1 and HTTP/1.0 are supported")
         }
         return nil
     }
@@ -43,7 +43,7 @@ enum HeadRules {
         var saysClose = false
     }
 
-    /// Exactly `method SP target SP HTTP/1.x`, with nothing doubled and nothing behind it.
+    /// Requires exactly `method SP target SP HTTP/1.x`, without repeated or trailing characters.
     private static func checkRequestLine(_ head: borrowing RequestHead, _ end: Int) -> HTTPRefusal? {
         let start = Int(head.target.offset)
         let targetEnd = start + Int(head.target.count)
@@ -52,7 +52,7 @@ enum HeadRules {
         else { return .badRequest("the request line is not valid") }
         for index in start..<targetEnd {
             let byte = head.bytes[index]
-            // A fragment is the client's own business and never sent (RFC 9110 section 7.1).
+            // A fragment is never sent (RFC 9110 section 7.1).
             guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "#") else {
                 return .badRequest("the request target is not valid")
             }
@@ -99,7 +99,7 @@ enum HeadRules {
     }
 
     private static func applyContentLength(_ value: UnsafeBufferPointer<UInt8>, to head: inout RequestHead) -> HTTPRefusal? {
-        // Two fields are refused even when they agree: the next server may take the other one of a later pair.
+        // Two fields are refused even when they agree: the next server may choose the other one of a later pair.
         guard head.contentLength < 0 else { return .badRequest("Content-Length is given twice") }
         guard value.count > 0, value.count <= 18 else { return .badRequest("the content length is not valid") }
         var length = 0
@@ -117,7 +117,7 @@ enum HeadRules {
         guard !head.isChunked else { return .badRequest("Transfer-Encoding is given twice") }
         guard head.minorVersion >= 1 else { return .badRequest("HTTP/1.0 has no Transfer-Encoding") }
         guard value.equalsIgnoringCase(lowercase: "chunked") else {
-            return .badRequest("the transfer coding is not chunked alone")
+            return .badRequest("the transfer coding is not just chunked")
         }
         head.isChunked = true
         return nil
@@ -145,7 +145,7 @@ enum HeadRules {
         }
     }
 
-    /// Finds path and query in the four forms of RFC 9112 section 3.2.
+    /// Finds path and query in the four target forms of RFC 9112 section 3.2.
     private static func splitTarget(of head: inout RequestHead, hostIndex: Int) -> HTTPRefusal? {
         if head.method == .connect { return HTTPRefusal(.notImplemented, "CONNECT is not supported") }
         let target = head.slice(head.target)
@@ -176,7 +176,7 @@ enum HeadRules {
             end += 1
         }
         guard end > start else { return .badRequest("the request target names no host") }
-        // The target's authority goes before the Host field (RFC 9112 section 3.2.2), also for who asks for the field.
+        // The authority of the target overrides the Host field (RFC 9112 section 3.2.2), also when the field is read by name.
         head.host = RequestHead.Part(offset: head.target.offset + UInt32(start), count: UInt32(end - start))
         if hostIndex >= 0 { head.setValue(head.host, at: hostIndex) }
         setPath(of: &head, from: end)

@@ -1,10 +1,11 @@
 import Glibc
+import CLLHTTP
 
-/// A request's head: its bytes, and where in them the parts are.
+/// The head of a request: its bytes, and the offsets of its parts.
 ///
-/// The memory is the exchange's, which goes back to the server's pool with it, so that an idle connection has none.
+/// The memory belongs to the exchange and returns to the server's pool with it, so that an idle connection has none.
 struct RequestHead: ~Copyable {
-    /// Where a part is, counted from the head's first byte.
+    /// Offset and length of a part, relative to the head's first byte.
     struct Part {
         var offset: UInt32 = 0
         var count: UInt32 = 0
@@ -24,7 +25,7 @@ struct RequestHead: ~Copyable {
     private(set) var fields: UnsafeMutablePointer<Field>
     private(set) var fieldCount = 0
     private var fieldCapacity = 24
-    /// A bit for each length that a field's name has: most names that are asked for are not there, and this says so at once.
+    /// One bit for each length of a field name. Most names that are looked up are absent; this answers without a search.
     private var nameLengths: UInt64 = 0
 
     var method = HTTPMethod.get
@@ -50,7 +51,7 @@ struct RequestHead: ~Copyable {
         fields.deallocate()
     }
 
-    /// Takes over the bytes of a complete head; one more byte of room is kept behind them for `appendSlash`.
+    /// Copies the bytes of a complete head; reserves one more byte for `appendSlash`.
     mutating func load(_ source: UnsafePointer<UInt8>, count: Int) {
         if count >= capacity {
             bytes.deallocate()
@@ -74,7 +75,7 @@ struct RequestHead: ~Copyable {
         contentCoding = .identity
     }
 
-    /// A path of `/`, for a target that names none.
+    /// A path of `/`, for a target without a path.
     mutating func appendSlash() -> Part {
         bytes[count] = UInt8(ascii: "/")
         return Part(offset: UInt32(count), count: 1)
@@ -93,7 +94,7 @@ struct RequestHead: ~Copyable {
         fieldCount += 1
     }
 
-    /// Gives the newest field its value, without the white space around it.
+    /// Sets the value of the newest field, without surrounding white space.
     mutating func setLastValue(_ value: Part) {
         guard fieldCount > 0 else { return }
         var value = value
@@ -115,7 +116,7 @@ struct RequestHead: ~Copyable {
         UnsafeBufferPointer(start: bytes + Int(part.offset), count: Int(part.count))
     }
 
-    /// The value of the first field called `name`, which is in lower case.
+    /// The value of the first field with this name, given in lower case.
     func value(of name: StaticString) -> Part? {
         let length = name.utf8CodeUnitCount
         guard length > 0, nameLengths & (1 << UInt64(min(length, 63))) != 0 else { return nil }
@@ -130,7 +131,7 @@ struct RequestHead: ~Copyable {
 }
 
 extension UnsafeBufferPointer where Element == UInt8 {
-    /// Whether these bytes are `text`, which is in lower case, when ASCII letters' case is ignored.
+    /// Whether the bytes equal `text`, given in lower case, ignoring the case of ASCII letters.
     @inline(__always)
     func equalsIgnoringCase(lowercase text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
@@ -140,5 +141,51 @@ extension UnsafeBufferPointer where Element == UInt8 {
             if folded != text.utf8Start[index] { return false }
         }
         return true
+    }
+}
+
+/// A request's method: one of the names below, or another one that the parser knows.
+public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    /// llhttp's number.
+    public let rawValue: UInt8
+
+    /// The method with llhttp's number.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The methods that servers commonly distinguish.
+    public static let delete = HTTPMethod(HTTP_DELETE)
+    public static let get = HTTPMethod(HTTP_GET)
+    public static let head = HTTPMethod(HTTP_HEAD)
+    public static let post = HTTPMethod(HTTP_POST)
+    public static let put = HTTPMethod(HTTP_PUT)
+    public static let connect = HTTPMethod(HTTP_CONNECT)
+    public static let options = HTTPMethod(HTTP_OPTIONS)
+    public static let trace = HTTPMethod(HTTP_TRACE)
+    public static let patch = HTTPMethod(HTTP_PATCH)
+
+    init(_ method: llhttp_method) { rawValue = UInt8(truncatingIfNeeded: method.rawValue) }
+
+    /// The name in capitals, for example `POST`.
+    public var description: String { String(cString: llhttp_method_name(llhttp_method(UInt32(rawValue)))) }
+}
+
+/// Character classes of heads.
+enum FieldSyntax {
+    /// Whether `byte` may be part of a method or a field name (RFC 9110 section 5.6.2).
+    @inline(__always)
+    static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x5E...0x7A, 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+
+    /// Whether `byte` may be part of a Host field: a name, an address, a port (RFC 3986 section 3.2.2, without user info).
+    static func isAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x2D, 0x2E, 0x5F, 0x7E, 0x3A, 0x5B, 0x5D, 0x25, 0x21, 0x24, 0x26...0x2C, 0x3B, 0x3D: true
+        default: false
+        }
     }
 }

@@ -2,9 +2,9 @@ import HearthBytes
 import EventLoop
 import Glibc
 
-/// Writes the header fields of an answer straight into what waits to be sent.
+/// Writes the header fields of an answer directly into the outbox.
 ///
-/// `Date`, `Content-Length`, `Transfer-Encoding` and `Connection` are the server's own and are left out when given.
+/// The server sets `Date`, `Content-Length`, `Transfer-Encoding` and `Connection`; such fields are ignored here.
 public struct ResponseHead {
     private let stream: Stream
 
@@ -18,7 +18,7 @@ public struct ResponseHead {
         stream.outbox.append("\r\n")
     }
 
-    /// Adds a field whose value comes from elsewhere; control characters in it become spaces.
+    /// Adds a field with a value from outside; control characters in it become spaces.
     public func field(_ name: StaticString, _ value: Span<UInt8>) {
         stream.outbox.append(name)
         stream.outbox.append(": ")
@@ -26,7 +26,7 @@ public struct ResponseHead {
         stream.outbox.append("\r\n")
     }
 
-    /// Adds a field whose value is a number.
+    /// Adds a field with a number.
     public func field(_ name: StaticString, _ value: Int) {
         stream.outbox.append(name)
         stream.outbox.append(": ")
@@ -34,7 +34,7 @@ public struct ResponseHead {
         stream.outbox.append("\r\n")
     }
 
-    /// Adds a field that comes from elsewhere; it is left out when its name is none, or one of the server's own.
+    /// Adds a field from outside. It is ignored if its name is invalid or reserved for the server.
     public func field(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         let isAllowed = name.withUnsafeBufferPointer { !$0.isEmpty && $0.allSatisfy(FieldSyntax.isToken) && !Self.isOwn($0) }
         guard isAllowed else { return }
@@ -44,7 +44,7 @@ public struct ResponseHead {
         stream.outbox.append("\r\n")
     }
 
-    /// Adds a field that comes from elsewhere; it is left out when its name is none, or one of the server's own.
+    /// Adds a field from outside. It is ignored if its name is invalid or reserved for the server.
     public func field(_ name: String, _ value: String) {
         var name = name
         var value = value
@@ -53,7 +53,7 @@ public struct ResponseHead {
         }
     }
 
-    /// CR or LF from elsewhere would let its author write fields, and answers, of his own (RFC 9110 section 5.5).
+    /// CR or LF in a value from outside would allow header injection and response splitting (RFC 9110 section 5.5).
     private func appendCleaned(_ value: UnsafeBufferPointer<UInt8>) {
         stream.outbox.appendUninitialized(minimum: max(1, value.count)) { room in
             for index in 0..<value.count {
@@ -73,5 +73,65 @@ public struct ResponseHead {
         case 17: name.equalsIgnoringCase(lowercase: "transfer-encoding")
         default: false
         }
+    }
+}
+
+/// The `Date` line of answers, updated once a second.
+struct DateLine: ~Copyable {
+    /// `Date: Sun, 06 Nov 1994 08:49:37 GMT` and CR LF.
+    static let count = 37
+
+    private let text: UnsafeMutablePointer<UInt8>
+    private var expiresAtMilliseconds: UInt64 = 0
+
+    init() { text = .allocate(capacity: Self.count) }
+
+    deinit { text.deallocate() }
+
+    /// The current line. `nowMilliseconds` is the loop's time, which only serves to notice that a second has passed.
+    @inline(__always)
+    mutating func current(nowMilliseconds: UInt64) -> UnsafePointer<UInt8> {
+        if nowMilliseconds >= expiresAtMilliseconds { rebuild(nowMilliseconds) }
+        return UnsafePointer(text)
+    }
+
+    private mutating func rebuild(_ nowMilliseconds: UInt64) {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        expiresAtMilliseconds = nowMilliseconds + 1000 - UInt64(now.tv_nsec / 1_000_000)
+        write(now.tv_sec)
+    }
+
+    /// Writes the line for `seconds` since 1970 (RFC 9110 section 5.6.7).
+    mutating func write(_ seconds: Int) {
+        var seconds = seconds
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let days: StaticString = "SunMonTueWedThuFriSat"
+        let months: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
+        put("Date: ", at: 0)
+        memcpy(text + 6, days.utf8Start + 3 * Int(parts.tm_wday), 3)
+        put(", ", at: 9)
+        putTwoDigits(Int(parts.tm_mday), at: 11)
+        put(" ", at: 13)
+        memcpy(text + 14, months.utf8Start + 3 * Int(parts.tm_mon), 3)
+        put(" ", at: 17)
+        let year = Int(parts.tm_year) + 1900
+        putTwoDigits(year / 100, at: 18)
+        putTwoDigits(year % 100, at: 20)
+        put(" ", at: 22)
+        putTwoDigits(Int(parts.tm_hour), at: 23)
+        put(":", at: 25)
+        putTwoDigits(Int(parts.tm_min), at: 26)
+        put(":", at: 28)
+        putTwoDigits(Int(parts.tm_sec), at: 29)
+        put(" GMT\r\n", at: 31)
+    }
+
+    private func put(_ piece: StaticString, at offset: Int) { memcpy(text + offset, piece.utf8Start, piece.utf8CodeUnitCount) }
+
+    private func putTwoDigits(_ value: Int, at offset: Int) {
+        text[offset] = UInt8(48 + value / 10 % 10)
+        text[offset + 1] = UInt8(48 + value % 10)
     }
 }

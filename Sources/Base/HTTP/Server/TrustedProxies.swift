@@ -1,22 +1,23 @@
 public import EventLoop
 import HearthBytes
 
-/// The proxies whose word about a request's client is taken.
+/// The proxies whose statements about a request's client are trusted.
 ///
-/// A header field is anybody's to write. So a request's client is the peer of its connection, unless that is a proxy named here: then it
-/// is the last address in `X-Forwarded-For` that is no such proxy, which the first of them has written.
+/// Any client can write a header field. So the client of a request is the peer of its connection, unless the peer is a trusted proxy: then
+/// it is the last address in `X-Forwarded-For` that is no trusted proxy, which the first trusted proxy has written.
 public struct TrustedProxies: Sendable {
     private let ranges: [NetworkRange]
 
-    /// No proxies, unless some are named.
+    /// Trusted ranges; none by default.
     public init(_ ranges: [NetworkRange] = []) { self.ranges = ranges }
 
-    /// The address that a request comes from; nil where it cannot be known: another proxy has sent it on, or one of these names no client.
+    /// The address of a request's client; nil if it is unknown: an untrusted proxy has forwarded the request, or a trusted one names no
+    /// client.
     public func client(of exchange: HTTPExchange) -> NetworkAddress? {
         guard let peer = NetworkAddress(endpoint: exchange.peerAddress) else { return nil }
         guard isTrusted(peer) else { return exchange.wasForwarded ? nil : peer }
         var client: NetworkAddress?
-        // Proxies add to the field, or add a field: the newest address stands last.
+        // Proxies append to the field, or append a field: the newest address is the last.
         for index in (0..<exchange.headerCount).reversed() where exchange.headerName(at: index).equalsIgnoringCase(lowercase: "x-forwarded-for") {
             for text in exchange.headerValue(at: index).string().split(separator: ",", omittingEmptySubsequences: false).reversed() {
                 guard let address = NetworkAddress(endpoint: text.trimmed) else { return nil }
@@ -27,8 +28,8 @@ public struct TrustedProxies: Sendable {
         return client
     }
 
-    /// Whose requests are counted together: the client's address, or its network in version 6; that of the connection's peer where the
-    /// client cannot be known.
+    /// The key by which requests are counted per client: the client's address, or its network for IPv6; the connection's peer if the client
+    /// is unknown.
     public func customer(of exchange: HTTPExchange) -> NetworkAddress {
         (client(of: exchange) ?? NetworkAddress(endpoint: exchange.peerAddress))?.customer ?? .unspecified
     }
@@ -37,10 +38,10 @@ public struct TrustedProxies: Sendable {
 }
 
 extension HTTPExchange {
-    /// Whether the request says that a proxy has sent it on. A proxy may also say nothing.
+    /// Whether the request declares that a proxy has forwarded it. Some proxies do not declare it.
     public var wasForwarded: Bool { forwardingField != nil }
 
-    /// The field that says so.
+    /// The field that declares it.
     var forwardingField: StaticString? { Self.forwardingFields.first { header($0) != nil } }
 
     private static let forwardingFields: [StaticString] = [
@@ -49,7 +50,7 @@ extension HTTPExchange {
 }
 
 extension Substring {
-    /// Without the spaces and tabs around it.
+    /// The text without surrounding spaces and tabs.
     fileprivate var trimmed: Substring {
         var text = drop { $0 == " " || $0 == "\t" }
         while let last = text.last, last == " " || last == "\t" { text.removeLast() }

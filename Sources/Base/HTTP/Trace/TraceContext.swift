@@ -1,19 +1,19 @@
 public import HearthBytes
 
-/// Where a piece of work stands in a trace: the trace, the piece itself, and what was decided about it (W3C Trace Context).
+/// The position of an operation in a trace: the trace, the operation's span, and the sampling decision (W3C Trace Context).
 ///
-/// Work hands its own context on to what it asks for, which takes a ``child(_:)`` of it.
+/// An operation passes its context to the operations that it requests, which use a ``child(_:)`` of it.
 public struct TraceContext: Sendable, Hashable {
     /// The trace.
     public var id: TraceID
-    /// This piece of work in the trace; never zero.
+    /// The span of this operation; never zero.
     public var span: UInt64
-    /// Whether the caller may have recorded the trace: the only flag that there is in version 00.
+    /// Whether the caller may have recorded the trace: the only flag of version 00.
     public var isSampled: Bool
-    /// What other systems say of the trace, in their own ways, to be handed on as it is; nil for nothing.
+    /// The `tracestate`: data of other systems, passed on unchanged; nil for none.
     public var state: [UInt8]?
 
-    /// A place in a trace.
+    /// A context.
     public init(id: TraceID, span: UInt64, isSampled: Bool, state: [UInt8]? = nil) {
         self.id = id
         self.span = span
@@ -24,9 +24,9 @@ public struct TraceContext: Sendable, Hashable {
     /// Bytes of a `traceparent` of version 00.
     public static let parentSize = 55
 
-    /// Reads a `traceparent` (section 3.2): what a later version adds is not looked at.
+    /// Parses a `traceparent` (section 3.2). Additions of later versions are ignored.
     ///
-    /// - Returns: nil for what is none, which is then as if there were none at all.
+    /// - Returns: nil if it is invalid, which is treated as absent.
     public init?(parsing parent: Span<UInt8>) {
         guard parent.count >= Self.parentSize, let version = Self.number(parent, 0..<2), version != 0xFF else { return nil }
         guard parent.count == Self.parentSize || version > 0 && parent[Self.parentSize] == Self.dash else { return nil }
@@ -39,7 +39,7 @@ public struct TraceContext: Sendable, Hashable {
 
     private static let dash = UInt8(ascii: "-")
 
-    /// Digits from 0 to 9 and a to f only: capitals are not allowed.
+    /// Parses lower-case hexadecimal digits; capitals are not allowed.
     static func number(_ text: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
         var number: UInt64 = 0
         for index in range {
@@ -55,7 +55,7 @@ public struct TraceContext: Sendable, Hashable {
         return number
     }
 
-    /// Appends it as a `traceparent` of version 00.
+    /// Appends the context as a `traceparent` of version 00.
     public func appendParent(to buffer: inout ByteBuffer) {
         buffer.append("00-")
         id.append(to: &buffer)
@@ -71,7 +71,70 @@ public struct TraceContext: Sendable, Hashable {
         return buffer.string()
     }
 
-    /// The same trace, for a piece of work that this one has asked for.
+    /// The same trace, for an operation that this one has requested.
     @inline(__always)
     public func child(_ span: UInt64) -> TraceContext { TraceContext(id: id, span: span, isSampled: isSampled, state: state) }
+}
+
+/// The identifier of a trace, which covers everything that one request causes, on this host and beyond. Never zero.
+public struct TraceID: Sendable, Hashable, CustomStringConvertible {
+    /// The first 16 hexadecimal digits.
+    public let high: UInt64
+    /// The last 16.
+    public let low: UInt64
+
+    /// - Returns: nil where both are zero.
+    public init?(high: UInt64, low: UInt64) {
+        guard high | low != 0 else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads 32 hexadecimal digits in lower case.
+    public init?(_ text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count == 32, let high = TraceContext.number(digits.span, 0..<16), let low = TraceContext.number(digits.span, 16..<32) else {
+            return nil
+        }
+        self.init(high: high, low: low)
+    }
+
+    init(nonzero high: UInt64, _ low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// 32 hexadecimal digits in lower case.
+    public var description: String {
+        var buffer = ByteBuffer(capacity: 32)
+        append(to: &buffer)
+        return buffer.string()
+    }
+
+    /// Appends the 32 digits.
+    public func append(to buffer: inout ByteBuffer) {
+        buffer.append(hexadecimal: high)
+        buffer.append(hexadecimal: low)
+    }
+}
+
+extension ByteBuffer {
+    /// Appends a number as 16 hexadecimal digits in lower case.
+    @inlinable
+    mutating func append(hexadecimal number: UInt64) {
+        append(littleEndian: Self.digits(UInt32(truncatingIfNeeded: number >> 32)))
+        append(littleEndian: Self.digits(UInt32(truncatingIfNeeded: number)))
+    }
+
+    /// Eight hexadecimal digits as eight bytes, the first digit in the lowest byte. Spreads the digits over the bytes, then turns the
+    /// values from ten on into letters, all in parallel.
+    @usableFromInline
+    static func digits(_ number: UInt32) -> UInt64 {
+        var spread = UInt64(number)
+        spread = (spread & 0xFFFF) << 32 | spread >> 16
+        spread = (spread & 0x0000_00FF_0000_00FF) << 16 | (spread & 0x0000_FF00_0000_FF00) >> 8
+        spread = (spread & 0x000F_000F_000F_000F) << 8 | (spread & 0x00F0_00F0_00F0_00F0) >> 4
+        let letters = (spread &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return spread &+ 0x3030_3030_3030_3030 &+ letters &* 0x27
+    }
 }

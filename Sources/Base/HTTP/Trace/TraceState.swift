@@ -1,16 +1,16 @@
 import HearthBytes
 
-/// The `tracestate` of a trace (W3C Trace Context section 3.3): a list of what other systems know of it. It is handed on as it
-/// came; this host adds nothing.
+/// The `tracestate` of a trace (W3C Trace Context section 3.3): a list of data of other systems. It is passed on unchanged; this host adds
+/// nothing.
 public enum TraceState {
-    /// Members that a list may have.
+    /// The most members of a list.
     static let membersMax = 32
-    /// The longest list that is handed on whole.
+    /// The longest list that is passed on whole.
     static let sizeMax = 512
-    /// Members longer than this are the first to go from a list that is too long.
+    /// Members longer than this are dropped first from a list that is too long.
     static let longMemberSize = 128
 
-    /// The list of a request, over all of its fields; nil where there is none or it is not valid.
+    /// The list of a request, joined over all of its fields; nil if it is absent or invalid.
     static func accepted(_ exchange: HTTPExchange) -> [UInt8]? {
         guard exchange.header("tracestate") != nil else { return nil }
         var joined = ByteBuffer()
@@ -21,9 +21,9 @@ public enum TraceState {
         return accepted(joined.bytes)
     }
 
-    /// A list as it is handed on: without its empty members, and without some of them where it is too long.
+    /// The list to pass on: without empty members, and shortened if it is too long.
     ///
-    /// - Returns: nil where it is not valid, which says nothing about the trace itself.
+    /// - Returns: nil if it is invalid; the trace itself may still be valid.
     public static func accepted(_ list: Span<UInt8>) -> [UInt8]? {
         var members: [Range<Int>] = []
         var start = 0
@@ -66,7 +66,7 @@ public enum TraceState {
         return true
     }
 
-    /// The length of the key of `key=value`; nil for what is none.
+    /// The length of the key of `key=value`; nil if it is malformed.
     private static func keySize(_ member: Span<UInt8>) -> Int? {
         var size = 0
         var systemStart: Int?
@@ -86,7 +86,7 @@ public enum TraceState {
         return size
     }
 
-    /// A name of up to 256, or a tenant of up to 241 at a system of up to 14. Only a tenant may begin with a digit.
+    /// A name of at most 256 bytes, or a tenant of at most 241 with a system of at most 14. Only a tenant may begin with a digit.
     private static func isKey(_ key: Span<UInt8>, _ systemStart: Int?) -> Bool {
         guard let systemStart else { return key.count <= 256 && isLetter(key[0]) }
         let system = key.count - systemStart
@@ -102,5 +102,55 @@ public enum TraceState {
         case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "/"): return true
         default: return false
         }
+    }
+}
+
+/// Starts traces and continues those of requests. Uses its own generator (xoshiro256**), seeded by the system: the numbers need not be
+/// secret, but must not cost a system call each. Belongs to one loop.
+public struct TraceSource: Sendable {
+    private var state: (UInt64, UInt64, UInt64, UInt64)
+
+    /// A source with its own seed.
+    public init() {
+        var system = SystemRandomNumberGenerator()
+        // The generator must not have the state zero.
+        state = (system.next(), system.next(), system.next(), system.next() | 1)
+    }
+
+    private mutating func next() -> UInt64 {
+        let product = state.1 &* 5
+        let result = (product << 7 | product >> 57) &* 9
+        let shifted = state.1 << 17
+        state.2 ^= state.0
+        state.3 ^= state.1
+        state.1 ^= state.2
+        state.0 ^= state.3
+        state.2 ^= shifted
+        state.3 = state.3 << 45 | state.3 >> 19
+        return result
+    }
+
+    /// A new span, never zero.
+    public mutating func nextSpan() -> UInt64 { max(1, next()) }
+
+    /// The start of a new trace, not sampled.
+    public mutating func begin() -> TraceContext {
+        TraceContext(id: TraceID(nonzero: next(), max(1, next())), span: nextSpan(), isSampled: false)
+    }
+
+    /// A child of `context`; a new trace if it is nil.
+    public mutating func next(after context: TraceContext?) -> TraceContext {
+        guard let context else { return begin() }
+        return context.child(nextSpan())
+    }
+
+    /// The context of a request's work: a child of the request's `traceparent` if that is valid, with its `tracestate` if that is valid
+    /// too; otherwise a new trace.
+    public mutating func next(for exchange: HTTPExchange) -> TraceContext {
+        guard let parent = exchange.header("traceparent"), var context = TraceContext(parsing: parent) else { return begin() }
+        // Two `traceparent` fields are invalid.
+        guard exchange.count(ofHeader: "traceparent") == 1 else { return begin() }
+        context.state = TraceState.accepted(exchange)
+        return context.child(nextSpan())
     }
 }

@@ -1,15 +1,15 @@
 import HearthBytes
 import EventLoop
 
-/// Hears what arrives on a WebSocket. Called on its loop.
+/// Receives the events of a WebSocket, on its loop.
 public protocol WebSocketHandler: AnyObject {
-    /// A whole text, which is UTF-8. The bytes are gone after this call.
+    /// A whole text message, valid UTF-8. The bytes are valid only during this call.
     func webSocket(_ socket: WebSocket, didReceiveText text: Span<UInt8>)
-    /// A whole binary message. The bytes are gone after this call.
+    /// A whole binary message. The bytes are valid only during this call.
     func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>)
-    /// What was sent has mostly left, after ``HTTPFlow/congested`` was returned.
+    /// Most of the queued data has been sent, after ``HTTPFlow/congested`` was returned.
     func webSocketDidDrain(_ socket: WebSocket)
-    /// The last call, once, always: the socket has closed, with the peer's code, 1005 where it gave none, or 1006 where it just went.
+    /// The socket has closed, with the peer's code, 1005 if it gave none, or 1006 if the connection was lost. The last call, exactly once.
     func webSocket(_ socket: WebSocket, didCloseWith code: UInt16)
 }
 
@@ -18,19 +18,19 @@ extension WebSocketHandler {
     public func webSocketDidDrain(_ socket: WebSocket) {}
 }
 
-/// The server's end of a WebSocket (RFC 6455). Confined to its loop's thread.
+/// The server side of a WebSocket (RFC 6455). Confined to its loop's thread.
 ///
-/// Pings are answered, and the peer is pinged when it is silent. A peer that breaks a rule is told so with a close; one that does not
-/// take what it is sent is not listened to.
-public final class WebSocket {
+/// Answers pings, and pings a silent peer. A peer that violates the protocol gets a close frame. Reading pauses while the peer does not
+/// read.
+public final class WebSocket: UpgradedProtocol {
     private enum State {
         case open
-        /// A close was sent; the peer's is awaited.
+        /// A close frame was sent; the peer's is awaited.
         case closing(since: UInt64)
         case closed
     }
 
-    /// Not touched any more once the state is `closed`, which is before the connection ends.
+    /// Not used once the state is `closed`, which happens before the connection ends.
     private unowned(unsafe) let connection: HTTPConnection
     private let limits: WebSocketLimits
     private var handler: (any WebSocketHandler)?
@@ -47,16 +47,16 @@ public final class WebSocket {
         lastHeard = connection.stream.loop.nowMilliseconds
     }
 
-    /// Whether something can be sent.
+    /// Whether messages can be sent.
     public var isOpen: Bool {
         if case .open = state { true } else { false }
     }
 
     // MARK: Sending
 
-    /// Sends a text, which must be UTF-8. What is sent in one turn of the loop leaves together.
+    /// Sends a text message, which must be UTF-8. The messages of one turn of the loop are sent together.
     ///
-    /// - Returns: whether to go on now; the text is taken in any case, unless the socket has closed.
+    /// - Returns: whether to continue now. The message is taken in any case, unless the socket has closed.
     @discardableResult
     public func send(text: Span<UInt8>) -> HTTPFlow { send(text, opcode: 1) }
 
@@ -70,7 +70,7 @@ public final class WebSocket {
         return connection.stream.isCongested ? .congested : .ready
     }
 
-    /// Closes with a code and a reason of at most 123 bytes; what was sent before still arrives.
+    /// Closes with a code and a reason of at most 123 bytes. Messages sent before still arrive.
     public func close(code: UInt16 = 1000, reason: String = "") {
         guard isOpen else { return }
         state = .closing(since: connection.stream.loop.nowMilliseconds)
@@ -79,12 +79,12 @@ public final class WebSocket {
 
     private static func closePayload(_ code: UInt16, _ reason: String) -> [UInt8] {
         var text = Array(reason.utf8.prefix(123))
-        // A letter that is cut in two goes as a whole.
+        // Do not cut a UTF-8 sequence: remove it as a whole.
         while let last = text.last, text.count == 123, last & 0xC0 == 0x80 || last >= 0xC0 { text.removeLast() }
         return [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)] + text
     }
 
-    /// A server's frames are not masked, and these are never fragmented.
+    /// Frames of a server are unmasked; this one never fragments.
     private func write(_ payload: Span<UInt8>, opcode: UInt8) {
         let stream = connection.stream
         stream.outbox.append(0x80 | opcode)
@@ -101,7 +101,7 @@ public final class WebSocket {
         stream.queueFlush()
     }
 
-    // MARK: What the connection says
+    // MARK: Connection events
 
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) {
         lastHeard = connection.stream.loop.nowMilliseconds
@@ -114,7 +114,7 @@ public final class WebSocket {
         }
     }
 
-    /// - Returns: whether to go on.
+    /// - Returns: whether to continue.
     private func handle(_ event: WebSocketReader.Event, _ payload: Span<UInt8>) -> Bool {
         switch event {
         case .text: if isOpen { handler?.webSocket(self, didReceiveText: payload) }
@@ -129,22 +129,22 @@ public final class WebSocket {
         return true
     }
 
-    /// Bytes of a message that has not come to its end.
+    /// Bytes of the incomplete message.
     var unfinishedBytes: Int { reader.unfinishedBytes }
 
-    /// There is no memory for the message that is on its way.
+    /// No memory is left for the incomplete message.
     func giveUp() {
         if isOpen { write(Self.closePayload(1013, "too much is being sent at this moment; try again").span, opcode: 8) }
         finish(1013)
     }
 
     func didDrain() {
-        // It reads: what it has said meanwhile was not listened to.
+        // The peer reads; its input was paused meanwhile, so the time of silence starts anew.
         lastHeard = connection.stream.loop.nowMilliseconds
         if isOpen { handler?.webSocketDidDrain(self) }
     }
 
-    /// Both sides have closed, or one cannot any more: lets go of the connection.
+    /// The closing handshake is complete or impossible: ends the connection.
     private func finish(_ code: UInt16) {
         tellClosed(code)
         connection.beginClosing()
@@ -160,7 +160,7 @@ public final class WebSocket {
         handler?.webSocket(self, didCloseWith: code)
     }
 
-    /// Called from time to time by the server.
+    /// Checks deadlines. Called from time to time by the server.
     func check(_ now: UInt64) {
         switch state {
         case .closing(let since): if now - min(now, since) >= limits.closeMilliseconds { finish(1006) }

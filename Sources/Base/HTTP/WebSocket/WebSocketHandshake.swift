@@ -1,9 +1,9 @@
 import HearthBytes
 import EventLoop
 
-/// The opening of a WebSocket (RFC 6455 section 4.2).
+/// The opening handshake of a WebSocket (RFC 6455 section 4.2).
 enum WebSocketHandshake {
-    /// What is answered to a request that is no opening; nil for one that is.
+    /// The status that refuses an invalid handshake; nil if it is valid.
     static func refusal(_ exchange: HTTPExchange) -> HTTPStatus? {
         guard exchange.method == .get, exchange.minorVersion >= 1, !exchange.hasBody else { return .badRequest }
         guard lists(exchange, "upgrade", "websocket"), lists(exchange, "connection", "upgrade") else { return HTTPStatus(rawValue: 426) }
@@ -12,7 +12,7 @@ enum WebSocketHandshake {
         return nil
     }
 
-    /// Whether one of the fields called `name` has `value` among what it lists, in any case.
+    /// Whether a field called `name` lists `value`, ignoring case.
     static func lists(_ exchange: HTTPExchange, _ name: StaticString, _ value: StaticString) -> Bool {
         for index in 0..<exchange.headerCount where exchange.headerName(at: index).equalsIgnoringCase(lowercase: name) {
             let field = exchange.headerValue(at: index)
@@ -37,7 +37,7 @@ enum WebSocketHandshake {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Sixteen bytes in base64.
+    /// Whether the key is sixteen bytes in base64.
     private static func isKey(_ key: Span<UInt8>) -> Bool {
         guard key.count == 24, key[22] == UInt8(ascii: "="), key[23] == UInt8(ascii: "=") else { return false }
         for index in 0..<22 {
@@ -51,20 +51,20 @@ enum WebSocketHandshake {
 }
 
 extension HTTPExchange {
-    /// Whether a request asks for a WebSocket, rightly or not.
+    /// Whether a request asks for a WebSocket, validly or not.
     public var asksForWebSocket: Bool { method == .get && WebSocketHandshake.lists(self, "upgrade", "websocket") }
 
-    /// Whether the client offers to speak `subprotocol`, which is in lower case.
+    /// Whether the client offers `subprotocol`, given in lower case.
     public func offers(webSocketProtocol subprotocol: StaticString) -> Bool {
         WebSocketHandshake.lists(self, "sec-websocket-protocol", subprotocol)
     }
 
-    /// Turns the request's connection into a WebSocket, or refuses.
+    /// Upgrades the request's connection to a WebSocket, or refuses.
     ///
     /// - Parameters:
-    ///   - subprotocol: what both sides will speak; nil where nothing was agreed.
-    ///   - handler: hears what arrives, and is kept alive by the socket until that has closed.
-    /// - Returns: nil where the request was refused, which is answered then.
+    ///   - subprotocol: the agreed subprotocol; nil for none.
+    ///   - handler: receives the events; the socket retains it until it has closed.
+    /// - Returns: nil if the request was refused; it has been answered then.
     public func openWebSocket(
         subprotocol: StaticString? = nil, limits: WebSocketLimits = WebSocketLimits(), handler: any WebSocketHandler
     ) -> WebSocket? {
@@ -91,4 +91,40 @@ extension HTTPExchange {
         connection.upgrade(to: socket)
         return socket
     }
+}
+
+/// SHA-1 (RFC 3174), which the handshake requires. It is not used for security.
+enum SHA1 {
+    static func hash(_ message: [UInt8]) -> [UInt8] {
+        var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
+        var padded = message + [0x80]
+        while padded.count % 64 != 56 { padded.append(0) }
+        let bitCount = UInt64(message.count) * 8
+        for shift in stride(from: UInt64(56), through: 0, by: -8) { padded.append(UInt8(truncatingIfNeeded: bitCount >> shift)) }
+        for start in stride(from: 0, to: padded.count, by: 64) { take(padded[start..<start + 64], &state) }
+        return state.flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
+    }
+
+    private static func take(_ block: ArraySlice<UInt8>, _ state: inout [UInt32]) {
+        var words: [UInt32] = []
+        words.reserveCapacity(80)
+        for index in stride(from: block.startIndex, to: block.endIndex, by: 4) {
+            words.append(block[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) })
+        }
+        for index in 16..<80 { words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1)) }
+        var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
+        for (index, word) in words.enumerated() {
+            let (mixed, constant): (UInt32, UInt32) =
+                switch index {
+                case 0..<20: (b & c | ~b & d, 0x5A82_7999)
+                case 20..<40: (b ^ c ^ d, 0x6ED9_EBA1)
+                case 40..<60: (b & c | b & d | c & d, 0x8F1B_BCDC)
+                default: (b ^ c ^ d, 0xCA62_C1D6)
+                }
+            (a, b, c, d, e) = (rotated(a, 5) &+ mixed &+ e &+ constant &+ word, a, rotated(b, 30), c, d)
+        }
+        for (index, value) in [a, b, c, d, e].enumerated() { state[index] = state[index] &+ value }
+    }
+
+    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
 }

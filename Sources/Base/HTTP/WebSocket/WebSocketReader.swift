@@ -1,21 +1,21 @@
 import HearthBytes
 
-/// What a WebSocket puts up with.
+/// The limits of a WebSocket.
 public struct WebSocketLimits: Sendable {
-    /// The longest message, all of its fragments together.
+    /// The longest message, over all of its fragments.
     public var messageBytesMax = 1024 * 1024
     /// The most fragments of a message.
     public var fragmentsMax = 1024
-    /// After so long without a byte from the peer it is pinged; after twice that it has gone.
+    /// The silence after which the peer is pinged; after twice as long the connection is closed.
     public var pingMilliseconds: UInt64 = 30_000
-    /// How long the peer may take to answer a close.
+    /// The time that the peer has to answer a close frame.
     public var closeMilliseconds: UInt64 = 5_000
 
     /// The defaults.
     public init() {}
 }
 
-/// A rule of RFC 6455 that a peer broke, as the code that the connection is closed with.
+/// A violation of RFC 6455 by the peer, with the close code.
 struct WebSocketFault: Error, Equatable {
     let code: UInt16
     let reason: StaticString
@@ -27,11 +27,11 @@ struct WebSocketFault: Error, Equatable {
     static let tooLong = WebSocketFault(code: 1009, reason: "the message is too long")
 }
 
-/// Takes the frames of a client apart (RFC 6455 section 5): unmasks, puts fragments together, checks every rule.
+/// Parses the frames of a client (RFC 6455 section 5): unmasks, joins fragments, enforces the rules.
 ///
-/// Bytes come as they arrive; what is kept is a frame's head, a control frame, and the message that is not complete yet.
+/// Data arrives in arbitrary pieces. The reader keeps a frame's head, a control frame, and the incomplete message.
 struct WebSocketReader: ~Copyable {
-    /// What has arrived. The bytes are gone after the call.
+    /// A received message or control frame. Its bytes are valid only during the call.
     enum Event {
         case text
         case binary
@@ -59,7 +59,7 @@ struct WebSocketReader: ~Copyable {
 
     private let limits: WebSocketLimits
     private var state = State.head
-    /// A frame's head, of which 14 bytes are the longest.
+    /// The head of a frame, at most 14 bytes.
     private var head: [UInt8] = []
     private var opcode = Opcode.continuation
     private var isFinal = false
@@ -68,15 +68,15 @@ struct WebSocketReader: ~Copyable {
     private var maskIndex = 0
     private var control: [UInt8] = []
     private var message = ByteBuffer()
-    /// The kind of the message that has begun; nil between messages.
+    /// The type of the incomplete message; nil between messages.
     private var messageKind: Opcode?
     private var fragmentCount = 0
 
     init(limits: WebSocketLimits) { self.limits = limits }
 
-    /// Reads what has arrived, and tells of each message and control frame that is complete with it.
+    /// Reads data, and reports each message and control frame that it completes.
     ///
-    /// - Parameter handle: returns whether to go on; what follows a close is not looked at.
+    /// - Parameter handle: returns whether to continue; data after a close is ignored.
     mutating func read(
         _ bytes: UnsafeBufferPointer<UInt8>, _ handle: (Event, Span<UInt8>) -> Bool
     ) throws(WebSocketFault) {
@@ -86,7 +86,7 @@ struct WebSocketReader: ~Copyable {
             case .head:
                 head.append(bytes[position])
                 position += 1
-                // Told before the rest of a head is awaited that such a client does not send.
+                // Refuse at once: such a client does not send the rest of the head.
                 guard head.count != 2 || head[1] & 0x80 != 0 else { throw .violation("a client's frame is not masked") }
                 if head.count >= 2, head.count == headLength { try beginFrame() }
             case .payload:
@@ -101,7 +101,7 @@ struct WebSocketReader: ~Copyable {
         }
     }
 
-    /// Bytes of a message that has not come to its end.
+    /// Bytes of the incomplete message.
     var unfinishedBytes: Int { message.count }
 
     private var headLength: Int {
@@ -166,7 +166,7 @@ struct WebSocketReader: ~Copyable {
         }
     }
 
-    /// - Returns: whether to go on.
+    /// - Returns: whether to continue.
     private mutating func endFrame(_ handle: (Event, Span<UInt8>) -> Bool) throws(WebSocketFault) -> Bool {
         switch opcode {
         case .ping: return handle(.ping, control.span)
@@ -187,11 +187,11 @@ struct WebSocketReader: ~Copyable {
 
     private func closeCode() throws(WebSocketFault) -> UInt16 {
         guard !control.isEmpty else { return 1005 }
-        guard control.count >= 2 else { throw .violation("a close has half a code") }
+        guard control.count >= 2 else { throw .violation("a close frame has half a code") }
         let code = UInt16(control[0]) << 8 | UInt16(control[1])
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: break
-        default: throw .violation("a close has a code that may not be sent")
+        default: throw .violation("a close frame has a code that may not be sent")
         }
         guard String(validating: control[2...], as: UTF8.self) != nil else { throw .badText }
         return code

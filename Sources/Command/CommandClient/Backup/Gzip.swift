@@ -1,21 +1,21 @@
 import CZlib
 
-/// Compresses or decompresses as gzip does (RFC 1952), piece by piece.
+/// Compresses or decompresses gzip data (RFC 1952) incrementally.
 public final class Gzip {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let compresses: Bool
     private var isOver = false
     private var room = [UInt8](repeating: 0, count: 128 * 1024)
 
-    /// What a compressed file begins with.
+    /// The first bytes of a compressed file.
     public static let mark: [UInt8] = [0x1F, 0x8B]
 
-    /// Nothing has been read yet.
+    /// A compressor or decompressor at the start of the data.
     public init(compresses: Bool) {
         self.compresses = compresses
         stream.initialize(to: z_stream())
         let size = Int32(MemoryLayout<z_stream>.size)
-        // 16 more than the size of the window stands for gzip.
+        // 16 added to the window size selects the gzip format.
         let code = compresses
             ? deflateInit2_(stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
             : inflateInit2_(stream, 15 + 16, ZLIB_VERSION, size)
@@ -27,19 +27,19 @@ public final class Gzip {
         stream.deallocate()
     }
 
-    /// Takes what comes next.
+    /// Processes the next bytes.
     ///
     /// - Parameters:
-    ///   - isLast: whether nothing follows.
-    ///   - take: gets what comes of it.
-    /// - Throws: `ClientFailure` for what is not compressed so, or ends too early.
+    ///   - isLast: whether the data ends here.
+    ///   - take: gets the output.
+    /// - Throws: `ClientFailure` for data that is not gzip or is truncated.
     public func work(_ bytes: [UInt8], isLast: Bool, _ take: ([UInt8]) throws(ClientFailure) -> Void) throws(ClientFailure) {
         var used = 0
         while !isOver {
             var code = Z_OK
             let made = bytes.withUnsafeBufferPointer { input in
                 room.withUnsafeMutableBufferPointer { output in
-                    // zlib takes a mutable pointer and only reads from it.
+                    // zlib takes a mutable pointer but only reads through it.
                     stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress.map { $0 + used })
                     stream.pointee.avail_in = UInt32(bytes.count - used)
                     stream.pointee.next_out = output.baseAddress

@@ -1,9 +1,10 @@
 import HearthBytes
 public import HearthJSON
+import Glibc
 
-/// Calls functions of a host as a client would, and starts event functions by hand.
+/// Calls functions of a host as a client would, and starts event functions manually.
 public final class FunctionCaller {
-    /// Who calls.
+    /// The identity of the caller.
     public struct Caller: Sendable {
         /// An ID token; nil for a guest.
         public var idToken: String?
@@ -14,28 +15,28 @@ public final class FunctionCaller {
         public init() {}
     }
 
-    /// What came of a call of a callable.
+    /// The outcome of a callable.
     public enum CallOutcome: Sendable {
         case result(JSONValue)
         case failed(FunctionFailure)
     }
 
-    /// The host, as its administrator.
+    /// A client with administrator access to the host.
     public let administrator: HostClient
-    /// How long a function may be silent: longer than any may run.
+    /// The longest silence of a function: longer than any may run.
     private static let idleSeconds = 3700
 
-    /// - Parameter administrator: asks what functions there are, and starts event functions.
+    /// - Parameter administrator: lists functions and starts event functions.
     public init(_ administrator: HostClient) { self.administrator = administrator }
 
-    /// `chat.send` is another way to write `chat-send`.
+    /// The name of a function; `chat.send` also means `chat-send`.
     public static func name(_ text: String) -> String { String(text.map { $0 == "." ? "-" : $0 }) }
 
     // MARK: Callables
 
     /// Calls a callable.
     ///
-    /// - Parameter didReceive: gets what the function sends before its result; nil to ask for the result only.
+    /// - Parameter didReceive: gets the chunks before the result; nil to request only the result.
     public func call(
         _ name: String, data: JSONValue, as caller: Caller = Caller(), didReceive: ((JSONValue) throws(ClientFailure) -> Void)? = nil
     ) throws(ClientFailure) -> CallOutcome {
@@ -66,9 +67,9 @@ public final class FunctionCaller {
 
     // MARK: Plain HTTP functions
 
-    /// Asks a plain HTTP function.
+    /// Sends a request to a plain HTTP function.
     ///
-    /// - Parameter path: what follows the function's name: empty, or begins with `/` or `?`.
+    /// - Parameter path: the part after the function's name: empty, or begins with `/` or `?`.
     public func request(
         _ name: String, method: String, path: String, headers: [(name: String, value: String)], body: [UInt8]?, as caller: Caller = Caller(),
         _ take: (HostAnswerHead, Span<UInt8>) throws(ClientFailure) -> Void
@@ -79,7 +80,7 @@ public final class FunctionCaller {
 
     // MARK: Event functions
 
-    /// Runs an event function once with an event that nobody wrote.
+    /// Runs an event function once with a synthetic event.
     public func invoke(_ name: String, event: SyntheticEvent) throws(ClientFailure) -> CallOutcome {
         let target = "/_/api/functions/\(PercentCoding.encoded(name)):invoke"
         let headers = [(name: "Content-Type", value: "application/json")]
@@ -89,9 +90,9 @@ public final class FunctionCaller {
         return .failed(FunctionFailure(code: "FAILED", message: error.string ?? error.description, details: nil, status: 500))
     }
 
-    // MARK: What there is
+    // MARK: Lists
 
-    /// The functions of the host, for whoever may ask; nil where the host does not tell.
+    /// The functions of the host; nil if the host does not tell them to this caller.
     public func functions() throws(ClientFailure) -> [HostFunction]? {
         do throws(ClientFailure) {
             return try FunctionsClient(administrator).functions().functions
@@ -101,11 +102,11 @@ public final class FunctionCaller {
         }
     }
 
-    /// An ID token that a host in development mode takes for a signed-in user.
+    /// An ID token that a host in development mode accepts for a signed-in user.
     public func unsignedToken(uid: String, claims: JSONObject = [:]) throws(ClientFailure) -> String {
         let answer = try administrator.ask(HostRequest("GET", "/_/api"))
         guard let host = try? JSONValue(parsing: answer.body), let project = host["project"]?.string else {
-            throw ClientFailure(.notHTTP, "what answers at \(administrator.url) is not a host of Hearth; check --url")
+            throw ClientFailure(.notHTTP, "the server at \(administrator.url) is not a Hearth host; check --url")
         }
         guard host["mode"]?.string == "development" else {
             throw ClientFailure(
@@ -114,7 +115,7 @@ public final class FunctionCaller {
         return UnsignedToken.make(uid: uid, project: project, claims: claims)
     }
 
-    // MARK: Parts
+    // MARK: Helpers
 
     private func client(_ caller: Caller) -> HostClient { administrator.another(token: caller.idToken, idleSeconds: Self.idleSeconds) }
 
@@ -126,7 +127,7 @@ public final class FunctionCaller {
         return HostRequest(method, target, headers: headers, body: body)
     }
 
-    /// What an answer means that does not come from the function.
+    /// The failure for an error answer that does not come from the function.
     public func refusal(_ answer: HostAnswer, _ name: String) -> ClientFailure {
         let text = String(decoding: answer.body.prefix(300), as: UTF8.self)
         switch answer.status {
@@ -136,7 +137,7 @@ public final class FunctionCaller {
             return ClientFailure(
                 .refused(status: 404), "there is no function \(name) to be called at \(administrator.url)\(hint); hearth functions:list shows all")
         case 403 where text.hasPrefix("this function is not open"):
-            return ClientFailure(.refused(status: 403), "\(name) is not open to you: its ingressSettings or invoker say who may call it")
+            return ClientFailure(.refused(status: 403), "you may not call \(name): see its ingressSettings and invoker")
         case 503: return ClientFailure(.refused(status: 503), "the host at \(administrator.url) is starting or stopping; try again in a moment")
         default:
             return ClientFailure(
@@ -145,37 +146,81 @@ public final class FunctionCaller {
     }
 }
 
-/// An error that a function answered with.
+/// An error answer of a function.
 public struct FunctionFailure: Sendable {
-    /// As the protocol writes it: `INVALID_ARGUMENT`.
+    /// The code, as in the protocol: `INVALID_ARGUMENT`.
     public let code: String
-    /// The function's words for the caller.
+    /// The function's message for the caller.
     public let message: String
-    /// What the function adds for the caller's code; nil where it adds nothing.
+    /// Details for the caller's code; nil if there are none.
     public let details: JSONValue?
-    /// Of the HTTP answer.
+    /// The HTTP status.
     public let status: Int
 }
 
-/// An event for a function, as somebody imagines it.
+/// An event made by the user.
 public struct SyntheticEvent: Sendable {
-    /// What was at the place before the write; null for nothing.
+    /// The value before the write; null for none.
     public var before = JSONValue.null
-    /// What is there after the write; null for nothing.
+    /// The value after the write; null for none.
     public var after = JSONValue.null
-    /// What the names in the function's path stand for.
+    /// The values of the wildcards in the function's path.
     public var params: JSONObject = [:]
     /// `admin`, `app_user` or `unauthenticated`.
     public var authType = "admin"
-    /// Of an `app_user`.
+    /// The uid of an `app_user`.
     public var authID: String?
 
-    /// Nothing becomes nothing.
+    /// An event from nothing to nothing.
     public init() {}
 
     var json: JSONValue {
         var object: JSONObject = ["before": before, "after": after, "params": .object(params), "authType": .string(authType)]
         if let authID { object["authId"] = .string(authID) }
         return .object(object)
+    }
+}
+
+/// Unsigned ID tokens, as in the Firebase emulators.
+enum UnsignedToken {
+    /// A token that is valid for one hour.
+    static func make(uid: String, project: String, claims: JSONObject) -> String {
+        let now = Int64(time(nil))
+        var all: JSONObject = [
+            "sub": .string(uid), "user_id": .string(uid), "aud": .string(project), "iss": .string("https://securetoken.google.com/\(project)"),
+            "iat": .int(now), "auth_time": .int(now), "exp": .int(now + 3600), "firebase": ["sign_in_provider": "custom", "identities": [:]],
+        ]
+        for (name, value) in claims { all[name] = value }
+        return "\(encoded(["alg": "none", "typ": "JWT"])).\(encoded(.object(all)))."
+    }
+
+    private static func encoded(_ json: JSONValue) -> String { Base64URL.text(json.serialized()) }
+}
+
+/// Parses a stream of server-sent events (HTML Standard, section 9.2.6).
+struct ServerSentEvents {
+    private var line: [UInt8] = []
+    private var data: [UInt8] = []
+
+    /// The data of the events that this piece completes.
+    mutating func events(in piece: Span<UInt8>) -> [[UInt8]] {
+        var events: [[UInt8]] = []
+        for index in 0..<piece.count {
+            let byte = piece[index]
+            guard byte == UInt8(ascii: "\n") else {
+                if byte != UInt8(ascii: "\r") { line.append(byte) }
+                continue
+            }
+            if line.isEmpty {
+                if !data.isEmpty { events.append(data) }
+                data = []
+            } else if line.starts(with: Array("data:".utf8)) {
+                let value = line.dropFirst(5)
+                if !data.isEmpty { data.append(UInt8(ascii: "\n")) }
+                data += value.first == UInt8(ascii: " ") ? value.dropFirst() : value
+            }
+            line = []
+        }
+        return events
     }
 }

@@ -1,19 +1,19 @@
 public import HearthJSON
 
-/// JSON as people type it: keys without quotes, single quotes, commas before an end, `undefined`. All JSON is such a text, too.
+/// Parses relaxed JSON for manual input: unquoted keys, single quotes, trailing commas, `undefined`. All JSON is valid relaxed JSON.
 public struct RelaxedJSON {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// Deeper values are refused.
+    /// Deeper nesting is refused.
     private static let depthMax = 200
 
-    /// Begins to read a text.
+    /// A parser at the start of a text.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The value of a whole text.
+    /// Parses a whole text.
     ///
-    /// - Throws: `RelaxedJSONError` where it is none, or something follows it.
+    /// - Throws: `RelaxedJSONError` if it is not one value.
     public static func value(of text: String) throws(RelaxedJSONError) -> JSONValue {
         var reader = RelaxedJSON(text)
         let value = try reader.value()
@@ -21,7 +21,7 @@ public struct RelaxedJSON {
         return value
     }
 
-    /// Whether nothing but blanks follows.
+    /// Whether only white space is left.
     public var isAtEnd: Bool {
         mutating get {
             skipBlanks()
@@ -29,7 +29,7 @@ public struct RelaxedJSON {
         }
     }
 
-    /// Passes over this character where it is the next one that is not blank.
+    /// Skips white space and this character, if it is next.
     public mutating func take(_ character: Unicode.Scalar) -> Bool {
         skipBlanks()
         guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
@@ -37,17 +37,17 @@ public struct RelaxedJSON {
         return true
     }
 
-    /// The same where it follows without a blank, and a word behind it.
+    /// Skips this character if it follows without white space and a word follows it.
     mutating func takeNow(_ character: Unicode.Scalar) -> Bool {
         guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: character), Self.isWord(bytes[position + 1]) else { return false }
         position += 1
         return true
     }
 
-    /// The next value.
+    /// Parses the next value.
     public mutating func value() throws(RelaxedJSONError) -> JSONValue { try value(depth: 0) }
 
-    /// The next word: letters, digits, `_` and `$`. nil where there is none.
+    /// Parses the next word: letters, digits, `_` and `$`. Nil if there is none.
     public mutating func word() -> String? {
         skipBlanks()
         let start = position
@@ -55,7 +55,7 @@ public struct RelaxedJSON {
         return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
     }
 
-    /// A complaint about the place that has been reached.
+    /// An error at the current position.
     public func error(_ message: String) -> RelaxedJSONError { RelaxedJSONError(message: message, offset: position) }
 
     // MARK: Values
@@ -128,7 +128,7 @@ public struct RelaxedJSON {
         var text = ""
         while position < bytes.count, Self.isNumber(bytes[position]) {
             let character = Character(Unicode.Scalar(bytes[position]))
-            // JSON wants a digit on both sides of a point, and no plus sign.
+            // JSON requires a digit on both sides of the point, and no plus sign.
             if character == ".", text.last?.isNumber != true { text += "0" }
             if text.last == ".", !character.isNumber { text += "0" }
             if !(text.isEmpty && character == "+") { text.append(character) }
@@ -137,12 +137,12 @@ public struct RelaxedJSON {
         if text.last == "." { text += "0" }
         guard let value = try? JSONValue(parsing: text), value.kind == .number else {
             position = start
-            throw error("this is no number")
+            throw error("this is not a number")
         }
         return value
     }
 
-    /// Rewrites it as JSON has it, so that there is one reader of escapes.
+    /// Rewrites the string as JSON, so that only the JSON parser interprets escapes.
     private mutating func string() throws(RelaxedJSONError) -> String {
         let (start, quote) = (position, bytes[position])
         position += 1
@@ -190,10 +190,10 @@ public struct RelaxedJSON {
     }
 }
 
-/// Why a text is no value.
+/// The reason why a text is not a value.
 public struct RelaxedJSONError: Error, Sendable, Equatable {
-    /// What is wrong, without a full stop.
+    /// The error, without a full stop.
     public let message: String
-    /// Where, in bytes of the text.
+    /// The position, in bytes.
     public let offset: Int
 }

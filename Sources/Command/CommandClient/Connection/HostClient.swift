@@ -1,13 +1,13 @@
 import HearthBytes
 import HearthJSON
 
-/// Asks a host, one thing after the other. Keeps its connection from one request to the next.
+/// Sends requests to a host, one after the other, over a persistent connection.
 public final class HostClient {
-    /// Where the host is.
+    /// The host's URL.
     public let url: HostURL
-    /// What proves that this is an administrator; nil for nobody in particular.
+    /// The administrator's access token; nil for none.
     public private(set) var token: String?
-    /// Tried in the place of `token` where the host does not take that one; nil once the host has said which it takes.
+    /// An alternative for `token` if the host refuses that; nil once the host has accepted one.
     private var otherToken: String?
     private let idleSeconds: Int
     private let authorityFile: String?
@@ -16,9 +16,9 @@ public final class HostClient {
     /// A client that connects with its first request.
     ///
     /// - Parameters:
-    ///   - otherToken: tried once where the host answers 401 to `token`, before the first request.
-    ///   - authorityFile: a PEM file of certificates that are trusted beside those that the machine trusts.
-    ///   - idleSeconds: how long the host may be silent while its answer is awaited.
+    ///   - otherToken: tried once if the host answers 401 to `token`, before the first request.
+    ///   - authorityFile: a PEM file of certificates to trust besides those of the machine.
+    ///   - idleSeconds: the longest silence while an answer is awaited.
     public init(_ url: HostURL, token: String?, otherToken: String? = nil, authorityFile: String? = nil, idleSeconds: Int = 120) {
         self.url = url
         self.token = token
@@ -27,34 +27,34 @@ public final class HostClient {
         self.idleSeconds = idleSeconds
     }
 
-    /// Another client of the same host, with a connection of its own.
+    /// Another client of the same host, with its own connection.
     public func another() -> HostClient {
         HostClient(url, token: token, otherToken: otherToken, authorityFile: authorityFile, idleSeconds: idleSeconds)
     }
 
-    /// Another client of the same host, for somebody else.
+    /// Another client of the same host, with another identity.
     func another(token: String?, idleSeconds: Int) -> HostClient {
         HostClient(url, token: token, authorityFile: authorityFile, idleSeconds: idleSeconds)
     }
 
-    /// Asks, and returns the whole answer, whatever its status.
+    /// Sends a request and returns the whole answer, whatever its status.
     public func send(_ request: HostRequest) throws(ClientFailure) -> HostAnswer {
         let (connection, head) = try begin(request)
         return HostAnswer(head: head, body: try Self.body(connection))
     }
 
-    /// Asks, and returns the whole answer.
+    /// Sends a request and returns the whole answer.
     ///
-    /// - Throws: `ClientFailure` of kind `refused` where its status is 400 or above.
+    /// - Throws: `ClientFailure` of kind `refused` if the status is 400 or above.
     public func ask(_ request: HostRequest) throws(ClientFailure) -> HostAnswer {
         let answer = try send(request)
         guard answer.status < 400 else { throw refusal(answer) }
         return answer
     }
 
-    /// Asks, and hands the answer's body on piece by piece.
+    /// Sends a request and passes the answer's body on in pieces.
     ///
-    /// - Throws: `ClientFailure` of kind `refused` where its status is 400 or above, and whatever `take` throws.
+    /// - Throws: `ClientFailure` of kind `refused` if the status is 400 or above, and errors of `take`.
     @discardableResult
     public func download(
         _ request: HostRequest, _ take: (Span<UInt8>) throws(ClientFailure) -> Void
@@ -65,7 +65,7 @@ public final class HostClient {
         return head
     }
 
-    /// Asks, and hands the answer's body on piece by piece, whatever its status.
+    /// Sends a request and passes the answer's body on in pieces, whatever its status.
     public func stream(
         _ request: HostRequest, _ take: (HostAnswerHead, Span<UInt8>) throws(ClientFailure) -> Void
     ) throws(ClientFailure) -> HostAnswerHead {
@@ -74,14 +74,14 @@ public final class HostClient {
         return head
     }
 
-    /// Sends a request whose answer ``finish()`` waits for.
+    /// Sends a request; ``finish()`` waits for its answer.
     public func start(_ request: HostRequest) throws(ClientFailure) {
         try connected().send(request)
     }
 
-    /// Waits for the answer to what ``start(_:)`` sent.
+    /// Waits for the answer to the request of ``start(_:)``.
     public func finish() throws(ClientFailure) -> HostAnswer {
-        guard let connection else { throw ClientFailure(.interrupted, "the connection to \(url) broke off; try again") }
+        guard let connection else { throw ClientFailure(.interrupted, "the connection to \(url) broke; try again") }
         return HostAnswer(head: try connection.receiveHead(), body: try Self.body(connection))
     }
 
@@ -107,7 +107,7 @@ public final class HostClient {
         return try connected()
     }
 
-    /// Asks the host whether it takes `token`: a body that streams cannot be sent a second time with the other one.
+    /// Asks the host whether it accepts `token`, because a streamed body cannot be sent again with the other token.
     private func chooseToken(_ connection: HostConnection) throws(ClientFailure) {
         try connection.send(HostRequest("GET", "/_/api"))
         let head = try connection.receiveHead()
@@ -127,8 +127,8 @@ public final class HostClient {
 
     // MARK: Refusals
 
-    /// What the host said when it refused: the database says `{"error":"..."}`, everything else `{"error":{"message":"..."}}`. A request
-    /// that is none for the host, such as one without TLS, is answered with a line of plain text.
+    /// The failure for an error answer: the database answers `{"error":"..."}`, all other interfaces `{"error":{"message":"..."}}`. An
+    /// invalid request, such as one without TLS, is answered with a line of plain text.
     public func refusal(_ answer: HostAnswer) -> ClientFailure {
         let error = (try? JSONValue(parsing: answer.body))?["error"]
         let text = error?.string ?? error?["message"]?.string
@@ -144,7 +144,7 @@ public final class HostClient {
                 .refused(status: answer.status),
                 "the host at \(url) refuses\(reason); \(advice) from admin-token in its data directory with --token or HEARTH_TOKEN")
         case 404 where said == nil:
-            return ClientFailure(.refused(status: 404), "the host at \(url) does not know this address; is it the version of this program?")
+            return ClientFailure(.refused(status: 404), "the host at \(url) does not know this URL; does its version match this program?")
         case 503 where said == nil:
             return ClientFailure(.refused(status: 503), "the host at \(url) is starting or stopping; try again in a moment")
         default:
@@ -155,13 +155,13 @@ public final class HostClient {
         }
     }
 
-    /// A short answer in plain text; nil for any other.
+    /// A short plain-text answer; nil for others.
     private static func plainText(_ answer: HostAnswer) -> String? {
         guard answer.head.header("content-type")?.lowercased().hasPrefix("text/plain") == true, (1...300).contains(answer.body.count),
             answer.body.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
         else { return nil }
         let line = oneLine(String(decoding: answer.body, as: UTF8.self))
-        // The host's own begin with the status, as in `400 Bad Request: this port speaks TLS only`.
+        // The host's own begin with the status, such as `400 Bad Request: this port speaks TLS only`.
         let words = line.hasPrefix("\(answer.status) ") ? line.firstRange(of: ": ").map { String(line[$0.upperBound...]) } ?? line : line
         return words.isEmpty ? nil : words
     }

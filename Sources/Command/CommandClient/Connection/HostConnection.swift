@@ -1,17 +1,17 @@
 import HearthBytes
 import Glibc
 
-/// HTTP/1.1 on one connection: a request, then its answer, then the next.
+/// HTTP/1.1 on one connection: one request and its answer at a time.
 final class HostConnection {
     private let wire: Wire
     private let url: HostURL
     private let token: String?
     private var inbox = ByteBuffer()
-    /// What is left of the answer that is awaited or being read.
+    /// The unread part of the current answer.
     private var remainder = AnswerBody.complete
-    /// Whether another request may follow once the answer has been read.
+    /// Whether another request may follow after the answer.
     private var isReusable = true
-    /// Whether the answer is one to `HEAD`, which has no body whatever its fields say.
+    /// Whether the answer is one to `HEAD`, without a body whatever its fields say.
     private var isHeadOnly = false
 
     private static let headBytesMax = 64 * 1024
@@ -22,13 +22,13 @@ final class HostConnection {
         wire = try Wire(url, authorityFile: authorityFile, idleSeconds: idleSeconds)
     }
 
-    /// Whether no other request can be sent: the host has closed it or will, an answer was not read to its end, or there is
-    /// something that nobody asked for.
+    /// Whether the connection cannot be reused: the host has closed it or will, an answer was not read to its end, or unexpected data has
+    /// arrived.
     var isStale: Bool { !isReusable || !remainder.isComplete || !inbox.isEmpty || wire.hasInput }
 
     // MARK: The request
 
-    /// Sends a request with its body. When the host answers before it has all, the rest is not sent.
+    /// Sends a request with its body. If the host answers early, the rest is not sent.
     func send(_ request: HostRequest) throws(ClientFailure) {
         remainder = .untilClose
         isHeadOnly = request.method == "HEAD"
@@ -64,7 +64,7 @@ final class HostConnection {
             try bytes.withUnsafeBytes { (bytes) throws(ClientFailure) in try wire.write(bytes) }
         } catch {
             isReusable = false
-            // A refusal that came before the whole request was there is worth more than the broken connection.
+            // An early refusal is more informative than the broken connection.
             guard wire.hasInput else { throw error }
         }
     }
@@ -79,7 +79,7 @@ final class HostConnection {
             sent += piece.count
             if let length, sent > length || piece.isEmpty && sent < length {
                 isReusable = false
-                throw ClientFailure(.invalidInput, "the file changed while it was read; try again when nobody writes to it")
+                throw ClientFailure(.invalidInput, "the file changed while it was read; try again when no program writes to it")
             }
             if piece.isEmpty { break }
             if wire.hasInput {
@@ -109,7 +109,7 @@ final class HostConnection {
     func receiveHead() throws(ClientFailure) -> HostAnswerHead {
         while true {
             let head = try parseHead()
-            // Nothing that is asked here has more to say by an interim answer.
+            // Skip interim answers.
             if head.status < 200 { continue }
             remainder = try AnswerBody(head, isHeadOnly: isHeadOnly, url: url)
             if !head.isPersistent { isReusable = false }
@@ -130,14 +130,14 @@ final class HostConnection {
                     .interrupted,
                     inbox.isEmpty
                         ? "the host at \(url) closed the connection without an answer; see its log, and try again"
-                        : "the answer of \(url) broke off; see the host's log, and try again")
+                        : "the answer of \(url) was cut off; see the host's log, and try again")
             }
         }
     }
 
-    /// Hands on what has come of the body, and waits for something where nothing has.
+    /// Passes on the received part of the body, or waits for some.
     ///
-    /// - Returns: false once all of it was handed on.
+    /// - Returns: false at the end of the body.
     func receiveBody(_ take: (Span<UInt8>) throws(ClientFailure) -> Void) throws(ClientFailure) -> Bool {
         while true {
             switch remainder.step(inbox.bytes) {
@@ -153,7 +153,7 @@ final class HostConnection {
             case .more:
                 if try fill() { continue }
                 if case .untilClose = remainder { return false }
-                throw ClientFailure(.interrupted, "the answer of \(url) broke off; see the host's log, and try again")
+                throw ClientFailure(.interrupted, "the answer of \(url) was cut off; see the host's log, and try again")
             }
         }
     }

@@ -1,24 +1,25 @@
 public import HearthBytes
+public import HearthJSON
 
-/// What is asked of a host.
+/// A request to a host.
 public struct HostRequest {
-    /// What follows the head.
+    /// The body of a request.
     public enum Body {
         case none
         case bytes([UInt8])
-        /// Read piece by piece: `next` appends something, or nothing once all of it was read.
+        /// Read in pieces: `next` appends bytes, or nothing at the end.
         ///
-        /// With a `length`, exactly as many bytes come.
+        /// With a `length`, exactly that many bytes follow.
         case stream(length: Int?, next: (inout ByteBuffer) throws(ClientFailure) -> Void)
     }
 
     /// `GET`, `PUT`, ...
     public var method: String
-    /// Begins with `/`; is percent-encoded.
+    /// Begins with `/`; percent-encoded.
     public var target: String
-    /// Beside `Host`, `Authorization`, `Content-Length` and `Transfer-Encoding`, which the client adds.
+    /// Fields besides `Host`, `Authorization`, `Content-Length` and `Transfer-Encoding`, which the client adds.
     public var headers: [(name: String, value: String)]
-    /// What follows the head.
+    /// The body.
     public var body: Body
 
     /// A request; without a body unless one is given.
@@ -29,10 +30,10 @@ public struct HostRequest {
         self.body = body
     }
 
-    /// Whether doing it twice is the same as doing it once (RFC 9110 section 9.2.2).
+    /// Whether repeating the request has the same effect (RFC 9110 section 9.2.2).
     var isIdempotent: Bool { method == "GET" || method == "PUT" || method == "DELETE" || method == "HEAD" }
 
-    /// Whether it can be sent a second time.
+    /// Whether its body can be sent a second time.
     var isRepeatable: Bool { if case .stream = body { false } else { true } }
 }
 
@@ -42,7 +43,7 @@ public struct HostAnswerHead: Sendable {
     public let status: Int
     /// Names in lower case.
     public let headers: [(name: String, value: String)]
-    /// Whether the host keeps the connection for another request.
+    /// Whether the host keeps the connection open.
     let isPersistent: Bool
 
     /// The value of the first header of this name.
@@ -53,10 +54,10 @@ public struct HostAnswerHead: Sendable {
 public struct HostAnswer: Sendable {
     /// Status and headers.
     public let head: HostAnswerHead
-    /// Without any transfer coding.
+    /// The body without transfer coding.
     public let body: [UInt8]
 
-    /// An answer that was read.
+    /// An answer.
     public init(head: HostAnswerHead, body: [UInt8]) {
         self.head = head
         self.body = body
@@ -64,4 +65,50 @@ public struct HostAnswer: Sendable {
 
     /// From 200 to 599.
     public var status: Int { head.status }
+}
+
+/// The reason why a command failed.
+public struct ClientFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kinds of failures that callers distinguish.
+    public enum Kind: Sendable, Equatable {
+        /// The input is invalid: an address, a path, a file.
+        case invalidInput
+        /// No host listens there, or the name is unknown.
+        case unreachable
+        /// The host's certificate is not trusted, or the handshake failed.
+        case tls
+        /// The connection broke or timed out: the request may or may not have been carried out.
+        case interrupted
+        /// The answer is not HTTP.
+        case notHTTP
+        /// The host answered with this status, 400 or above.
+        case refused(status: Int)
+    }
+
+    /// The kind of the failure.
+    public let kind: Kind
+    /// One sentence with the remedy.
+    public let message: String
+
+    /// Details for programs, such as those of a host's refusal: an object.
+    public let details: JSONValue?
+
+    /// A failure of this kind, with a sentence for a person.
+    public init(_ kind: Kind, _ message: String, details: JSONValue? = nil) {
+        self.kind = kind
+        self.message = message
+        self.details = details
+    }
+
+    /// The same as `message`.
+    public var description: String { message }
+
+    /// Whether the same request may succeed a moment later.
+    public var isPassing: Bool {
+        switch kind {
+        case .unreachable, .interrupted: true
+        case .refused(let status): status == 429 || status == 500 || status == 502 || status == 503 || status == 504
+        case .invalidInput, .tls, .notHTTP: false
+        }
+    }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a host is: scheme, name, port, and what stands before every path behind a proxy.
+/// The URL of a host: scheme, name, port, and a path prefix behind a proxy.
 public struct HostURL: Sendable, Hashable, CustomStringConvertible {
     /// Whether the connection is encrypted.
     public let isTLS: Bool
@@ -8,10 +8,10 @@ public struct HostURL: Sendable, Hashable, CustomStringConvertible {
     public let host: String
     /// From 1 to 65535.
     public let port: Int
-    /// What stands before every path: empty, or begins with `/` and ends without.
+    /// The prefix of every path: empty, or begins with `/` and has no slash at its end.
     public let prefix: String
 
-    /// Reads `http://HOST[:PORT][/PREFIX]` or the same with `https`.
+    /// Parses `http://HOST[:PORT][/PREFIX]` or the same with `https`.
     ///
     /// - Throws: `ClientFailure` of kind `invalidInput`.
     public init(parsing text: String) throws(ClientFailure) {
@@ -52,16 +52,16 @@ public struct HostURL: Sendable, Hashable, CustomStringConvertible {
         port = number
     }
 
-    /// What a Host header says.
+    /// The value of the Host header.
     public var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isTLS ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// The address as a person writes it.
+    /// The text form.
     public var description: String { "\(isTLS ? "https" : "http")://\(authority)\(prefix)" }
 
-    /// Whether it names this machine by its loopback interface.
+    /// Whether it names a loopback address of this machine.
     public var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 
     private static func refusal(_ text: String) -> ClientFailure {

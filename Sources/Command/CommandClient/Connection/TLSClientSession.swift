@@ -1,16 +1,16 @@
 import COpenSSL
 import Glibc
 
-/// TLS on a blocking socket, as a client that trusts what the machine trusts (or `SSL_CERT_FILE` names), and a file more.
+/// TLS on a blocking socket, as a client. Trusts the machine's certificates (or `SSL_CERT_FILE`) and one more file.
 final class TLSClientSession {
     private let context: OpaquePointer
     private let handle: OpaquePointer
 
-    /// Shakes hands.
+    /// Performs the handshake.
     ///
     /// - Throws: `ClientFailure` of kind `tls`.
     init(descriptor: Int32, url: HostURL, authorityFile: String?) throws(ClientFailure) {
-        // Writing to a connection that the host has closed must be an error, and OpenSSL has no other way to ask for it.
+        // Writing to a closed connection must return an error; OpenSSL has no option for that.
         signal(SIGPIPE, SIG_IGN)
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw ClientFailure(.tls, "OpenSSL has no memory for a connection") }
         guard hearth_ssl_ctx_set_version_range(context, TLS1_2_VERSION, TLS1_3_VERSION) == 1,
@@ -73,7 +73,7 @@ final class TLSClientSession {
         return count > 0 ? Int(count) : failure(count)
     }
 
-    /// Whether there is something to read, or the end. The socket must not block.
+    /// Whether data or the end can be read. The socket must be non-blocking.
     var hasInput: Bool {
         ERR_clear_error()
         var byte: UInt8 = 0

@@ -1,20 +1,20 @@
 import COpenSSL
 import Glibc
 
-/// A connected socket, with TLS where the address asks for it. Every call blocks, but not longer than the time limit.
+/// A connected socket, with TLS for `https`. Every call blocks up to the time limit.
 final class Wire {
     private let descriptor: Int32
     private var session: TLSClientSession?
     private let url: HostURL
 
-    /// How long a connection may take to come about.
+    /// The time limit for connecting.
     private static let connectSeconds = 10
 
     /// Connects.
     ///
     /// - Parameters:
-    ///   - authorityFile: certificates that are trusted beside those that the machine trusts.
-    ///   - idleSeconds: how long the host may be silent while something is awaited from it.
+    ///   - authorityFile: certificates to trust besides those of the machine.
+    ///   - idleSeconds: the longest silence of the host while data is awaited.
     /// - Throws: `ClientFailure` of kind `unreachable` or `tls`.
     init(_ url: HostURL, authorityFile: String? = nil, idleSeconds: Int) throws(ClientFailure) {
         self.url = url
@@ -23,7 +23,7 @@ final class Wire {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         Self.limit(descriptor, seconds: idleSeconds)
         guard url.isTLS else { return }
-        // Where this throws, everything is set already, and `deinit` closes the descriptor.
+        // If this throws, all properties are set and `deinit` closes the descriptor.
         session = try TLSClientSession(descriptor: descriptor, url: url, authorityFile: authorityFile)
     }
 
@@ -47,14 +47,14 @@ final class Wire {
             next = candidate.ai_next
             let descriptor = socket(candidate.ai_family, candidate.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), candidate.ai_protocol)
             guard descriptor >= 0 else { continue }
-            // On Linux the limit for sending is that of connecting, too.
+            // On Linux the send timeout also limits connecting.
             limit(descriptor, seconds: connectSeconds)
             if Glibc.connect(descriptor, candidate.ai_addr, candidate.ai_addrlen) == 0 { return descriptor }
             reason = errno == EINPROGRESS ? "no answer in \(connectSeconds) seconds" : String(cString: strerror(errno)).lowercased()
             Glibc.close(descriptor)
         }
         throw ClientFailure(
-            .unreachable, "no host answers at \(url) (\(reason)); start one with `hearth serve`, or say where it is with --url or HEARTH_URL")
+            .unreachable, "no host answers at \(url) (\(reason)); start one with `hearth serve`, or give its URL with --url or HEARTH_URL")
     }
 
     private static func limit(_ descriptor: Int32, seconds: Int) {
@@ -63,19 +63,19 @@ final class Wire {
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// Whether the other side has sent something, or closed.
+    /// Whether the peer has sent data or closed.
     var hasInput: Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let isReadable = poll(&entry, 1, 0) > 0
         guard let session else { return isReadable }
-        // What can be read may be TLS's own, such as tickets for a later session.
+        // The data may belong to TLS itself, such as session tickets.
         let flags = fcntl(descriptor, F_GETFL)
         _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
         defer { _ = fcntl(descriptor, F_SETFL, flags) }
         return session.hasInput
     }
 
-    /// Sends all of it.
+    /// Sends all bytes.
     func write(_ bytes: UnsafeRawBufferPointer) throws(ClientFailure) {
         var rest = bytes
         while rest.count > 0 {
@@ -86,9 +86,9 @@ final class Wire {
         }
     }
 
-    /// Takes what has come, at least one byte.
+    /// Reads at least one byte.
     ///
-    /// - Returns: 0 when the other side has closed.
+    /// - Returns: 0 if the peer has closed.
     func read(into room: UnsafeMutableRawBufferPointer) throws(ClientFailure) -> Int {
         while true {
             let count = session?.read(into: room) ?? recv(descriptor, room.baseAddress, room.count, 0)
@@ -101,6 +101,6 @@ final class Wire {
         if errno == EAGAIN || errno == EWOULDBLOCK {
             return ClientFailure(.interrupted, "the host at \(url) has been silent for too long; see whether it is busy, and try again")
         }
-        return ClientFailure(.interrupted, "the connection to \(url) broke off; see the host's log, and try again")
+        return ClientFailure(.interrupted, "the connection to \(url) broke; see the host's log, and try again")
     }
 }

@@ -1,11 +1,11 @@
-/// A place in a database, as the REST interface addresses it.
+/// A location in a database, for the REST interface.
 public struct DatabaseTarget: Sendable, Hashable, CustomStringConvertible {
-    /// The keys from the root down.
+    /// The keys from the root.
     public let keys: [String]
-    /// The namespace; nil for the host's own.
+    /// The namespace; nil for the host's default.
     public let instance: String?
 
-    /// Takes a path as a person writes it: runs of `/` count as one, those at the ends do not count.
+    /// Parses a path. Repeated slashes count as one; leading and trailing ones are ignored.
     public init(path: String, instance: String? = nil) {
         keys = path.split(separator: "/").map(String.init)
         self.instance = instance
@@ -16,27 +16,27 @@ public struct DatabaseTarget: Sendable, Hashable, CustomStringConvertible {
         self.instance = instance
     }
 
-    /// The place below this one.
+    /// The location below this one.
     public func appending(_ more: [String]) -> DatabaseTarget { DatabaseTarget(keys: keys + more, instance: instance) }
 
     /// The path with its leading `/`.
     public var description: String { "/" + keys.joined(separator: "/") }
 
-    /// Checks that every key is one that a database can have.
+    /// Checks that every key is valid.
     ///
-    /// - Throws: `ClientFailure` that names the character that is in the way. Places that begin with a dot, such as `/.info`, are the host's
-    ///   to judge, and so is a priority.
+    /// - Throws: `ClientFailure` that names the forbidden character. The host checks locations that begin with a dot, such as `/.info`, and
+    ///   priorities.
     public func check() throws(ClientFailure) {
         if keys.first?.hasPrefix(".") == true { return }
         for key in keys.last == ".priority" ? keys.dropLast() : keys[...] {
             guard let wrong = key.unicodeScalars.first(where: { ".#$[]".unicodeScalars.contains($0) || $0.value < 0x20 || $0.value == 0x7F })
             else { continue }
             let name = wrong.value < 0x20 || wrong.value == 0x7F ? "a control character" : "\"\(wrong)\""
-            throw ClientFailure(.invalidInput, "\(self) is no path: a key cannot contain \(name), nor any of . # $ [ ] /")
+            throw ClientFailure(.invalidInput, "\(self) is not a valid path: a key cannot contain \(name), nor any of . # $ [ ] /")
         }
     }
 
-    /// What a request line says.
+    /// The request target.
     ///
     /// - Parameter query: names and values, not encoded yet.
     public func target(_ query: [(name: String, value: String)] = []) -> String {
@@ -47,9 +47,9 @@ public struct DatabaseTarget: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Percent-encoding for parts of an address (RFC 3986 section 2).
+/// Percent-encoding for parts of a URL (RFC 3986 section 2).
 public enum PercentCoding {
-    /// `text` with everything encoded but letters, digits, `-`, `.`, `_` and `~`.
+    /// `text` with every character encoded except letters, digits, `-`, `.`, `_` and `~`.
     public static func encoded(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {

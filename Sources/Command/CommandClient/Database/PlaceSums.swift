@@ -1,23 +1,23 @@
-/// Operations added up by the places that they were about.
+/// Sums of operations, by location.
 public struct PlaceSums: Sendable {
-    /// What the operations of one place come to.
+    /// The sum of the operations at one location.
     public struct Sum: Sendable, Equatable {
-        /// How many there were.
+        /// The number of operations.
         public internal(set) var count = 0
-        /// How many the rules denied.
+        /// The number that the rules denied.
         public internal(set) var denied = 0
-        /// The JSON that was read, written or sent.
+        /// Bytes of JSON read, written or sent.
         public internal(set) var bytes = 0
-        /// How long they took, in milliseconds.
+        /// Total duration in milliseconds.
         var millis = 0.0
-        /// How many are known to have waited.
+        /// The number with a known waiting time.
         var waits = 0
-        /// How long those waited, in milliseconds.
+        /// Their total waiting time in milliseconds.
         var waitMillis = 0.0
 
-        /// The time that one took.
+        /// The average duration.
         public var averageMillis: Double { millis / Double(max(count, 1)) }
-        /// The time that one waited; nil where none is known to have waited.
+        /// The average waiting time; nil if none is known.
         public var averageWaitMillis: Double? { waits == 0 ? nil : waitMillis / Double(waits) }
 
         static func += (left: inout Sum, right: Sum) {
@@ -33,33 +33,33 @@ public struct PlaceSums: Sendable {
     private var sums: [[String]: Sum] = [:]
     private let collapses: Bool
 
-    /// Stands for keys that are too many to be told apart. No key has a `$`.
+    /// Replaces keys that are too many to list. No key contains a `$`.
     static let wildcard = "$wildcard"
-    /// So many children of a place are told apart.
+    /// The most children of a location that are listed.
     static let childrenMax = 25
-    /// So many places are kept before they are looked at for what can be collapsed.
+    /// The number of locations above which children are collapsed.
     private static let placesMax = 10_000
 
-    /// - Parameter collapses: whether the children of a place become one where there are many.
+    /// - Parameter collapses: whether many children of a location are combined.
     init(collapses: Bool) { self.collapses = collapses }
 
-    /// Whether there was nothing.
+    /// Whether there were no operations.
     public var isEmpty: Bool { sums.isEmpty }
 
-    /// Adds operations at the place that these keys lead to.
+    /// Adds operations at a location.
     mutating func add(_ sum: Sum, at path: [String]) {
         sums[path, default: Sum()] += sum
         if collapses, sums.count > Self.placesMax { sums = Self.collapsed(sums) }
     }
 
-    /// Where the most time went comes first.
+    /// Sorted by total duration, longest first.
     public var sorted: [(path: [String], sum: Sum)] {
         (collapses ? Self.collapsed(sums) : sums).sorted { left, right in
             left.value.millis == right.value.millis ? left.key.lexicographicallyPrecedes(right.key) : left.value.millis > right.value.millis
         }.map { (path: $0.key, sum: $0.value) }
     }
 
-    /// The same with one sum for all children of a place that has too many. The root's are always told apart.
+    /// Combines the children of locations that have too many. Those of the root are always listed.
     private static func collapsed(_ sums: [[String]: Sum]) -> [[String]: Sum] {
         var sums = sums
         let depth = sums.keys.lazy.map(\.count).max() ?? 0

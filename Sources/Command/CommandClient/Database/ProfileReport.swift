@@ -1,25 +1,25 @@
 public import HearthJSON
 
-/// What a profile of a database comes to.
+/// The results of a profile of a database.
 public struct ProfileReport: Sendable {
-    /// What reads and the first values of streams come to.
+    /// Reads, and the first values of streams.
     public private(set) var reads: PlaceSums
-    /// What writes come to.
+    /// Writes.
     public private(set) var writes: PlaceSums
-    /// What was sent to streams.
+    /// Data sent to streams.
     public private(set) var broadcasts: PlaceSums
-    /// Queries that lack an index, by what they are ordered by.
+    /// Queries without an index, by order criterion.
     public private(set) var unindexed: [String: PlaceSums] = [:]
-    /// How many operations there were.
+    /// The number of operations.
     public private(set) var count = 0
-    /// How many were not told, because they came too quickly.
+    /// The number of operations that were not reported because they came too fast.
     public private(set) var lost = 0
-    /// How many clients came and went.
+    /// The numbers of clients that connected and disconnected.
     public private(set) var clients = (come: 0, gone: 0)
     private var times: ClosedRange<Int>?
     private let none: PlaceSums
 
-    /// - Parameter collapses: whether the children of a place become one where there are many.
+    /// - Parameter collapses: whether many children of a location are combined.
     public init(collapses: Bool) {
         none = PlaceSums(collapses: collapses)
         reads = none
@@ -27,10 +27,10 @@ public struct ProfileReport: Sendable {
         broadcasts = none
     }
 
-    /// How much time there is between the first operation and the last, in milliseconds.
+    /// The time between the first operation and the last, in milliseconds.
     public var milliseconds: Int { times.map { $0.upperBound - $0.lowerBound } ?? 0 }
 
-    /// Adds an operation, as the host tells it.
+    /// Adds an operation in the host's format.
     public mutating func add(_ operation: JSONValue) {
         guard let name = operation["name"]?.string else { return }
         guard name != "lost" else { return lost += operation["count"]?.int ?? 0 }
@@ -62,5 +62,28 @@ extension PlaceSums.Sum {
         bytes = operation["bytes"]?.int ?? 0
         millis = operation["millis"]?.double ?? 0
         if let wait = operation["pendingTime"]?.double { (waits, waitMillis) = (1, wait) }
+    }
+}
+
+extension HostClient {
+    /// Reports every operation on a database until the host ends the answer.
+    ///
+    /// - Parameters:
+    ///   - instance: the namespace; nil for the host's default.
+    ///   - began: called once the host has begun to answer.
+    public func profile(
+        instance: String?, began: () -> Void, _ take: (JSONValue) throws(ClientFailure) -> Void
+    ) throws(ClientFailure) {
+        let target = DatabaseTarget(path: "/.settings/profile", instance: instance).target()
+        var events = ServerSentEvents()
+        var hasBegun = false
+        try download(HostRequest("GET", target, headers: [("Accept", "text/event-stream")])) { (piece) throws(ClientFailure) in
+            if !hasBegun { began() }
+            hasBegun = true
+            for data in events.events(in: piece) {
+                guard let operation = try? JSONValue(parsing: data.span), operation.object != nil else { continue }
+                try take(operation)
+            }
+        }
     }
 }

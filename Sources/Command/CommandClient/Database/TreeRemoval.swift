@@ -1,10 +1,10 @@
 import HearthJSON
 
-/// Removes a tree of any size: in one request where the host takes it, else in parts (spec database 2.9).
+/// Removes a tree of any size: in one request if the host accepts it, otherwise in parts (spec database 2.9).
 public struct TreeRemoval {
     private let client: HostClient
     private let raisesTriggers: Bool
-    /// Called with the number of requests that removed something.
+    /// Called with the number of removing requests.
     private let report: (Int) -> Void
     private var removals = 0
 
@@ -12,14 +12,14 @@ public struct TreeRemoval {
     private static let listingMax = 204_800
     private static let firstBatch = 25
 
-    /// - Parameter report: called now and then with the number of requests so far.
+    /// - Parameter report: called from time to time with the number of requests so far.
     public init(_ client: HostClient, raisesTriggers: Bool, report: @escaping (Int) -> Void = { _ in }) {
         self.client = client
         self.raisesTriggers = raisesTriggers
         self.report = report
     }
 
-    /// Removes what is there.
+    /// Removes the value at a location.
     public mutating func remove(_ target: DatabaseTarget) throws(ClientFailure) {
         if try isTaken(target, body: "null") { return }
         var listing = Self.firstListing
@@ -36,7 +36,7 @@ public struct TreeRemoval {
                 } else if names.count > 1 {
                     batch = names.count / 2
                 } else {
-                    // One child that is too big by itself.
+                    // A single child that is too big.
                     try remove(target.appending(Array(names)))
                     rest = rest.dropFirst()
                     batch = 1
@@ -46,7 +46,7 @@ public struct TreeRemoval {
         }
     }
 
-    /// Whether the host carried it out; it refuses with 400 what would take too long.
+    /// Whether the host did it; it refuses with 400 if that would take too long.
     private mutating func isTaken(_ target: DatabaseTarget, body: String) throws(ClientFailure) -> Bool {
         var query = [(name: "print", value: "silent"), (name: "writeSizeLimit", value: "tiny")]
         if !raisesTriggers { query.append((name: "disableTriggers", value: "true")) }
@@ -54,7 +54,7 @@ public struct TreeRemoval {
         guard answer.status < 400 else {
             guard answer.status == 400 else { throw client.refusal(answer) }
             let text = (try? JSONValue(parsing: answer.body))?["error"]?.string ?? ""
-            // What is no matter of size would be refused in parts, too.
+            // Other refusals would also occur in parts.
             guard text.contains("exceeds the maximum size") || text.contains("too many functions") || body == "null" && text.contains("data")
             else { throw client.refusal(answer) }
             return false
@@ -69,7 +69,7 @@ public struct TreeRemoval {
         let answer = try client.ask(HostRequest("GET", target.target(query)))
         guard let found = try? JSONValue(parsing: answer.body), !found.isNull else { return [] }
         guard let object = found.object else {
-            // A leaf that could not be removed as a whole.
+            // A leaf that could not be removed.
             throw ClientFailure(.refused(status: 400), "the host does not remove the value at \(target); see its log")
         }
         return Array(object.keys)

@@ -2,19 +2,19 @@ public import HearthBytes
 import COpenSSL
 import Glibc
 
-/// A library that is deployed, known by what is in it.
+/// A library to deploy, identified by its contents.
 public final class ArtifactFile {
-    /// As it was named.
+    /// The path, as given.
     public let path: String
     /// SHA-256 of its bytes, in hexadecimal.
     public let hash: String
-    /// How long it is.
+    /// Its size.
     public let sizeBytes: Int
     private let descriptor: Int32
 
-    /// Opens and reads it. A file that takes its name later changes nothing for this one.
+    /// Opens and reads the file. Replacing the file later does not affect this object.
     ///
-    /// - Throws: `ClientFailure` where it cannot be read, or is no regular file.
+    /// - Throws: `ClientFailure` if it cannot be read or is no regular file.
     public init(_ path: String) throws(ClientFailure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(path) }
@@ -37,10 +37,10 @@ public final class ArtifactFile {
     /// Its name without its folder.
     public var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// Whether it still has the bytes that it had.
+    /// Whether its contents are unchanged.
     public func isUnchanged() throws(ClientFailure) -> Bool { try Self.digest(descriptor, path).hash == hash }
 
-    /// Appends at most `count` bytes that begin at `offset`; fewer at the end of the file.
+    /// Appends at most `count` bytes from `offset`; fewer at the end of the file.
     public func read(at offset: Int, count: Int, into buffer: inout ByteBuffer) throws(ClientFailure) {
         var failed = false
         buffer.appendUninitialized(minimum: count) { room in

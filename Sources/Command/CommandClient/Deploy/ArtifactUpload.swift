@@ -1,20 +1,20 @@
 import HearthBytes
 
-/// Sends a library to a host in pieces, and goes on where an earlier attempt broke off.
+/// Uploads a library to a host in pieces, and resumes an interrupted upload.
 public struct ArtifactUpload {
     private let functions: FunctionsClient
     private let file: ArtifactFile
     private let pieceBytes: Int
     private let report: (Int) -> Void
     private var patience = Patience()
-    /// How often the host has thrown away what it had, because it was not this file.
+    /// How often the host has discarded its copy because the hash was wrong.
     private var rejections = 0
 
-    /// The longest piece that a host takes.
+    /// The largest piece that a host accepts.
     public static let pieceBytesMax = 8 << 20
     private static let readBytes = 256 << 10
 
-    /// - Parameter report: called with the number of bytes that the host has, or is about to have.
+    /// - Parameter report: called with the number of bytes that the host has or is about to get.
     public init(_ client: HostClient, _ file: ArtifactFile, pieceBytes: Int = 4 << 20, report: @escaping (Int) -> Void = { _ in }) {
         functions = FunctionsClient(client)
         self.file = file
@@ -22,13 +22,13 @@ public struct ArtifactUpload {
         self.report = report
     }
 
-    /// Whether the host has all of it.
+    /// Whether the host has the whole library.
     public func isComplete() throws(ClientFailure) -> Bool { try functions.state(of: file.hash) == .complete }
 
-    /// Sends what the host lacks.
+    /// Uploads the missing bytes.
     ///
-    /// - Throws: `ClientFailure` where the host refuses it, or cannot be reached for half a minute.
-    /// - Returns: how many bytes were sent; 0 where the host had it.
+    /// - Throws: `ClientFailure` if the host refuses it or is unreachable for half a minute.
+    /// - Returns: the number of bytes sent; 0 if the host had the library.
     public mutating func run() throws(ClientFailure) -> Int {
         var sent = 0
         var furthest = -1
@@ -48,7 +48,7 @@ public struct ArtifactUpload {
                 }
                 return sent
             } catch {
-                // Another may be sending the same library: the host's state says where to go on.
+                // Another client may be uploading the same library: the host's state tells where to continue.
                 let isOutOfStep = error.kind == .refused(status: 409)
                 try patience.wait(after: isOutOfStep ? ClientFailure(.refused(status: 503), error.message) : error)
             }
@@ -80,9 +80,9 @@ public struct ArtifactUpload {
         } catch {
             guard error.kind == .refused(status: 400) else { throw error }
             guard try file.isUnchanged() else {
-                throw ClientFailure(.invalidInput, "\(file.path) changed while it was uploaded; try again when nobody writes to it")
+                throw ClientFailure(.invalidInput, "\(file.path) changed while it was uploaded; try again when no program writes to it")
             }
-            // What it had before this upload may have been broken; once more from the beginning.
+            // The host's copy from before this upload may have been damaged; start again.
             rejections += 1
             guard rejections < 2 else { throw error }
             return try functions.state(of: file.hash)

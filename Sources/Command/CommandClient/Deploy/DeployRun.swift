@@ -1,42 +1,42 @@
 import HearthJSON
 
-/// Plans a deployment and carries it out, and plans again where somebody else deployed in the meantime.
+/// Plans a deployment and carries it out; plans again if another deployment came first.
 public struct DeployRun {
-    /// What is to become of functions that vanished from their plugins, and of the deployment.
+    /// The user's decision about the deployment and about functions that vanished from their plugins.
     public enum Decision: Sendable {
         case deploy(removes: Bool)
-        /// Only the plan was wanted.
+        /// Stop after the plan.
         case stop
     }
 
-    /// How it ended.
+    /// The end of a deployment.
     public enum Ending: Sendable {
-        /// The functions are as they should be already.
-        case nothingToDo(DeploymentPlan)
-        case stopped(DeploymentPlan)
-        case deployed(DeploymentPlan)
+        /// The functions are already up to date.
+        case nothingToDo(DeploymentSummary)
+        case stopped(DeploymentSummary)
+        case deployed(DeploymentSummary)
     }
 
-    /// What the caller does at each step.
+    /// Callbacks for the steps.
     public struct Steps {
-        /// Sends libraries that the host lacks.
+        /// Uploads libraries that the host lacks.
         public var upload: () throws(ClientFailure) -> Void
-        /// Called with the names of all functions that the plugins have, whether or not they are meant.
+        /// Called with the names of all functions in the plugins, selected or not.
         public var learn: (_ functions: [String]) -> Void
-        /// Shows a plan; `isAgain` when an earlier one was overtaken.
-        public var show: (_ plan: DeploymentPlan, _ isAgain: Bool) -> Void
-        /// Decides; is asked again only when other functions would be deleted.
-        public var decide: (DeploymentPlan) throws(ClientFailure) -> Decision
-        /// Called right before the host is asked to switch. From then on it may have done so.
+        /// Shows a plan; `isAgain` if it replaces an outdated one.
+        public var show: (_ plan: DeploymentSummary, _ isAgain: Bool) -> Void
+        /// Decides; called again only if other functions would be deleted.
+        public var decide: (DeploymentSummary) throws(ClientFailure) -> Decision
+        /// Called immediately before the request to switch. From then on the host may have switched.
         public var willSwitch: () -> Void
-        /// Called where the host has certainly not switched.
+        /// Called if the host has certainly not switched.
         public var didNotSwitch: () -> Void
 
-        /// Uploading, showing and deciding are needed; the others may be left out.
+        /// Uploading, showing and deciding are required; the others are optional.
         public init(
             upload: @escaping () throws(ClientFailure) -> Void, learn: @escaping ([String]) -> Void = { _ in },
-            show: @escaping (DeploymentPlan, Bool) -> Void,
-            decide: @escaping (DeploymentPlan) throws(ClientFailure) -> Decision, willSwitch: @escaping () -> Void = {},
+            show: @escaping (DeploymentSummary, Bool) -> Void,
+            decide: @escaping (DeploymentSummary) throws(ClientFailure) -> Decision, willSwitch: @escaping () -> Void = {},
             didNotSwitch: @escaping () -> Void = {}
         ) {
             self.upload = upload
@@ -52,18 +52,18 @@ public struct DeployRun {
     private let plugins: [DeployedPlugin]
     private let filter: FunctionSelection
     private let steps: Steps
-    /// What was decided, and for which deletions.
+    /// The decision, and the deletions it was made for.
     private var decision: (Decision, deletions: [String])?
-    /// What the host was asked to do when the connection broke off.
-    private var uncertain: DeploymentPlan?
+    /// The request whose outcome is unknown because the connection broke.
+    private var uncertain: DeploymentSummary?
 
-    /// The refusal of the last attempt, where the host had lost a library.
+    /// The refusal of the last attempt, if the host had lost a library.
     private var loss: ClientFailure?
 
-    /// How often others may come first.
+    /// The most attempts when other deployments keep coming first.
     private static let attemptsMax = 20
 
-    /// A deployment of the part of `plugins` that is selected.
+    /// A deployment of the selected part of `plugins`.
     public init(_ client: HostClient, plugins: [DeployedPlugin], selection: FunctionSelection, steps: Steps) {
         functions = FunctionsClient(client)
         self.plugins = plugins
@@ -71,9 +71,9 @@ public struct DeployRun {
         self.steps = steps
     }
 
-    /// Does it.
+    /// Runs the deployment.
     ///
-    /// - Throws: `ClientFailure`; then nothing was changed, unless its kind is `interrupted`.
+    /// - Throws: `ClientFailure`; nothing was changed then, unless its kind is `interrupted`.
     public mutating func run() throws(ClientFailure) -> Ending {
         for attempt in 0..<Self.attemptsMax {
             try steps.upload()
@@ -83,13 +83,13 @@ public struct DeployRun {
         }
         if let loss { throw loss }
         throw ClientFailure(
-            .refused(status: 409), "others deploy to \(functions.client.url) all the time: nothing was changed by this deployment; try again later")
+            .refused(status: 409), "other deployments to \(functions.client.url) keep coming first; nothing was changed; try again later")
     }
 
-    /// - Returns: nil where the host has lost a library.
-    private mutating func plan() throws(ClientFailure) -> DeploymentPlan? {
+    /// - Returns: nil if the host has lost a library.
+    private mutating func plan() throws(ClientFailure) -> DeploymentSummary? {
         do throws(ClientFailure) {
-            let request = DeploymentRequest(plugins: plugins, validatesOnly: true, removes: true)
+            let request = DeploymentSubmission(plugins: plugins, validatesOnly: true, removes: true)
             let whole = try Patience.trying { () throws(ClientFailure) in try functions.deploy(request) }
             steps.learn(whole.changes(.create, .update, .unchanged).map(\.function))
             return try filter.applied(to: whole)
@@ -100,20 +100,20 @@ public struct DeployRun {
         }
     }
 
-    /// - Returns: nil where it has to be planned again.
-    private mutating func carryOut(_ plan: DeploymentPlan, isAgain: Bool) throws(ClientFailure) -> Ending? {
+    /// - Returns: nil if it has to be planned again.
+    private mutating func carryOut(_ plan: DeploymentSummary, isAgain: Bool) throws(ClientFailure) -> Ending? {
         guard plan.changesAnything else { return uncertain.map { .deployed($0) } ?? .nothingToDo(plan) }
         steps.show(plan, isAgain)
         guard case .deploy(let removes) = try decided(plan) else { return .stopped(plan) }
         let plan = removes ? plan : plan.withoutDeletions
         guard plan.changesAnything else { return .nothingToDo(plan) }
         let names = filter.isEverything ? nil : plan.changes.map(\.function)
-        let request = DeploymentRequest(
+        let request = DeploymentSubmission(
             plugins: plugins, names: names, validatesOnly: false, removes: removes, expectedRevision: plan.revision)
         return try deploy(request, plan)
     }
 
-    private mutating func decided(_ plan: DeploymentPlan) throws(ClientFailure) -> Decision {
+    private mutating func decided(_ plan: DeploymentSummary) throws(ClientFailure) -> Decision {
         let deletions = plan.changes(.delete).map(\.function)
         if let decision, decision.deletions == deletions { return decision.0 }
         let fresh = try steps.decide(plan)
@@ -121,7 +121,7 @@ public struct DeployRun {
         return fresh
     }
 
-    private mutating func deploy(_ request: DeploymentRequest, _ plan: DeploymentPlan) throws(ClientFailure) -> Ending? {
+    private mutating func deploy(_ request: DeploymentSubmission, _ plan: DeploymentSummary) throws(ClientFailure) -> Ending? {
         var patience = Patience()
         steps.willSwitch()
         while true {
@@ -137,11 +137,11 @@ public struct DeployRun {
                     guard isForLackOfLibrary(error) else { throw error }
                     loss = error
                     return nil
-                // It said that it cannot now.
+                // The host refused for the moment.
                 case .refused(status: 429), .refused(status: 503), .unreachable: break
                 default: uncertain = plan
                 }
-                // The expected revision keeps the host from doing it twice.
+                // The expected revision prevents the host from doing it twice.
                 try wait(&patience, error)
             }
         }
@@ -158,35 +158,35 @@ public struct DeployRun {
         }
     }
 
-    /// Whether the host refuses because it lacks a library. It names each one in `absent`; other reasons are the author's to remove.
+    /// Whether the host refuses because it lacks libraries, which it names in `absent`; other reasons are up to the author.
     private func isForLackOfLibrary(_ error: ClientFailure) -> Bool { !(error.details?["absent"]?.array ?? []).isEmpty }
 }
 
-/// Which functions of the plugins are deployed.
+/// The functions of the plugins to deploy.
 public struct FunctionSelection: Sendable {
     private let only: FunctionFilter?
     private let except: FunctionFilter?
 
-    /// Everything without the two; what both name is left out.
+    /// Selects by `only`, minus `except`.
     public init(only: FunctionFilter? = nil, except: FunctionFilter? = nil) {
         self.only = only
         self.except = except
     }
 
-    /// Whether nothing is left out.
+    /// Whether all functions are selected.
     var isEverything: Bool { only == nil && except == nil }
 
-    /// Whether a function is meant.
+    /// Whether a function is selected.
     public func matches(plugin: String, function: String) -> Bool {
         only?.matches(plugin: plugin, function: function) != false && except?.matches(plugin: plugin, function: function) != true
     }
 
     func matches(_ change: DeploymentChange) -> Bool { matches(plugin: change.plugin, function: change.function) }
 
-    /// The part of a plan that is meant.
+    /// The selected part of a plan.
     ///
-    /// - Throws: `ClientFailure` where a word means nothing at all.
-    func applied(to plan: DeploymentPlan) throws(ClientFailure) -> DeploymentPlan {
+    /// - Throws: `ClientFailure` if an item matches nothing.
+    func applied(to plan: DeploymentSummary) throws(ClientFailure) -> DeploymentSummary {
         for item in (only?.items ?? []) + (except?.items ?? [])
         where item.name != nil && !plan.changes.contains(where: { item.matches(plugin: $0.plugin, function: $0.function) }) {
             let names = plan.changes.map(\.function).sorted()

@@ -1,33 +1,33 @@
-/// Which functions are meant, in the grammar of the Firebase tools (spec functions 11.1).
+/// A selection of functions, in the grammar of the Firebase tools (spec functions 11.1).
 ///
-/// `name` means a function, or the group of all functions whose names go on with a dash behind it; `app` is not `apple-pay`. A dot
-/// is a dash. The name of a plugin alone means all of its functions, and `PLUGIN:name` what has that name in it.
+/// `name` selects a function, or a group: all functions whose names continue with a dash after it; `app` does not select `apple-pay`. A dot
+/// equals a dash. The name of a plugin selects all of its functions, and `PLUGIN:name` those of this name in the plugin.
 public struct FunctionFilter: Sendable, Hashable {
-    /// One word of it.
+    /// One item of the list.
     public struct Item: Sendable, Hashable {
-        /// The plugin that a function must be of; nil for any.
+        /// The plugin; nil for any.
         public let plugin: String?
-        /// What the function's name begins with, dash by dash; empty for every function.
+        /// The beginning of the function's name, split at dashes; empty for every function.
         public let levels: [Substring]
-        /// As it was written.
+        /// The text of the item.
         public let text: String
 
-        /// Whether a function is meant.
+        /// Whether a function is selected.
         public func matches(plugin: String, function: String) -> Bool {
             if let own = self.plugin, own != plugin { return false }
             return function.split(separator: "-", omittingEmptySubsequences: false).starts(with: levels)
         }
 
-        /// The one name that is meant, where it is not a whole plugin: of a function, or of a group.
+        /// The name of the selected function or group; nil for a whole plugin.
         public var name: String? { levels.isEmpty ? nil : levels.joined(separator: "-") }
     }
 
     /// At least one.
     public let items: [Item]
 
-    /// Reads what `--only` and `--except` take: `functions`, `functions:a,functions:b`.
+    /// Parses the value of `--only` or `--except`: `functions`, `functions:a,functions:b`.
     ///
-    /// - Parameter plugins: the names of the plugins that there are.
+    /// - Parameter plugins: the names of all plugins.
     /// - Throws: `ClientFailure` of kind `invalidInput`.
     public init(option: String, _ text: String, plugins: [String]) throws(ClientFailure) {
         var items: [Item] = []
@@ -40,7 +40,7 @@ public struct FunctionFilter: Sendable, Hashable {
         self.items = items
     }
 
-    /// Reads what `functions:delete` takes: `a`, `group`, `PLUGIN`, `PLUGIN:a`; `functions:` may stand before each.
+    /// Parses the arguments of `functions:delete`: `a`, `group`, `PLUGIN`, `PLUGIN:a`, each with an optional `functions:` before it.
     public init(words: [String], plugins: [String]) throws(ClientFailure) {
         var items: [Item] = []
         for word in words {
@@ -50,7 +50,7 @@ public struct FunctionFilter: Sendable, Hashable {
         self.items = items
     }
 
-    /// Whether a function is meant.
+    /// Whether a function is selected.
     public func matches(plugin: String, function: String) -> Bool { items.contains { $0.matches(plugin: plugin, function: function) } }
 
     private static func item(_ selector: Substring, _ word: String, _ plugins: [String]) throws(ClientFailure) -> Item {

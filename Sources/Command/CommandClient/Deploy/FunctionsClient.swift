@@ -1,11 +1,11 @@
 public import HearthJSON
 
-/// Functions, their versions and their libraries, as the host's administration has them.
+/// The admin API for functions, versions and libraries.
 public struct FunctionsClient {
-    /// Where it asks.
+    /// The client that sends the requests.
     public let client: HostClient
 
-    /// Asks through `client`, which has to be an administrator's.
+    /// Sends requests through `client`, which must have administrator access.
     public init(_ client: HostClient) { self.client = client }
 
     // MARK: Functions
@@ -17,23 +17,23 @@ public struct FunctionsClient {
         return (revision, functions.compactMap { HostFunction($0, at: client.url) })
     }
 
-    /// The versions of one, newest first.
+    /// The versions of a function, newest first.
     public func versions(of name: String) throws(ClientFailure) -> [JSONValue] {
         try ask("GET", "functions/\(PercentCoding.encoded(name))/versions")["versions"]?.array ?? []
     }
 
-    /// Sends all calls to another version, the one before where none is named.
+    /// Sends all calls to another version; to the previous one if none is given.
     public func rollBack(_ name: String, to version: Int?) throws(ClientFailure) -> JSONValue {
         try ask("POST", "functions/\(PercentCoding.encoded(name)):rollback", .object(version.map { ["to": .int(Int64($0))] } ?? [:]))
     }
 
-    /// Divides the calls between versions, in percent.
+    /// Distributes the calls over versions, in percent.
     public func split(_ name: String, _ shares: [(version: Int, percent: Int)]) throws(ClientFailure) -> JSONValue {
         let versions = JSONObject(shares.map { ("\($0.version)", .int(Int64($0.percent))) })
         return try ask("POST", "functions/\(PercentCoding.encoded(name)):split", ["versions": .object(versions)])
     }
 
-    /// Takes a function away.
+    /// Deletes a function.
     public func delete(_ name: String) throws(ClientFailure) -> JSONValue {
         try ask("DELETE", "functions/\(PercentCoding.encoded(name))")
     }
@@ -46,23 +46,23 @@ public struct FunctionsClient {
 
     // MARK: Deployments
 
-    /// What a deployment would do, or does.
-    public func deploy(_ request: DeploymentRequest) throws(ClientFailure) -> DeploymentPlan {
-        guard let plan = DeploymentPlan(try ask("POST", "deployments", request.json)) else { throw notHearth }
+    /// Plans or runs a deployment.
+    public func deploy(_ request: DeploymentSubmission) throws(ClientFailure) -> DeploymentSummary {
+        guard let plan = DeploymentSummary(try ask("POST", "deployments", request.json)) else { throw notHearth }
         return plan
     }
 
     // MARK: Libraries
 
-    /// How much of a library the host has.
+    /// The host's state of a library.
     func state(of hash: String) throws(ClientFailure) -> ArtifactState { try state(try ask("GET", "artifacts/\(hash)")) }
 
-    /// Has the host check what it has got of a library.
+    /// Lets the host verify an uploaded library.
     func complete(_ hash: String, sizeBytes: Int) throws(ClientFailure) -> ArtifactState {
         try state(try ask("POST", "artifacts/\(hash):complete", ["sizeBytes": .int(Int64(sizeBytes))]))
     }
 
-    /// Sends some bytes of a library.
+    /// Uploads some bytes of a library.
     func put(_ hash: String, offset: Int, _ body: HostRequest.Body) throws(ClientFailure) -> ArtifactState {
         let headers = [(name: "Content-Type", value: "application/octet-stream")]
         let answer = try client.ask(HostRequest("PUT", "/_/api/artifacts/\(hash)?offset=\(offset)", headers: headers, body: body))
@@ -79,7 +79,7 @@ public struct FunctionsClient {
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     private func ask(_ method: String, _ place: String, _ body: JSONValue? = nil) throws(ClientFailure) -> JSONValue {
         guard let answer = try askForObject(method, "/_/api/\(place)", body) else { throw notHearth }
@@ -94,41 +94,41 @@ public struct FunctionsClient {
     }
 
     private var notHearth: ClientFailure {
-        ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth, or one of another version; check --url")
+        ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host, or has another version; check --url")
     }
 }
 
-/// How much of a library a host has.
+/// The host's state of a library.
 enum ArtifactState: Equatable {
     case partial(receivedBytes: Int)
     case complete
 }
 
-/// A function as a host shows it.
+/// A function in the host's answer.
 public struct HostFunction: Sendable {
-    /// As in its URL.
+    /// The name in its URL.
     public let name: String
     /// `callable`, `https`, or the type of an event.
     public let trigger: String
-    /// The plugin's name in `functions.json`, or in a deployment.
+    /// The plugin's name in `functions.json` or in a deployment.
     public let plugin: String
-    /// In whose URL it appears.
+    /// The region in its URL.
     public let region: String
-    /// Of one worker; 0 where the host does not say.
+    /// Memory of one worker; 0 if unknown.
     public let memoryMebibytes: Int
-    /// Which versions get calls, in percent; the largest share first.
+    /// The versions that get calls, in percent; the largest share first.
     public let traffic: [(version: Int, percent: Int)]
-    /// Where it can be called from here; nil where it cannot.
+    /// Its URL as seen from here; nil if it has none.
     public let url: String?
-    /// Why it is not served; nil where it is.
+    /// The reason why it is not served; nil if it is.
     public let problem: String?
-    /// All that the host says of it.
+    /// The whole entry.
     public let json: JSONValue
 
     /// Whether events start it, rather than requests.
     public var isEvent: Bool { trigger != "callable" && trigger != "https" }
 
-    /// - Returns: nil where it is no function.
+    /// - Returns: nil if it is not a function.
     init?(_ json: JSONValue, at host: HostURL) {
         guard let name = json["name"]?.string, let plugin = json["plugin"]?.string else { return nil }
         self.name = name
@@ -138,7 +138,7 @@ public struct HostFunction: Sendable {
         region = json["region"]?.string ?? json["region"]?.array?.compactMap(\.string).joined(separator: ", ") ?? ""
         memoryMebibytes = json["memoryMb"]?.int ?? 0
         problem = json["problem"]?.string
-        // The host knows the address that it listens on, which may be reached by another name, or through a proxy.
+        // The host reports its own listening address; replace it by the address it was reached at.
         url = json["url"]?.string.map { text in
             let rest = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
             return rest.count == 4 ? "\(host)/\(rest[3])" : text

@@ -1,33 +1,33 @@
 import Glibc
 
-/// What a name of the file system leads to.
+/// The status of a path in the file system.
 public struct FileStatus: Sendable {
-    /// What sort of thing it is.
+    /// The kind of a file.
     public enum Kind: Sendable {
         case file, folder, other
     }
 
-    /// What it is; `other` for sockets, devices and links that are not followed.
+    /// The kind; `other` for sockets, devices and links that are not followed.
     public let kind: Kind
-    /// The user whose it is.
+    /// The owning user.
     public let owner: UInt32
-    /// When it was changed last, in seconds since 1970.
+    /// The modification time, in seconds since 1970.
     public let modified: Int
-    /// How long a file is; nil for what is none.
+    /// The size of a file; nil for other kinds.
     public let sizeBytes: Int?
     private let device: UInt64
     private let node: UInt64
 
-    /// nil where there is nothing.
+    /// Nil if there is no such file.
     ///
-    /// - Parameter followsLinks: whether a symbolic link stands for what it leads to.
+    /// - Parameter followsLinks: whether to follow symbolic links.
     public init?(_ path: String, followsLinks: Bool = true) {
         var status = stat()
         guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
         self.init(status)
     }
 
-    /// What is open; nil, with `errno`, where nothing is.
+    /// The status of an open file; nil, with `errno`, on failure.
     public init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -47,6 +47,6 @@ public struct FileStatus: Sendable {
         sizeBytes = kind == .file ? Int(status.st_size) : nil
     }
 
-    /// Whether both are of one and the same file, whatever its names.
+    /// Whether both describe the same file, under any names.
     public func isSameFile(as other: FileStatus) -> Bool { device == other.device && node == other.node }
 }

@@ -1,36 +1,66 @@
-/// How a text is imported.
+import HearthBytes
+
+/// The options of an import.
 public struct ImportOptions: Sendable, Hashable {
-    /// About how many bytes one request carries. A request is one transaction of the host: the longer, the longer others wait.
+    /// Approximate bytes of one request. A request is one transaction of the host: longer ones delay other clients more.
     public var batchBytes = 256 * 1024
-    /// How many requests are under way at a time.
+    /// Concurrent requests.
     public var requestsMax = 4
-    /// Whether the functions of the database run for what is written.
+    /// Whether writes trigger functions.
     public var raisesTriggers = false
-    /// The byte of the text up to which all was written by an earlier attempt.
+    /// The offset up to which an earlier attempt has written everything.
     public var resumesAt = 0
-    /// How often a request is sent again when the host cannot be reached or is too busy.
+    /// Retries of a request when the host is unreachable or too busy.
     public var retriesMax = 12
 
-    /// The usual.
+    /// The defaults.
     public init() {}
 }
 
-/// How far an import is.
+/// The progress of an import.
 public struct ImportProgress: Sendable, Hashable {
-    /// Bytes of the text that the host has written.
+    /// Bytes of the text that were written.
     public var bytes = 0
-    /// Values that the host has written.
+    /// Values that were written.
     public var values = 0
-    /// Requests that the host has answered.
+    /// Answered requests.
     public var requests = 0
 }
 
-/// Why an import ended early.
+/// The reason why an import ended early.
 public struct ImportFailure: Error, Sendable {
-    /// What went wrong.
+    /// The failure.
     public let reason: ClientFailure
-    /// Everything up to this byte of the text has been written; what follows may have been in parts.
+    /// The offset up to which everything was written; some of the rest may have been written too.
     public let writtenBytes: Int
-    /// The bytes of the text that the refused request was made of.
+    /// The range of the text in the refused request.
     public let source: Range<Int>?
+}
+
+/// Values that one request writes atomically.
+struct ImportBatch {
+    /// The body of a multi-path PATCH.
+    private(set) var body: [UInt8] = [UInt8(ascii: "{")]
+    private(set) var count = 0
+    /// The range of the text that the values come from.
+    private(set) var source: Range<Int>
+
+    /// An empty batch for the text from byte `start` on.
+    init(from start: Int) { source = start..<start }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ piece: JSONPiece) {
+        if count > 0 { body.append(UInt8(ascii: ",")) }
+        body.append(UInt8(ascii: "\""))
+        body += piece.path
+        body.append(UInt8(ascii: "\""))
+        body.append(UInt8(ascii: ":"))
+        body += piece.value
+        count += 1
+        source = source.lowerBound..<piece.end
+    }
+
+    /// The complete body.
+    var closed: [UInt8] { body + [UInt8(ascii: "}")] }
 }

@@ -1,16 +1,16 @@
 public import HearthBytes
 import Glibc
 
-/// Writes a JSON text of any size below a place in the database, in requests of bounded size, several under way at a time.
+/// Writes a JSON text of any size to a location in the database, in requests of bounded size, several at a time.
 ///
-/// Each request sets values at places that no other request touches, so that the order in which they arrive does not matter and
-/// sending one twice does no harm. What fails in passing is sent again; what was written can be skipped by a later attempt.
+/// Each request writes locations that no other request writes, so their order does not matter and a request may be repeated. Temporary
+/// failures are retried; a later attempt can skip what was written.
 public struct ImportRun {
-    /// A connection, and what was sent on it last.
+    /// A connection with its current batch.
     private struct Lane {
         let client: HostClient
         var batch: ImportBatch?
-        /// Whether the batch has left and its answer is awaited.
+        /// Whether the batch was sent and its answer is awaited.
         var isSent = false
     }
 
@@ -34,10 +34,10 @@ public struct ImportRun {
         lanes = (0..<max(1, options.requestsMax)).map { _ in Lane(client: client.another()) }
     }
 
-    /// Reads the text by `read`, which appends some of it, or nothing at its end, and writes all of it.
+    /// Reads the text with `read`, which appends some of it or nothing at its end, and writes all of it.
     ///
     /// - Throws: `ImportFailure`.
-    /// - Returns: what was written.
+    /// - Returns: the progress at the end.
     public mutating func run(
         limits: JSONSplitLimits = JSONSplitLimits(), _ read: (inout ByteBuffer) throws(ClientFailure) -> Void
     ) throws(ImportFailure) -> ImportProgress {
@@ -86,7 +86,7 @@ public struct ImportRun {
 
     // MARK: Lanes
 
-    /// Sends on the lane whose answer has been outstanding longest.
+    /// Sends a batch on the lane that has waited longest for its answer.
     private mutating func send(_ batch: ImportBatch) throws(ClientFailure) {
         try settle(next)
         lanes[next].batch = batch
@@ -95,7 +95,7 @@ public struct ImportRun {
             lanes[next].isSent = true
         } catch {
             guard error.isPassing else { throw error }
-            // Settling it sends it again.
+            // `settle` sends it again.
             lanes[next].isSent = false
         }
         next = (next + 1) % lanes.count
@@ -108,7 +108,7 @@ public struct ImportRun {
         }
     }
 
-    /// Waits until what was sent on this lane is written.
+    /// Waits until the batch of this lane is written.
     private mutating func settle(_ index: Int) throws(ClientFailure) {
         guard let batch = lanes[index].batch else { return }
         let client = lanes[index].client
@@ -151,7 +151,7 @@ public struct ImportRun {
         }
     }
 
-    /// Up to where everything is written: the lanes go round, so that the next one's batch is the oldest.
+    /// The offset up to which everything is written: lanes are used in turn, so the next one has the oldest batch.
     private func writtenBytes(after batch: ImportBatch) -> Int {
         lanes.compactMap(\.batch).map(\.source.lowerBound).min() ?? batch.source.upperBound
     }
@@ -169,7 +169,7 @@ public struct ImportRun {
         }
     }
 
-    /// What could not be set before the children were there.
+    /// Sets priorities, which require their nodes to have children already.
     private mutating func setPriorities(_ priorities: [JSONPiece]) throws(ClientFailure) {
         for piece in priorities {
             try put(piece.value, target.appending(piece.keys + [".priority"]))

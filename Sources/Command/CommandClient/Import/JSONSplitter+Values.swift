@@ -22,7 +22,7 @@ extension JSONSplitter {
         return .again
     }
 
-    /// What a key means, looked at where it stands: most keys have no escapes.
+    /// Classifies a key in place: most keys have no escapes.
     private func member(_ range: Range<Int>, isPlain: Bool) throws(JSONSplitError) -> Member {
         let verdict: KeyVerdict
         if isPlain {
@@ -94,7 +94,7 @@ extension JSONSplitter {
         }
     }
 
-    /// Counts the element of an array, and keeps the value's beginning where it may leave as a whole.
+    /// Counts an array element, and records the start of a value that may be output as a whole.
     private mutating func begin() throws(JSONSplitError) {
         if let top = stack.indices.last, !stack[top].isObject {
             let index = stack[top].elementCount
@@ -144,7 +144,7 @@ extension JSONSplitter {
         return try end(isNull: false)
     }
 
-    /// A value has ended: it leaves where it is one that leaves as a whole.
+    /// Handles the end of a value: outputs it if it is one to output as a whole.
     private mutating func end(isNull: Bool) throws(JSONSplitError) -> Step {
         expectation = stack.isEmpty ? .nothing : .commaOrEnd
         guard let start = anchor, stack.count == anchorDepth else { return .again }

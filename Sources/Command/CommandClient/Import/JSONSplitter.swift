@@ -1,104 +1,103 @@
 import HearthBytes
 import HearthJSON
 
-/// Takes a JSON text of any size apart into values that are small enough to be sent one by one.
+/// Splits a JSON text of any size into values that are small enough to be sent one by one.
 ///
-/// Text goes in piece by piece with ``append(_:)``, values come out of ``next()``. Together they are the text: each leaf is in
-/// exactly one value, and none of the values is above another. Objects and arrays are kept whole as long as they are not
-/// longer than ``JSONSplitLimits/valueBytesMax``; the root is always split, unless it is a leaf. What is in memory at any time
-/// is one value, and what was appended last.
+/// Text goes in through ``append(_:)``, values come out of ``next()``. Together the values are the text: each leaf is in exactly one value,
+/// and no value contains another. Objects and arrays stay whole up to ``JSONSplitLimits/valueBytesMax``; the root is always split, unless
+/// it is a leaf. Memory holds one value and the last appended text.
 ///
-/// The priorities of objects that were split cannot be set before their children are there: they wait in ``priorities``.
+/// Priorities of split objects cannot be set before their children exist: they are collected in ``priorities``.
 ///
-/// An object that turns out to be too long is read once more from its beginning, this time as one that is split. So every
-/// byte is read at most twice for each level on which it was in such an object; text that is already out is not needed again.
+/// An object that turns out to be too long is read again from its beginning and split. So every byte is read at most twice per level of
+/// such objects; text of finished values is not needed again.
 public struct JSONSplitter: ~Copyable {
     let limits: JSONSplitLimits
-    /// Whether values come out, and not only mistakes.
+    /// Whether to output values, and not only check the text.
     let collects: Bool
-    /// The priorities of objects that were split, each with the path of its object, to be set at the very end.
+    /// The priorities of split objects, each with the path of its object, to be set at the end.
     public internal(set) var priorities: [JSONPiece] = []
 
     var window = ByteBuffer()
-    /// The byte of the text that the window begins with.
+    /// The offset of the window in the text.
     var windowStart = 0
-    /// The byte of the text that comes next.
+    /// The current offset in the text.
     var position = 0
     var stack: [Frame] = []
-    /// The path of the member that is being read, of the innermost frame that is split.
+    /// The path of the current member of the innermost split frame.
     var path: [UInt8] = []
     var expectation = Expectation.value
-    /// Where the value begins that will leave as a whole; the frames from `anchorDepth` on are inside it.
+    /// The start of the value to output as a whole; the frames from `anchorDepth` on are inside it.
     var anchor: Int?
     var anchorDepth = 0
     var line = 1
-    /// The byte of the text that the line begins with.
+    /// The offset of the current line.
     var lineStart = 0
     var unfinishedString: UnfinishedString?
     var isFinished = false
 
-    /// What may come next.
+    /// The token that may follow.
     enum Expectation {
         case value, elementOrEnd, keyOrEnd, key, colon, commaOrEnd, nothing
     }
 
-    /// An array or object that is open.
+    /// An open array or object.
     struct Frame {
         let isObject: Bool
         var isSplit: Bool
         let start: Int
         let line: Int
         let lineStart: Int
-        /// How long `path` is without the member.
+        /// The length of `path` without the member.
         let pathCount: Int
         var member = Member.ordinary
-        /// How many elements of an array have begun.
+        /// The number of elements begun so far.
         var elementCount = 0
         var hasValue = false
         var hasOthers = false
     }
 
-    /// What a key means (spec database 1.3).
+    /// The meaning of a key (spec database 1.3).
     enum Member {
         case ordinary, value, priority, serverValue
     }
 
-    /// A string whose end has not come yet.
+    /// A string whose end has not arrived.
     struct UnfinishedString {
         let start: Int
-        /// Up to where it has been read.
+        /// The offset up to which it was scanned.
         var position: Int
-        /// Whether all so far is ASCII without escapes.
+        /// Whether the scanned part is ASCII without escapes.
         var isPlain: Bool
     }
 
-    /// A splitter at the beginning of a text.
+    /// A splitter at the start of a text.
     ///
-    /// - Parameter collects: false for a text that is only to be checked: ``next()`` returns nothing, or throws.
+    /// - Parameter collects: false to check the text only: ``next()`` then returns nothing, or throws.
     public init(limits: JSONSplitLimits = JSONSplitLimits(), collects: Bool = true) {
         self.limits = limits
         self.collects = collects
     }
 
-    /// How many bytes of the text are held in memory.
+    /// Bytes of the text in memory.
     public var heldBytes: Int { window.count }
 
-    /// How much of the text has been read.
+    /// Bytes of the text read so far.
     public var bytesRead: Int { position }
 
-    /// Adds what follows in the text.
+    /// Appends the next part of the text.
     public mutating func append(_ bytes: Span<UInt8>) {
         release()
         window.append(bytes)
     }
 
-    /// Says that nothing more follows.
+    /// Marks the end of the text.
     public mutating func finish() { isFinished = true }
 
     /// The next value.
     ///
-    /// - Returns: nil when more text is needed, or when after ``finish()`` there is no further value.
-    /// - Throws: `JSONSplitError` where the text is not JSON, or not what a database holds.
+    /// - Returns: nil when more text is needed, or at the end after ``finish()``.
+    /// - Throws: `JSONSplitError` if the text is not JSON or not valid for a database.
     public mutating func next() throws(JSONSplitError) -> JSONPiece? {
         while true {
             switch try step() {
@@ -153,7 +152,7 @@ public struct JSONSplitter: ~Copyable {
 
     func text(_ range: Range<Int>) -> [UInt8] { window.bytes.extracting((range.lowerBound - windowStart)..<(range.upperBound - windowStart)).array() }
 
-    /// Forgets what will not be looked at again.
+    /// Drops text that is not needed again.
     private mutating func release() {
         let keepFrom = min(anchor ?? position, unfinishedString?.start ?? position, position)
         window.consume(keepFrom - windowStart)
@@ -179,7 +178,7 @@ public struct JSONSplitter: ~Copyable {
 
     // MARK: Splitting
 
-    /// Goes back to the beginning of the value that was to leave as a whole, which is an object or array, to split it.
+    /// Returns to the start of the value that was to be output as a whole (an object or array), to split it.
     mutating func splitAnchor() {
         stack.removeLast(stack.count - anchorDepth - 1)
         let old = stack.removeLast()

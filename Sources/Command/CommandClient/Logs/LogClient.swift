@@ -2,32 +2,31 @@ import HearthBytes
 import Glibc
 public import HearthJSON
 
-/// The log of a host, as its administration hands it out: lines of JSON, oldest first.
+/// The log of a host from its admin API: lines of JSON, oldest first.
 public final class LogClient {
     private let client: HostClient
     private let selection: LogSelection
     private var partial = ByteBuffer()
-    /// The id of the last line that was handed on, or of the newest when this one began.
+    /// The id of the last line passed on, or of the newest line at the start.
     private var last: Int?
 
-    /// How long a client waits before it asks a host again that has gone, at first and at most.
+    /// The delay before reconnecting to a host, at first and at most.
     private static let waitMilliseconds = (first: 100, most: 2000)
 
-    /// The lines of one selection; for each way of reading, a client of its own.
+    /// Reads the lines of one selection. Use a separate client for each reader.
     public init(_ client: HostClient, _ selection: LogSelection) {
         self.client = client
         self.selection = selection
     }
 
-    /// Hands on the lines that are kept.
+    /// Passes on the stored lines.
     public func read(_ take: (Span<UInt8>, JSONValue) -> Void) throws(ClientFailure) {
         try receive(selection.query(), take)
     }
 
-    /// Hands on the lines that are kept, then those that come, without end. When the host goes, waits for it and goes on where it
-    /// was: no line is lost or handed on twice.
+    /// Passes on the stored lines, then new ones, without end. Reconnects when the host restarts, without losing or repeating lines.
     ///
-    /// - Parameter tell: gets a sentence when the host has gone, and when it is back.
+    /// - Parameter tell: gets a sentence when the host disconnects and when it is back.
     public func follow(tell: (String) -> Void, _ take: (Span<UInt8>, JSONValue) -> Void) throws(ClientFailure) {
         let start = try newestID()
         var isFirst = true
@@ -46,8 +45,8 @@ public final class LogClient {
             } catch {
                 guard error.isPassing else { throw error }
             }
-            // A host that stops ends the stream in good order. Before it has answered once, the first lines are still to come.
-            if !isGone { tell("the host at \(client.url) has gone; waiting for it") }
+            // A host that stops ends the stream properly. Before the first answer, the first lines are still to come.
+            if !isGone { tell("the host at \(client.url) has disconnected; waiting for it") }
             isGone = true
             usleep(UInt32(wait * 1000))
             wait = min(wait * 2, Self.waitMilliseconds.most)
@@ -98,24 +97,24 @@ public final class LogClient {
     }
 }
 
-/// Which lines of the log are meant; what is nil is not asked for.
+/// A selection of log lines; nil means any.
 public struct LogSelection: Sendable {
     /// Names of functions.
     public var functions: [String] = []
-    /// The least severe level.
+    /// The least severity.
     public var level: String?
-    /// The name of one call.
+    /// The id of one invocation.
     public var invocation: String?
     /// The id of one trace.
     public var trace: String?
-    /// A time, or how long ago, as the host reads it.
+    /// A time, or a duration before now, in the host's format.
     public var since: String?
-    /// A time, or how long ago.
+    /// A time, or a duration before now.
     public var until: String?
-    /// The newest so many.
+    /// The number of newest lines.
     public var limit = 35
 
-    /// The newest 35 lines of everything.
+    /// The newest 35 lines.
     public init() {}
 
     func query() -> String {

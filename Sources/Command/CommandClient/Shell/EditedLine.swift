@@ -1,10 +1,10 @@
-/// A line that is being typed, and where the cursor is in it.
+/// A line under edit, with the cursor.
 public struct EditedLine: Sendable, Equatable {
-    /// What stands there, newlines of pasted text included.
+    /// The characters, including newlines of pasted text.
     public private(set) var characters: [Character]
     /// From 0 to the number of characters.
     public private(set) var cursor: Int
-    /// What was cut last.
+    /// The last text that was cut.
     private var cut: [Character] = []
 
     /// A line with the cursor at its end.
@@ -15,16 +15,16 @@ public struct EditedLine: Sendable, Equatable {
 
     /// The whole line.
     public var text: String { String(characters) }
-    /// What stands before the cursor.
+    /// The text before the cursor.
     public var textBeforeCursor: String { String(characters[..<cursor]) }
 
-    /// Types text at the cursor.
+    /// Inserts text at the cursor.
     public mutating func insert(_ text: String) {
         characters.insert(contentsOf: text, at: cursor)
         cursor += text.count
     }
 
-    /// Replaces what stands before the cursor back to `start`.
+    /// Replaces the text from `start` to the cursor.
     public mutating func replace(from start: Int, with text: String) {
         characters.removeSubrange(start..<cursor)
         cursor = start
@@ -66,7 +66,7 @@ public struct EditedLine: Sendable, Equatable {
     public mutating func cutToStart() { cut(0..<cursor) }
     /// Cuts the word before the cursor.
     public mutating func cutWord() { cut(wordStart..<cursor) }
-    /// Puts in what was cut last.
+    /// Inserts the last text that was cut.
     public mutating func paste() { insert(String(cut)) }
 
     private mutating func cut(_ range: Range<Int>) {

@@ -1,17 +1,17 @@
 import HearthBytes
 import Glibc
 
-/// What was typed at earlier prompts, in a file that only its owner can read.
+/// The history of a prompt, in a file that only its owner can read.
 public final class ShellHistory {
     /// Oldest first.
     public private(set) var entries: [String] = []
     private let file: String?
 
-    /// More are forgotten.
+    /// The most entries; older ones are dropped.
     private static let entriesMax = 1000
     private static let bytesMax = 1 << 20
 
-    /// - Parameter file: where it is kept; nil for not at all.
+    /// - Parameter file: the file of the history; nil for none.
     public init(file: String?) {
         self.file = file
         guard let file else { return }
@@ -19,13 +19,13 @@ public final class ShellHistory {
         entries = Self.read(file).suffix(Self.entriesMax)
     }
 
-    /// The file where programs keep what they remember: `shell-history` in the folder `hearth` of the user's state.
+    /// The default file: `shell-history` in the folder `hearth` of the user's state directory.
     public static var standardFile: String? {
         if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/hearth/shell-history" }
         return variable("HOME").map { "\($0)/.local/state/hearth/shell-history" }
     }
 
-    /// Remembers a statement. What begins with a blank is not kept, nor is what was just said.
+    /// Adds a statement. Statements that begin with a blank, and repetitions of the last one, are not stored.
     public func add(_ entry: String) {
         guard !entry.isEmpty, entry.first != " ", entry != entries.last else { return }
         entries.append(entry)
@@ -34,7 +34,7 @@ public final class ShellHistory {
             entries.removeFirst(entries.count - Self.entriesMax)
             Self.write(entries, to: file, flags: O_TRUNC)
         } else {
-            // Several shells at once add to one file.
+            // Append, because several shells may share the file.
             Self.write([entry], to: file, flags: O_APPEND)
         }
     }
@@ -58,7 +58,7 @@ public final class ShellHistory {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
-        // An older file may have been made with another mode.
+        // An existing file may have another mode.
         fchmod(descriptor, 0o600)
         let size = lseek(descriptor, 0, SEEK_END)
         lseek(descriptor, max(0, size - bytesMax), SEEK_SET)
@@ -67,7 +67,7 @@ public final class ShellHistory {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n").map { entry(of: $0) }
     }
 
-    /// A statement of several lines is one line of the file.
+    /// Encodes a statement of several lines as one line of the file.
     private static func line(of entry: String) -> String {
         entry.reduce(into: "") { $0 += $1 == "\\" ? "\\\\" : $1.isNewline ? "\\n" : String($1) }
     }

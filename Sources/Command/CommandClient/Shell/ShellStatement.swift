@@ -1,12 +1,12 @@
 public import HearthJSON
 
-/// What somebody says at the prompt of `hearth functions:shell`.
+/// A statement at the prompt of `hearth functions:shell`.
 public enum ShellStatement: Sendable {
     /// An empty line.
     case nothing
     case help
     case exit
-    /// A function's name alone.
+    /// Only a function's name.
     case show(String)
     /// `name(a, b)`, `name.method(a, b)`, or `name a`.
     case call(name: String, method: String?, arguments: [JSONValue])
@@ -14,7 +14,7 @@ public enum ShellStatement: Sendable {
     /// The methods of plain HTTP functions.
     public static let methods = ["get", "post", "put", "patch", "delete", "head", "options"]
 
-    /// Reads a statement.
+    /// Parses a statement.
     ///
     /// - Throws: `RelaxedJSONError`.
     public init(parsing text: String) throws(RelaxedJSONError) {
@@ -23,7 +23,7 @@ public enum ShellStatement: Sendable {
             self = .nothing
             return
         }
-        // As in other shells of this kind.
+        // As in similar shells.
         let hasDot = reader.take(".")
         guard var name = reader.name() else { throw reader.error("a statement begins with the name of a function") }
         if ["exit", "quit"].contains(name), reader.isAtEnd {
@@ -67,7 +67,7 @@ public enum ShellStatement: Sendable {
         return arguments
     }
 
-    /// Whether a statement goes on in the next line: a bracket or a text is open.
+    /// Whether a statement continues on the next line: a bracket or string is open.
     public static func isOpen(_ text: String) -> Bool {
         var depth = 0
         var quote: UInt8?
@@ -92,7 +92,7 @@ public enum ShellStatement: Sendable {
 }
 
 extension RelaxedJSON {
-    /// The next name of a function: words with dots and dashes between.
+    /// Parses the name of a function: words joined by dots and dashes.
     mutating func name() -> String? {
         guard var name = word() else { return nil }
         while let separator = takeSeparator() {

@@ -7,10 +7,10 @@ import HearthJSON
 /// `hearth backup`: all data of a running host in one file.
 struct Backup: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Saves all data of a running host in one file: databases, events, what is deployed.",
+        commandName: "backup", abstract: "Saves all data of a running host in one file: databases, events, deployed functions.",
         discussion: """
-            The file is a tar archive, compressed when its name ends with .gz; each database is in it as it is at one moment. Nobody waits for it.
-            It gets its name when it is complete. The host's own admin token is not in it.
+            The file is a tar archive, compressed when its name ends with .gz. Each database in it is a consistent snapshot; the host keeps serving.
+            The file gets its name when it is complete. It does not contain the host's admin token.
 
             Examples:
               hearth backup

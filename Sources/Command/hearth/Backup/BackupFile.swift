@@ -1,21 +1,21 @@
 import CommandClient
 import Glibc
 
-/// A backup as it is read: a tar archive, compressed or not.
+/// A backup to read: a tar archive, compressed or not.
 final class BackupFile {
     private let descriptor: Int32
     private let name: String
     private var decompressor: Gzip?
     private var isStarted = false
     private var isOver = false
-    /// Bytes of the file that were read.
+    /// Bytes read from the file.
     private(set) var count = 0
-    /// Bytes of the file, where that is known.
+    /// The size of the file, if known.
     let sizeBytes: Int?
 
     private static let pieceBytes = 128 * 1024
 
-    /// - Parameter name: of the file; `-` for standard input.
+    /// - Parameter name: the file; `-` for standard input.
     init(_ name: String) throws(ClientFailure) {
         self.name = name == "-" ? "standard input" : name
         descriptor = name == "-" ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC)
@@ -28,7 +28,7 @@ final class BackupFile {
 
     deinit { if descriptor > STDERR_FILENO { close(descriptor) } }
 
-    /// The next bytes of the archive; none at its end.
+    /// The next bytes of the archive; empty at its end.
     func next() throws(ClientFailure) -> [UInt8] {
         while !isOver {
             let piece = try read()
@@ -45,7 +45,7 @@ final class BackupFile {
         return []
     }
 
-    /// As many bytes as there are, up to a piece: a pipe gives few at a time.
+    /// Fills a piece as far as possible: a pipe returns few bytes at a time.
     private func read() throws(ClientFailure) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: Self.pieceBytes) { room, filled in

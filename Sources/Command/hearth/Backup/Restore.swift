@@ -4,26 +4,26 @@ import CommandClient
 import Host
 import HearthJSON
 
-/// `hearth restore`: puts a backup back.
+/// `hearth restore`: restores a backup.
 struct Restore: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Replaces all data by what a file of hearth backup holds.",
+        commandName: "restore", abstract: "Replaces all data by the contents of a backup.",
         discussion: """
-            Everything is checked first; a file that is damaged or of a newer version changes nothing. What was there is kept beside it. The host
-            keeps its own admin token.
+            The file is checked first; a damaged file or one of a newer version changes nothing. The previous data is kept beside it. The host
+            keeps its admin token.
 
             Examples:
               hearth restore hearth.tar.gz
-              hearth restore hearth.tar.gz --into /var/lib/hearth   (a host that does not run)
+              hearth restore hearth.tar.gz --into /var/lib/hearth   (a stopped host)
             """)
 
     @Argument(help: ArgumentHelp("A file of hearth backup; - for standard input.", valueName: "file"))
     var file: String
 
-    @Option(help: ArgumentHelp("Restore into the data directory of a host that does not run.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Restore into the data directory of a stopped host.", valueName: "dir"))
     var into: String?
 
-    /// The name of `--into` in versions before.
+    /// The name of `--into` in earlier versions.
     @Option(help: .hidden)
     var data: String?
 
@@ -76,7 +76,7 @@ struct Restore: HostCommand {
             let done = try Self.object(client.ask(HostRequest("POST", "/_/api/restores/\(id):apply")), client)
             return outcome(members: done["members"]?.int ?? 0, kept: done["kept"]?.string ?? "")
         } catch {
-            // What was sent is of no use; a host that is gone has forgotten it by itself.
+            // Discard the upload; a host that has ended has discarded it itself.
             _ = try? client.another().send(HostRequest("DELETE", "/_/api/restores/\(id)"))
             throw ClientFailure(error.kind, error.message + "; nothing was changed")
         }
@@ -86,7 +86,7 @@ struct Restore: HostCommand {
 
     private func outcome(members: Int, kept: String) -> Outcome {
         Outcome(
-            text: "Restored \(members) files. What was there before is in \(kept); delete it when all is well.",
+            text: "Restored \(members) files. The previous data is in \(kept); delete it when it is no longer needed.",
             json: .object(["members": .int(Int64(members)), "kept": .string(kept)]))
     }
 
@@ -96,6 +96,6 @@ struct Restore: HostCommand {
     }
 
     private static func noHost(_ client: HostClient) -> ClientFailure {
-        ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+        ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
     }
 }

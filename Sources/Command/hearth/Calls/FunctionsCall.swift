@@ -3,13 +3,13 @@ import HearthBytes
 import CommandClient
 import HearthJSON
 
-/// `hearth functions:call`: calls a function by hand.
+/// `hearth functions:call`: calls a function manually.
 struct FunctionsCall: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "functions:call", abstract: "Calls a function and prints what it answers.",
+        commandName: "functions:call", abstract: "Calls a function and prints its answer.",
         discussion: """
             A callable gets DATA and prints its result as JSON. A plain HTTP function gets DATA as the body, with --method and \
-            --path. A function that events start gets an event that nobody wrote, with DATA as what was created or deleted.
+            --path. An event function gets a synthetic event, with DATA as the created or deleted value.
 
             DATA is JSON, also without quotes around keys; @FILE reads it from a file, and - or @- from standard input.
 
@@ -24,12 +24,12 @@ struct FunctionsCall: HostCommand {
     @Argument(help: ArgumentHelp("The function; group.name is group-name.", valueName: "name"))
     var name: String
 
-    @Argument(help: ArgumentHelp("What it is given: JSON, @FILE, or - for standard input. (default: null)", valueName: "data"))
+    @Argument(help: ArgumentHelp("The data: JSON, @FILE, or - for standard input. (default: null)", valueName: "data"))
     var data: String?
 
     @OptionGroup var who: CallerOptions
 
-    @Flag(help: "Print what a callable sends before its result, a line each, as it comes.")
+    @Flag(help: "Print the chunks of a callable before its result, one per line, as they arrive.")
     var stream = false
 
     @Flag(help: "Indent the result.")
@@ -81,10 +81,10 @@ struct FunctionsCall: HostCommand {
         }
     }
 
-    private static func text(_ value: JSONValue, _ isPretty: Bool) -> String { isPretty ? PrettyJSON.text(value) : value.description }
+    private static func text(_ value: JSONValue, _ isPretty: Bool) -> String { isPretty ? IndentedJSON.text(value) : value.description }
 }
 
-/// Who calls a function.
+/// Options for the identity of the caller.
 struct CallerOptions: ParsableArguments {
     @Option(name: .customLong("as"), parsing: .unconditional, help: ArgumentHelp("Call as this user; only in development mode.", valueName: "uid"))
     var uid: String?
@@ -113,43 +113,6 @@ struct CallerOptions: ParsableArguments {
             caller.idToken = try functions.unsignedToken(uid: uid, claims: object)
         }
         return caller
-    }
-}
-
-/// What somebody types as data.
-enum CallData {
-    private static let bytesMax = 64 << 20
-
-    /// nil where nothing was said.
-    static func json(_ argument: String?) throws(ClientFailure) -> JSONValue? {
-        guard let argument else { return nil }
-        let (text, name) = try content(argument)
-        return try parsed(text, name)
-    }
-
-    /// The text behind an argument, and what to call it.
-    static func content(_ argument: String) throws(ClientFailure) -> (text: String, name: String) {
-        guard argument == "-" || argument.hasPrefix("@") else { return (argument, "the data") }
-        let input = try InputData(data: nil, file: argument == "-" ? "-" : String(argument.dropFirst()))
-        var buffer = ByteBuffer()
-        var count = -1
-        while count != buffer.count {
-            count = buffer.count
-            try input.read(into: &buffer)
-            if buffer.count > bytesMax { throw ClientFailure(.invalidInput, "\(input.name) has more than 64 MiB, which is the limit for a call") }
-        }
-        return (buffer.string(), input.name)
-    }
-
-    static func parsed(_ text: String, _ name: String) throws(ClientFailure) -> JSONValue {
-        do throws(RelaxedJSONError) {
-            return try RelaxedJSON.value(of: text)
-        } catch {
-            let place = text.utf8.prefix(error.offset)
-            let line = place.count { $0 == UInt8(ascii: "\n") } + 1
-            let column = place.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
-            throw ClientFailure(.invalidInput, "\(name) is not JSON (\(line):\(column): \(error.message))")
-        }
     }
 }
 

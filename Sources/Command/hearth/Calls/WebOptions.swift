@@ -3,12 +3,12 @@ import HearthBytes
 import CommandClient
 import HearthJSON
 
-/// How a plain HTTP function is asked.
+/// Options for requests to plain HTTP functions.
 struct WebOptions: ParsableArguments {
     @Option(name: [.customShort("X"), .long], help: ArgumentHelp("The HTTP method. (default: GET, with data POST)", valueName: "method"))
     var method: String?
 
-    @Option(help: ArgumentHelp("What follows the function's name: /path?query", valueName: "path"))
+    @Option(help: ArgumentHelp("The path and query after the function's name: /path?query", valueName: "path"))
     var path: String?
 
     @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A header, as in 'Accept: text/html'; may be repeated.", valueName: "header"))
@@ -17,7 +17,7 @@ struct WebOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print status and headers, too.")
     var include = false
 
-    /// Whether something was said that only such functions know.
+    /// Whether an option was given that only applies to such functions.
     var isGiven: Bool { method != nil || path != nil || !header.isEmpty || include }
 
     func validate() throws {
@@ -35,7 +35,7 @@ struct WebOptions: ParsableArguments {
 
     func require(_ isWeb: Bool, _ name: String) throws(ClientFailure) {
         guard !isWeb, isGiven else { return }
-        throw ClientFailure(.invalidInput, "--method, --path, --header and --include are for plain HTTP functions, which \(name) is not")
+        throw ClientFailure(.invalidInput, "--method, --path, --header and --include are for plain HTTP functions, and \(name) is not one")
     }
 
     func request(
@@ -82,23 +82,23 @@ struct WebOptions: ParsableArguments {
     }
 }
 
-/// The event that a function is given by hand.
+/// Options for the event of an event function.
 struct EventOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What was there before the write, as JSON.", valueName: "json"))
+    @Option(help: ArgumentHelp("The value before the write, as JSON.", valueName: "json"))
     var before: String?
 
-    @Option(help: ArgumentHelp("What is there after it, as JSON.", valueName: "json"))
+    @Option(help: ArgumentHelp("The value after the write, as JSON.", valueName: "json"))
     var after: String?
 
-    @Option(help: ArgumentHelp("What the names in the function's path stand for, as JSON.", valueName: "json"))
+    @Option(help: ArgumentHelp("The values of the wildcards in the function's path, as JSON.", valueName: "json"))
     var params: String?
 
-    /// Whether something was said that only such functions know.
+    /// Whether an option was given that only applies to such functions.
     var isGiven: Bool { before != nil || after != nil || params != nil }
 
     func require(_ isEvent: Bool, _ name: String) throws(ClientFailure) {
         guard !isEvent, isGiven else { return }
-        throw ClientFailure(.invalidInput, "--before, --after and --params are for functions that events start, which \(name) is not")
+        throw ClientFailure(.invalidInput, "--before, --after and --params are for event functions, and \(name) is not one")
     }
 
     func event(data: JSONValue?, trigger: String, name: String) throws(ClientFailure) -> SyntheticEvent {

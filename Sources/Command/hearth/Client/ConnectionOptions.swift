@@ -3,12 +3,12 @@ import CommandClient
 import Files
 import Glibc
 
-/// What every command takes that talks to a running host.
+/// The options of every command that talks to a running host.
 struct ConnectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where the host is. (default: HEARTH_URL, else http://127.0.0.1:5001)", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of the host. (default: HEARTH_URL, else http://127.0.0.1:5001)", valueName: "url"))
     var url: String?
 
-    // A token may begin with "-", as those of earlier versions could.
+    // A token may begin with "-", as in earlier versions.
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("The administrator's token. (default: HEARTH_TOKEN, else admin-token of the data directory)", valueName: "token"))
@@ -21,35 +21,36 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         name: .customLong("ca-file"),
-        help: ArgumentHelp("Trust the certificates of this PEM file for https, beside those that this machine trusts.", valueName: "file"))
+        help: ArgumentHelp("Trust the certificates in this PEM file for https, besides those of this machine.", valueName: "file"))
     var authorityFile: String?
 
-    @Flag(help: "Send the token over http to another machine, where whoever is on the way can read it.")
+    @Flag(help: "Send the token over http to another machine, although others on the network can read it.")
     var insecure = false
 
     @Flag(help: .jsonOutput)
     var json = false
 
-    /// - Throws: `ClientFailure` where the address is none.
+    /// - Throws: `ClientFailure` if the URL is invalid.
     func client() throws(ClientFailure) -> HostClient {
         let url = try HostURL(parsing: url ?? Self.variable("HEARTH_URL") ?? "http://127.0.0.1:5001")
         let (token, isGuessed) = try foundToken(url)
         guard token == nil || url.isTLS || url.isLoopback || insecure else {
             throw ClientFailure(
                 .invalidInput,
-                "the administrator's token would go to \(url.authority) over http, where others can read it; use https, or say "
+                "the administrator's token would go to \(url.authority) over http, where others can read it; use https, or "
                     + "--insecure if you trust the network")
         }
-        // The folder may be that of another host on this machine. One in development mode takes this token, as the Firebase emulators do.
+        // The folder may belong to another host on this machine. A host in development mode accepts this token, as the Firebase emulators
+        // do.
         return HostClient(url, token: token, otherToken: isGuessed && url.isLoopback ? Self.developmentToken : nil, authorityFile: authorityFile)
     }
 
     private static let developmentToken = "owner"
 
-    /// - Returns: the token, and whether it is that of the folder in which the command happens to run.
+    /// - Returns: the token, and whether it was guessed from the current folder.
     private func foundToken(_ url: HostURL) throws(ClientFailure) -> (token: String?, isGuessed: Bool) {
         if let given = token ?? Self.variable("HEARTH_TOKEN") {
-            // What a header cannot carry is a mistake of copying.
+            // Characters that a header cannot contain indicate a copying mistake.
             guard !given.isEmpty, given.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
                 throw ClientFailure(.invalidInput, "the token contains spaces or other characters that cannot be part of a token; copy it again")
             }
@@ -75,18 +76,18 @@ struct ConnectionOptions: ParsableArguments {
     }
 }
 
-/// What every command takes that means a place in a database.
+/// The options of every command for a location in a database.
 struct DatabaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The database instance. (default: the project's own)", valueName: "name"))
     var instance: String?
 
-    /// - Throws: `ClientFailure` where the path has a character that no key can have.
+    /// - Throws: `ClientFailure` if the path contains a forbidden character.
     func target(_ path: String) throws(ClientFailure) -> DatabaseTarget {
         let target = DatabaseTarget(path: path, instance: instance)
         try target.check()
         return target
     }
 
-    /// The name of the instance for the addresses of the administration; `-` stands for the project's own.
+    /// The name of the instance in URLs of the admin API; `-` for the project's default.
     var name: String { instance ?? "-" }
 }

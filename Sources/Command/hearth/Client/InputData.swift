@@ -3,13 +3,13 @@ import CommandClient
 import Glibc
 import HearthJSON
 
-/// JSON that a command is given: with `--data`, in a file, or on standard input.
+/// JSON input of a command: from `--data`, a file, or standard input.
 final class InputData {
-    /// What a person calls it.
+    /// The name for messages.
     let name: String
-    /// How many bytes it has, where that is known before it is read.
+    /// The number of bytes, if known in advance.
     let length: Int?
-    /// Whether it takes up standard input.
+    /// Whether it reads standard input.
     let isStandardInput: Bool
     private let descriptor: Int32
     private var inline: [UInt8]?
@@ -17,12 +17,12 @@ final class InputData {
     private static let pieceBytes = 256 * 1024
 
     /// - Parameters:
-    ///   - data: what `--data` said.
-    ///   - file: the name of a file; `-` and nil stand for standard input.
+    ///   - data: the value of `--data`.
+    ///   - file: the name of a file; `-` and nil mean standard input.
     init(data: String?, file: String?) throws(ClientFailure) {
         if let data {
             name = "--data"
-            // As it stands where it is JSON already: a number may have more digits than a value here keeps.
+            // Keep valid JSON verbatim: a number may have more digits than a parsed value keeps.
             let isJSON = (try? JSONScan.validate(Array(data.utf8))) != nil
             inline = isJSON ? Array(data.utf8) : try Self.json(data, "--data").serialized()
             length = inline?.count
@@ -46,7 +46,7 @@ final class InputData {
         }
     }
 
-    /// The value of an option: JSON, or an object, an array or a text as people type them, as in `{uid: 'ada'}`.
+    /// The value of an option: JSON, or an object, array or string in relaxed form, such as `{uid: 'ada'}`.
     static func json(_ text: String, _ option: String) throws(ClientFailure) -> JSONValue {
         let strict: String
         do throws(JSONError) {
@@ -54,9 +54,9 @@ final class InputData {
         } catch {
             strict = error.explanation(in: Array(text.utf8).span)
         }
-        // A lone word is a mistake, even where it is one of the relaxed form, such as `undefined`.
+        // A bare word is a mistake, even if the relaxed form allows it, such as `undefined`.
         guard let first = text.first(where: { !$0.isWhitespace }), "{['".contains(first) else {
-            let hint = "text needs quotes of its own: \(option) '\"text\"'"
+            let hint = "a string needs its own quotes: \(option) '\"text\"'"
             throw ClientFailure(.invalidInput, "the value of \(option) is not JSON (\(strict)); \(hint)")
         }
         return try CallData.parsed(text, "the value of \(option)")
@@ -64,13 +64,13 @@ final class InputData {
 
     deinit { if descriptor > STDERR_FILENO { close(descriptor) } }
 
-    /// Whether it can be read from the beginning again.
+    /// Whether it can be read again from the start.
     var canRewind: Bool { length != nil && descriptor >= 0 }
 
-    /// Goes back to the beginning.
+    /// Returns to the start.
     func rewind() { lseek(descriptor, 0, SEEK_SET) }
 
-    /// Appends what comes next, nothing at the end.
+    /// Appends the next bytes; nothing at the end.
     func read(into buffer: inout ByteBuffer) throws(ClientFailure) {
         if let bytes = inline {
             buffer.append(bytes)
@@ -92,7 +92,7 @@ final class InputData {
         }
     }
 
-    /// All of it as the body of a request.
+    /// The input as the body of a request.
     func body(_ progress: Progress? = nil) -> HostRequest.Body {
         if let inline { return .bytes(inline) }
         var count = 0
@@ -100,6 +100,43 @@ final class InputData {
             try self.read(into: &buffer)
             count += buffer.count
             progress?.update(count)
+        }
+    }
+}
+
+/// JSON that a person gives as an argument: as text, as `@FILE`, or as `-` for standard input.
+enum CallData {
+    private static let bytesMax = 64 << 20
+
+    /// Nil if there is no argument.
+    static func json(_ argument: String?) throws(ClientFailure) -> JSONValue? {
+        guard let argument else { return nil }
+        let (text, name) = try content(argument)
+        return try parsed(text, name)
+    }
+
+    /// The content of an argument, and its name for messages.
+    static func content(_ argument: String) throws(ClientFailure) -> (text: String, name: String) {
+        guard argument == "-" || argument.hasPrefix("@") else { return (argument, "the data") }
+        let input = try InputData(data: nil, file: argument == "-" ? "-" : String(argument.dropFirst()))
+        var buffer = ByteBuffer()
+        var count = -1
+        while count != buffer.count {
+            count = buffer.count
+            try input.read(into: &buffer)
+            if buffer.count > bytesMax { throw ClientFailure(.invalidInput, "\(input.name) has more than 64 MiB, which is the limit for a call") }
+        }
+        return (buffer.string(), input.name)
+    }
+
+    static func parsed(_ text: String, _ name: String) throws(ClientFailure) -> JSONValue {
+        do throws(RelaxedJSONError) {
+            return try RelaxedJSON.value(of: text)
+        } catch {
+            let place = text.utf8.prefix(error.offset)
+            let line = place.count { $0 == UInt8(ascii: "\n") } + 1
+            let column = place.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
+            throw ClientFailure(.invalidInput, "\(name) is not JSON (\(line):\(column): \(error.message))")
         }
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 import HearthJSON
 import Synchronization
 
-/// What is said when a command is interrupted (Ctrl-C, or a service that ends it), so that nobody has to guess what was done.
+/// Reports the state of the deployment when a command is interrupted (Ctrl-C, or a signal of a service manager).
 final class Interruption: Sendable {
     private struct State {
         var isSwitching = false
@@ -12,7 +12,7 @@ final class Interruption: Sendable {
     private let state = Mutex(State())
     private let isForProgram: Bool
 
-    /// Watches from here on until the program ends.
+    /// Watches for signals until the program ends.
     ///
     /// - Parameter isForProgram: whether standard output is for a program.
     init(isForProgram: Bool) {
@@ -32,13 +32,13 @@ final class Interruption: Sendable {
 
     private static let signals = [SIGINT, SIGTERM]
 
-    /// From here on the host may have changed something.
+    /// From now on the host may have changed something.
     func willSwitch() { state.withLock { $0.isSwitching = true } }
 
-    /// It has not.
+    /// The host has not changed anything.
     func didNotSwitch() { state.withLock { $0.isSwitching = false } }
 
-    /// The command has said how it ended.
+    /// The command has reported its outcome: restores default signal handling.
     func end() { for number in Self.signals { signal(number, SIG_DFL) } }
 
     private func startThread(reading descriptor: Int32) {
@@ -76,7 +76,7 @@ final class Interruption: Sendable {
         leave(number, "interrupted while the host was switching: all functions were switched or none, and `hearth functions:list` shows it")
     }
 
-    /// Ends as by the signal itself, so that a shell knows.
+    /// Ends the process by the signal itself, so that a shell can tell.
     private func leave(_ number: Int32, _ sentence: String) -> Never {
         if isForProgram { Terminal.write(JSONValue.object(["status": "error", "error": .string(sentence)]).description) }
         Terminal.writeError("hearth: \(sentence)")
@@ -86,5 +86,5 @@ final class Interruption: Sendable {
     }
 }
 
-// Set once, before the signal handler that reads it is installed: a handler cannot carry anything with it.
+// Set once, before the signal handler that reads it is installed: a handler cannot capture context.
 nonisolated(unsafe) private var interruptionPipe: Int32 = -1

@@ -2,24 +2,24 @@ import CommandClient
 import Files
 import Glibc
 
-/// Where a command's result goes: a file that is there whole or not at all, or standard output.
+/// The destination of a command's result: standard output, or a file that appears complete or not at all.
 ///
-/// Others may write in the file's folder, such as `/tmp`. So the bytes go into a file that is made here and nowhere else, what stands at
-/// the name is replaced only where it is a file of the same user, and at the end the name must lead to the file that was written.
+/// Other users may write in the file's folder, such as `/tmp`. So the bytes go into a new file, an existing file is replaced only if it
+/// belongs to the same user, and at the end the name must lead to the written file.
 final class OutputFile {
     private let name: String?
-    /// Its name until it is complete; empty for standard output, and for a file without any name yet.
+    /// The temporary name; empty for standard output, and for a file without a name yet.
     private var temporaryName = ""
     private var descriptor: Int32
-    /// Whether the file has no name yet, so that nothing is left of it however this program ends.
+    /// Whether the file has no name yet, so that nothing remains if this program ends.
     private let isNameless: Bool
     private var lastByte: UInt8?
-    /// How many bytes were written.
+    /// Bytes written.
     private(set) var count = 0
 
     /// - Parameters:
-    ///   - name: of the file, nil for standard output.
-    ///   - isPrivate: whether nobody but its owner may read it.
+    ///   - name: the file; nil for standard output.
+    ///   - isPrivate: whether only its owner may read it.
     init(_ name: String?, isPrivate: Bool = false) throws(ClientFailure) {
         self.name = name
         guard let name else {
@@ -33,7 +33,7 @@ final class OutputFile {
         isNameless = nameless >= 0
         descriptor = nameless
         if !isNameless {
-            // Not every file system has nameless files.
+            // Some file systems lack nameless files (O_TMPFILE).
             let temporary = Self.temporaryName(of: name)
             descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
             if descriptor >= 0 { temporaryName = temporary }
@@ -55,7 +55,7 @@ final class OutputFile {
         }
     }
 
-    /// A name beside the file that nobody can guess.
+    /// An unpredictable name beside the file.
     private static func temporaryName(of name: String) -> String {
         var generator = SystemRandomNumberGenerator()
         return "\(name).\(String(UInt64.random(in: .min ... .max, using: &generator), radix: 36)).part"
@@ -67,10 +67,10 @@ final class OutputFile {
         if !temporaryName.isEmpty { unlink(temporaryName) }
     }
 
-    /// `O_TMPFILE`, which is written in a way that Swift does not take over.
+    /// `O_TMPFILE`, a macro that Swift does not import.
     private static let namelessFile = O_DIRECTORY | 0o20000000
 
-    /// Adds to it.
+    /// Appends bytes.
     func write(_ bytes: Span<UInt8>) throws(ClientFailure) {
         guard bytes.count > 0 else { return }
         lastByte = bytes[bytes.count - 1]
@@ -88,10 +88,10 @@ final class OutputFile {
         if !isWritten { throw failure() }
     }
 
-    /// Adds to it.
+    /// Appends text.
     func write(_ text: String) throws(ClientFailure) { try write(Array(text.utf8).span) }
 
-    /// Ends it with a newline where it has none, unless it is no text, and gives the file its name.
+    /// Adds a newline if the text lacks one, and gives the file its name.
     func finish(endsWithNewline: Bool = true) throws(ClientFailure) {
         if endsWithNewline, lastByte != UInt8(ascii: "\n") { try write("\n") }
         guard let name else { return }
@@ -108,7 +108,7 @@ final class OutputFile {
         descriptor = -1
     }
 
-    /// A name can only be given that is not taken; taking over the final one needs another one first.
+    /// Links the file under a temporary name: linkat cannot replace an existing file, so a rename follows.
     private func giveTemporaryName(besides name: String) throws(ClientFailure) {
         let temporary = Self.temporaryName(of: name)
         guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0 else { throw failure() }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A line that shows how far a long operation is. On a terminal only.
+/// A progress line for long operations. On a terminal only.
 final class Progress {
     private let title: String
     private let total: Int?
@@ -9,10 +9,10 @@ final class Progress {
     private var lastShown: UInt64 = 0
 
     private static let intervalNanoseconds: UInt64 = 100_000_000
-    /// What is over before anybody would wonder needs no line.
+    /// The delay before the line is shown.
     private static let patienceNanoseconds: UInt64 = 300_000_000
 
-    /// - Parameter total: bytes in all, where that is known.
+    /// - Parameter total: bytes in total, if known.
     init(_ title: String, total: Int?) {
         self.title = title
         self.total = total
@@ -20,7 +20,7 @@ final class Progress {
         begin = Self.now
     }
 
-    /// Shows that so many bytes are done, though not more often than an eye can follow.
+    /// Shows the number of finished bytes, at a limited rate.
     func update(_ bytes: Int) {
         guard isShown else { return }
         let now = Self.now
@@ -29,12 +29,12 @@ final class Progress {
         Terminal.showProgress(line(bytes))
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func end() {
         if isShown, lastShown > 0 { Terminal.endProgress() }
     }
 
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     var seconds: Double { Double(Self.now - begin) / 1e9 }
 
     private func line(_ bytes: Int) -> String {
@@ -58,7 +58,7 @@ final class Progress {
     }
 }
 
-/// Bytes for people: at most three digits before the point, and one behind it.
+/// Formats byte counts: at most three digits before the point, and one after it.
 enum ByteCount {
     static func text(_ bytes: Int) -> String {
         guard bytes >= 1000 else { return "\(bytes) B" }
@@ -71,4 +71,49 @@ enum ByteCount {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10) \(["B", "kB", "MB", "GB", "TB"][unit])"
     }
+}
+
+/// Measures a duration.
+struct Stopwatch {
+    private let begin = Stopwatch.now
+
+    /// Seconds since its creation.
+    var seconds: Double { Double(Stopwatch.now - begin) / 1e9 }
+
+    /// Formats seconds: `12 ms`, `4.2 s`, `2 min 5 s`.
+    static func text(_ seconds: Double) -> String {
+        if seconds < 0.9995 { return "\(Int((seconds * 1000).rounded())) ms" }
+        let tenths = Int((seconds * 10).rounded())
+        if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
+        let whole = Int(seconds.rounded())
+        return "\(whole / 60) min \(whole % 60) s"
+    }
+
+    private static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+/// Formats the age of a time.
+enum Age {
+    /// Such as `3 minutes ago`; empty if the text is not a time (RFC 3339, in UTC).
+    static func text(_ time: String, now: Int = Int(Glibc.time(nil))) -> String {
+        // Date, T, time; a fraction and Z follow the seconds.
+        let fields = time.prefix(19).split { "-T:".contains($0) }.compactMap { Int32($0) }
+        guard fields.count == 6 else { return "" }
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (fields[0] - 1900, fields[1] - 1, fields[2])
+        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (fields[3], fields[4], fields[5])
+        let seconds = max(0, now - timegm(&parts))
+        switch seconds {
+        case ..<60: return counted(seconds, "second")
+        case ..<3600: return counted(seconds / 60, "minute")
+        case ..<86400: return counted(seconds / 3600, "hour")
+        default: return counted(seconds / 86400, "day")
+        }
+    }
+
+    private static func counted(_ count: Int, _ unit: String) -> String { "\(count) \(unit)\(count == 1 ? "" : "s") ago" }
 }

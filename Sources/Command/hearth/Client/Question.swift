@@ -1,21 +1,21 @@
 import ArgumentParser
 import CommandClient
 
-/// What is asked before something is lost.
+/// Confirmation of destructive commands.
 struct ForceOption: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Do not ask first.")
     var force = false
 
-    /// Asks, unless `--force` was given.
+    /// Asks for confirmation, unless `--force` was given.
     ///
     /// - Parameter canAsk: whether standard input is free for the answer.
-    /// - Throws: `ClientFailure` where nobody can be asked, or the answer is no.
+    /// - Throws: `ClientFailure` if there is no terminal, or the answer is no.
     func confirm(_ consequence: String, canAsk: Bool = true) throws(ClientFailure) {
         if force { return }
         guard canAsk, Terminal.canAsk else {
-            throw ClientFailure(.invalidInput, "this would \(consequence), and there is no terminal to ask on; say --force if that is what you want")
+            throw ClientFailure(.invalidInput, "this would \(consequence), and there is no terminal to ask on; use --force to do it anyway")
         }
-        guard Terminal.confirms("This will \(consequence). Go on?") else {
+        guard Terminal.confirms("This will \(consequence). Continue?") else {
             throw ClientFailure(.invalidInput, "nothing was changed")
         }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// `hearth database:get`: reads a place.
+/// `hearth database:get`: reads a location.
 struct DatabaseGet: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:get", abstract: "Fetches and prints JSON data at a path.",
@@ -14,7 +14,7 @@ struct DatabaseGet: HostCommand {
               hearth database:get /users --order-by born --start-at 1900 --output users.json
             """)
 
-    @Argument(help: "Where, from the root: /users/ada")
+    @Argument(help: "The path from the root: /users/ada")
     var path: String
 
     @OptionGroup var query: QueryOptions
@@ -60,7 +60,7 @@ struct DatabaseGet: HostCommand {
             guard isBegun, error.kind == .interrupted else { throw error }
             throw ClientFailure(
                 .interrupted,
-                "the answer broke off after \(ByteCount.text(file.count)); database:export has no limit of size, see also the host's log")
+                "the answer was cut off after \(ByteCount.text(file.count)); database:export has no limit of size, see also the host's log")
         }
         progress.end()
         if isWrapped { try file.write("}") }
@@ -71,7 +71,7 @@ struct DatabaseGet: HostCommand {
     }
 }
 
-/// Which children are wanted.
+/// Options that select children.
 struct QueryOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Order by a child of each child.", valueName: "path"))
     var orderBy: String?
@@ -82,30 +82,30 @@ struct QueryOptions: ParsableArguments {
     @Flag(help: "Order by value.")
     var orderByValue = false
 
-    @Option(help: ArgumentHelp("At most the first so many.", valueName: "count"))
+    @Option(help: ArgumentHelp("At most this many children, from the first on.", valueName: "count"))
     var limitToFirst: Int?
 
-    @Option(help: ArgumentHelp("At most the last so many.", valueName: "count"))
+    @Option(help: ArgumentHelp("At most this many children, up to the last.", valueName: "count"))
     var limitToLast: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("From here on, in the order asked for.", valueName: "value"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Start at this value, in the given order.", valueName: "value"))
     var startAt: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Up to here, in the order asked for.", valueName: "value"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("End at this value, in the given order.", valueName: "value"))
     var endAt: String?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Exactly here, in the order asked for.", valueName: "value"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only children with this value, in the given order.", valueName: "value"))
     var equalTo: String?
 
     func validate() throws {
         if [orderBy != nil, orderByKey, orderByValue].count(where: { $0 }) > 1 {
-            throw ValidationError("of --order-by, --order-by-key and --order-by-value there can be only one")
+            throw ValidationError("give only one of --order-by, --order-by-key and --order-by-value")
         }
         if limitToFirst != nil, limitToLast != nil { throw ValidationError("--limit-to-first and --limit-to-last exclude each other") }
         if let count = limitToFirst ?? limitToLast, count < 1 { throw ValidationError("a limit is at least 1") }
     }
 
-    /// An option that means nothing without an order; nil where there is an order, or no such option.
+    /// An option that requires an order but was given without one; nil if there is none.
     var optionWithoutOrder: String? {
         guard orderBy == nil, !orderByKey, !orderByValue else { return nil }
         let given = [
@@ -115,8 +115,8 @@ struct QueryOptions: ParsableArguments {
         return given.first { $0.1 }?.0
     }
 
-    var query: DatabaseQuery {
-        var query = DatabaseQuery()
+    var query: RESTQuery {
+        var query = RESTQuery()
         query.order = orderBy.map { .child($0) } ?? (orderByKey ? .key : orderByValue ? .value : nil)
         query.limitToFirst = limitToFirst
         query.limitToLast = limitToLast
@@ -124,5 +124,50 @@ struct QueryOptions: ParsableArguments {
         query.endAt = endAt
         query.equalTo = equalTo
         return query
+    }
+}
+
+/// `hearth database:export`: saves a location in the form that `database:import` reads.
+struct DatabaseExport: HostCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "database:export", abstract: "Saves a consistent snapshot of all data at a path, with priorities.",
+        discussion: """
+            The file gets its name when it is complete; a failed export leaves an existing file as it is.
+
+            Examples:
+              hearth database:export --output backup.json
+              hearth database:export /users --output users.json
+              hearth database:export | gzip > backup.json.gz
+            """)
+
+    @Argument(help: "The path from the root: /users")
+    var path = "/"
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write to instead of standard output.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Indent the result.")
+    var pretty = false
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
+        let target = try database.target(path)
+        var query = RESTQuery()
+        query.isExport = true
+        query.isPretty = pretty
+        let file = try OutputFile(output)
+        let progress = Progress("Exporting", total: nil)
+        try client.download(HostRequest("GET", target.target(query.parameters))) { (bytes) throws(ClientFailure) in
+            try file.write(bytes)
+            progress.update(file.count)
+        }
+        progress.end()
+        try file.finish()
+        guard let output else { return Outcome() }
+        return Outcome(
+            text: "\(ByteCount.text(file.count)) of \(target) exported to \(output)",
+            json: .object(["path": .string("\(target)"), "file": .string(output), "bytes": .int(Int64(file.count))]))
     }
 }

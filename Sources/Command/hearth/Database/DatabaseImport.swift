@@ -8,8 +8,8 @@ struct DatabaseImport: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:import", abstract: "Imports JSON data of any size to an empty path.",
         discussion: """
-            The file is checked before anything is written. It is then written in many small requests, so that others are not \
-            held up: an import is not atomic. Each request sets values that no other touches, so that a second attempt does no harm.
+            The file is checked before anything is written. It is then written in many small requests, so that other clients are \
+            not delayed: an import is not atomic. Each request writes other values, so that a second attempt does no harm.
 
             Examples:
               hearth database:import / backup.json
@@ -17,25 +17,25 @@ struct DatabaseImport: HostCommand {
               gunzip -c big.json.gz | hearth database:import /archive -
             """)
 
-    @Argument(help: "Where, from the root: /users")
+    @Argument(help: "The path from the root: /users")
     var path: String
 
-    @Argument(help: ArgumentHelp("A file with JSON; - for standard input, which is also what is read when nothing is named.", valueName: "file"))
+    @Argument(help: ArgumentHelp("A file with JSON; - for standard input (the default).", valueName: "file"))
     var file: String?
 
-    @Option(help: ArgumentHelp("How many megabytes one request carries.", valueName: "megabytes"))
+    @Option(help: ArgumentHelp("The size of one request in megabytes.", valueName: "megabytes"))
     var chunkSize = 0.25
 
-    @Option(help: ArgumentHelp("How many requests are under way at a time.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of concurrent requests.", valueName: "count"))
     var concurrency = 4
 
-    @Flag(inversion: .prefixedNo, help: "Do not run the functions that wait for such writes.")
+    @Flag(inversion: .prefixedNo, help: "Do not trigger functions.")
     var disableTriggers = true
 
-    @Option(help: ArgumentHelp("Go on where an import of the same file ended, at a byte that it named.", valueName: "byte"))
+    @Option(help: ArgumentHelp("Resume an import of the same file at the byte that it reported.", valueName: "byte"))
     var resumeAt = 0
 
-    @Flag(name: .shortAndLong, help: "Remove what is there first, without asking.")
+    @Flag(name: .shortAndLong, help: "Remove existing data first, without asking.")
     var force = false
 
     @OptionGroup var database: DatabaseOptions
@@ -69,10 +69,10 @@ struct DatabaseImport: HostCommand {
         let answer = try client.ask(HostRequest("GET", target.target([("shallow", "true"), ("limitToFirst", "1")])))
         guard !answer.body.prefix(4).elementsEqual("null".utf8), !force else { return }
         throw ClientFailure(
-            .invalidInput, "there is data at \(target) already; import to an empty path, or say --force to remove that data first")
+            .invalidInput, "there is data at \(target) already; import to an empty path, or use --force to remove that data first")
     }
 
-    /// Reads the whole file once, so that one that is wrong somewhere is refused before anything is written.
+    /// Reads the whole file first, so that an invalid one is refused before anything is written.
     private func check(_ input: InputData, _ limits: JSONSplitLimits) throws(ClientFailure) {
         let progress = Progress("Checking", total: input.length)
         var splitter = JSONSplitter(limits: limits, collects: false)
@@ -93,7 +93,7 @@ struct DatabaseImport: HostCommand {
         input.rewind()
     }
 
-    /// How much was read; nil where nothing can be, which the import itself will meet again and report.
+    /// The number of bytes read; nil on failure, which the import itself will meet again and report.
     private static func read(_ input: InputData, _ buffer: inout ByteBuffer) -> Int? {
         do throws(ClientFailure) {
             try input.read(into: &buffer)
@@ -126,13 +126,13 @@ struct DatabaseImport: HostCommand {
 
     private func explained(_ failure: ImportFailure, _ input: InputData, _ target: DatabaseTarget) -> ClientFailure {
         var text = failure.reason.message
-        // The place of a mistake in what cannot be checked beforehand.
+        // The position of an error in input that cannot be checked in advance.
         if failure.reason.kind == .invalidInput, text.first?.isNumber == true { text = "\(input.name):\(text)" }
         if let source = failure.source, case .refused(400) = failure.reason.kind {
             text += " (bytes \(source.lowerBound) to \(source.upperBound) of \(input.name))"
         }
         if failure.writtenBytes > 0 {
-            text += "; everything before byte \(failure.writtenBytes) is written, go on with --resume-at \(failure.writtenBytes)"
+            text += "; everything before byte \(failure.writtenBytes) is written; resume with --resume-at \(failure.writtenBytes)"
         }
         return ClientFailure(failure.reason.kind, text)
     }

@@ -41,7 +41,7 @@ struct RulesGet: HostCommand {
         let answer = try client.ask(HostRequest("GET", RulesPlace.target(database).target(query)))
         guard output != nil || !connection.json else {
             guard let rules = try? JSONValue(parsing: answer.body) else {
-                throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+                throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
             }
             return Outcome(json: rules)
         }
@@ -56,9 +56,9 @@ struct RulesGet: HostCommand {
 /// `hearth database:rules set`.
 struct RulesSet: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Puts rules in force, or says where they are wrong.",
+        commandName: "set", abstract: "Puts rules in force, or reports their errors.",
         discussion: """
-            When functions.json names a file of rules, a change of that file takes the place of what is set here.
+            If functions.json names a rules file, a change of that file replaces the rules set here.
 
             Examples:
               hearth database:rules set database.rules.json
@@ -94,7 +94,7 @@ struct RulesSet: HostCommand {
         return Outcome(text: text, json: .object(json))
     }
 
-    /// The file whose next change takes the place of what was set; nil where there is none, or the host does not say.
+    /// The rules file whose next change would replace the uploaded rules; nil if there is none or the host does not tell.
     private static func rulesFile(_ client: HostClient) -> String? {
         guard let answer = try? client.ask(HostRequest("GET", "/_/api")) else { return nil }
         return (try? JSONValue(parsing: answer.body))?["rulesFile"]?.string

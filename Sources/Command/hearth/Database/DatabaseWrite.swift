@@ -2,22 +2,22 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// What the commands take that write.
+/// The options of commands that write.
 struct WriteOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("A file with JSON; - for standard input, which is also what is read when nothing is named.", valueName: "file"))
+    @Argument(help: ArgumentHelp("A file with JSON; - for standard input (the default).", valueName: "file"))
     var file: String?
 
     @Option(name: .shortAndLong, parsing: .unconditional, help: ArgumentHelp("The JSON itself.", valueName: "json"))
     var data: String?
 
-    @Flag(help: "Do not run the functions that wait for such a write.")
+    @Flag(help: "Do not trigger functions.")
     var disableTriggers = false
 
     func validate() throws {
         if data != nil, file != nil { throw ValidationError("name a file or give --data, not both") }
     }
 
-    /// - Throws: `ClientFailure` where the data cannot be read, or what `--data` says is no JSON.
+    /// - Throws: `ClientFailure` if the data cannot be read or `--data` is not JSON.
     func input() throws(ClientFailure) -> InputData { try InputData(data: data, file: file) }
 
     /// Sends the data.
@@ -38,10 +38,10 @@ struct WriteOptions: ParsableArguments {
     }
 }
 
-/// `hearth database:set`: replaces what is at a place.
+/// `hearth database:set`: replaces the value at a location.
 struct DatabaseSet: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "database:set", abstract: "Stores JSON data at a path, in place of what is there.",
+        commandName: "database:set", abstract: "Stores JSON data at a path, replacing existing data.",
         discussion: """
             Examples:
               hearth database:set /users/ada user.json
@@ -49,7 +49,7 @@ struct DatabaseSet: HostCommand {
               generate | hearth database:set /report - --force
             """)
 
-    @Argument(help: "Where, from the root: /users/ada")
+    @Argument(help: "The path from the root: /users/ada")
     var path: String
 
     @OptionGroup var write: WriteOptions
@@ -66,7 +66,7 @@ struct DatabaseSet: HostCommand {
     }
 }
 
-/// `hearth database:update`: replaces some children of a place.
+/// `hearth database:update`: replaces some children of a location.
 struct DatabaseUpdate: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:update", abstract: "Replaces some of the keys at a path; a key may itself be a path.",
@@ -76,7 +76,7 @@ struct DatabaseUpdate: HostCommand {
               hearth database:update /users changes.json
             """)
 
-    @Argument(help: "Where, from the root: /users/ada")
+    @Argument(help: "The path from the root: /users/ada")
     var path: String
 
     @OptionGroup var write: WriteOptions
@@ -93,7 +93,7 @@ struct DatabaseUpdate: HostCommand {
     }
 }
 
-/// `hearth database:push`: adds a child under a key that the host makes.
+/// `hearth database:push`: adds a child under a generated key.
 struct DatabasePush: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "database:push", abstract: "Adds JSON data to the list at a path, and prints its key.",
@@ -103,7 +103,7 @@ struct DatabasePush: HostCommand {
               hearth database:push /messages message.json
             """)
 
-    @Argument(help: "Where, from the root: /messages")
+    @Argument(help: "The path from the root: /messages")
     var path: String
 
     @OptionGroup var write: WriteOptions
@@ -114,26 +114,26 @@ struct DatabasePush: HostCommand {
         let target = try database.target(path)
         let answer = try write.send("POST", target, try write.input(), client, echo: true)
         guard let name = (try? JSONValue(parsing: answer.body))?["name"]?.string else {
-            throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+            throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
         }
         return Outcome(text: name, json: .object(["name": .string(name), "path": .string("\(target.appending([name]))")]))
     }
 }
 
-/// `hearth database:remove`: deletes a place.
+/// `hearth database:remove`: deletes a location.
 struct DatabaseRemove: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "database:remove", abstract: "Removes all data at a path, however much it is.",
+        commandName: "database:remove", abstract: "Removes all data at a path, of any size.",
         discussion: """
             Examples:
               hearth database:remove /users/ada
               hearth database:remove /logs --force --disable-triggers
             """)
 
-    @Argument(help: "Where, from the root: /users/ada")
+    @Argument(help: "The path from the root: /users/ada")
     var path: String
 
-    @Flag(help: "Do not run the functions that wait for such a write.")
+    @Flag(help: "Do not trigger functions.")
     var disableTriggers = false
 
     @OptionGroup var force: ForceOption

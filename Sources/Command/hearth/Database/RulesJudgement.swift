@@ -3,28 +3,28 @@ import HearthBytes
 import CommandClient
 import HearthJSON
 
-/// A request that rules are asked about, as arguments.
+/// The arguments for a simulated request.
 struct JudgementOptions: ParsableArguments {
-    /// What is tried.
+    /// The operation to simulate.
     enum Operation: String, ExpressibleByArgument, CaseIterable {
         case read, write, update
     }
 
-    @Option(help: ArgumentHelp("Where, from the root: /users/ada", valueName: "path"))
+    @Option(help: ArgumentHelp("The path from the root: /users/ada", valueName: "path"))
     var path: String
 
-    @Option(help: "What is tried: read, write (replace; null removes) or update (replace some keys).")
+    @Option(help: "The operation: read, write (replace; null removes) or update (replace some keys).")
     var operation: Operation
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Who tries: the auth variable, with uid and token; null is somebody who is signed out.", valueName: "json"))
+        help: ArgumentHelp("The auth variable, with uid and token; null for a signed-out user.", valueName: "json"))
     var auth = "null"
 
     @Option(name: .shortAndLong, parsing: .unconditional, help: ArgumentHelp("What is written.", valueName: "json"))
     var data: String?
 
-    @Option(help: ArgumentHelp("A file of rules to ask instead of those in force.", valueName: "file"))
+    @Option(help: ArgumentHelp("A rules file to use instead of the rules in force.", valueName: "file"))
     var rules: String?
 
     @OptionGroup var query: QueryOptions
@@ -35,7 +35,7 @@ struct JudgementOptions: ParsableArguments {
         if operation == .write, data == nil { throw ValidationError("a write needs --data: what is written, or null to remove") }
     }
 
-    /// Asks the host.
+    /// Sends the simulation to the host.
     func judge(_ client: HostClient, _ database: DatabaseOptions) throws(ClientFailure) -> Judgement {
         var request: JSONObject = ["operation": .string(operation.rawValue), "path": .string("\(try database.target(path))")]
         request["auth"] = try InputData.json(auth, "--auth")
@@ -58,13 +58,13 @@ struct JudgementOptions: ParsableArguments {
         let target = "/_/api/databases/\(PercentCoding.encoded(database.name))/rules:judge"
         let answer = try client.ask(HostRequest("POST", target, headers: headers, body: .bytes(JSONValue.object(request).serialized())))
         guard let json = try? JSONValue(parsing: answer.body), let judgement = Judgement(json) else {
-            throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+            throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
         }
         return judgement
     }
 }
 
-/// What rules say of a request.
+/// The decision of the rules about a request.
 struct Judgement {
     let json: JSONValue
     let isAllowed: Bool
@@ -75,10 +75,10 @@ struct Judgement {
         self.isAllowed = isAllowed
     }
 
-    /// One word for the answer.
+    /// The decision in one word.
     var verdict: String { Self.coloured(isAllowed ? "Allowed" : "Denied", isGood: isAllowed) }
 
-    /// A sentence, and three lines for each rule that was asked: what it says and where it stands, its text, and why.
+    /// A sentence, and three lines for each evaluated rule: outcome and location, text, and reason.
     var explanation: String {
         var lines = [json["sentence"]?.string].compactMap { $0 }
         for rule in json["rules"]?.array ?? [] {
@@ -101,9 +101,9 @@ struct Judgement {
 /// `hearth database:rules test`.
 struct RulesTest: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Says whether rules allow a read or a write, without doing it.",
+        commandName: "test", abstract: "Tests whether rules allow a read or a write, without doing it.",
         discussion: """
-            Exit status 0 says that it is allowed, 1 that it is denied.
+            Exit status: 0 if it is allowed, 1 if it is denied.
 
             Examples:
               hearth database:rules test --path /users/ada --operation read --auth '{"uid": "ada"}'

@@ -1,15 +1,16 @@
 import ArgumentParser
 import Configuration
 import Glibc
+import CommandClient
 
-/// `hearth exec`: a host for as long as another command runs, above all a test suite.
+/// `hearth exec`: runs a host for the duration of another command, such as a test suite.
 struct Exec: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Starts a host on a free port, runs a command against it, and ends it again.",
         discussion: """
             The command finds the host in FIREBASE_DATABASE_EMULATOR_HOST, FIREBASE_AUTH_EMULATOR_HOST, FUNCTIONS_EMULATOR_HOST, \
             HEARTH_URL, HEARTH_TOKEN, GCLOUD_PROJECT and GOOGLE_CLOUD_PROJECT. Its exit status becomes that of exec: 128 and the \
-            signal's number where one ended it, 127 where there is no such command.
+            signal's number after a signal, 127 if there is no such command.
 
             The host's data is in a new folder that is removed afterwards, unless --data-dir names one. Processes that the command \
             leaves behind are ended.
@@ -20,7 +21,7 @@ struct Exec: ParsableCommand {
               hearth exec --log host.log -- sh -c 'curl -s "$HEARTH_URL/_/health"'
             """)
 
-    @Option(help: "The file that says what is served.")
+    @Option(help: "The configuration file.")
     var config = "functions.json"
 
     @Option(
@@ -28,20 +29,20 @@ struct Exec: ParsableCommand {
         help: ArgumentHelp("A data directory to use and keep. (default: a new one that is removed afterwards)", valueName: "dir"))
     var dataDirectory: String?
 
-    /// The name of `--data-dir` in versions before.
+    /// The name of `--data-dir` in earlier versions.
     @Option(help: .hidden)
     var data: String?
 
     @Option(name: .customLong("import"), help: ArgumentHelp("JSON to write to the database before the command runs.", valueName: "file"))
     var importFile: String?
 
-    @Option(help: ArgumentHelp("Where the host's log goes; - for standard error. (default: shown only where the host fails)", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the host's log; - for standard error. (default: shown only if the host fails)", valueName: "file"))
     var log: String?
 
-    @Option(help: "development takes \"owner\" and unsigned emulator tokens of this machine; production does not.")
+    @Option(help: "development accepts \"owner\" and unsigned emulator tokens from this machine; production does not.")
     var mode = Configuration.Mode.development
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("What to run, after --.", valueName: "command"))
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The command to run, after --.", valueName: "command"))
     var command: [String] = []
 
     @Option(help: .hidden)
@@ -50,11 +51,11 @@ struct Exec: ParsableCommand {
     @Option(help: .hidden)
     var folder: String?
 
-    /// The data directory that stays; nil for one that goes with the host.
+    /// The data directory to keep; nil for a temporary one.
     var keptData: String? { dataDirectory ?? data }
 
     func validate() throws {
-        if command.isEmpty { throw ValidationError("say what to run after two dashes, as in: hearth exec -- npm test") }
+        if command.isEmpty { throw ValidationError("give the command to run after two dashes, as in: hearth exec -- npm test") }
     }
 
     func run() throws {
@@ -66,5 +67,23 @@ struct Exec: ParsableCommand {
             throw ExitCode(missing.status)
         }
         throw ExitCode(ExecCaller().run())
+    }
+}
+
+/// Checks whether a program can be run, as a shell does.
+enum ProgramSearch {
+    /// The reason why `name` cannot be run, with the exit status of shells for it; nil if it can be tried.
+    static func problem(_ name: String) -> (sentence: String, status: Int32)? {
+        if name.contains("/") {
+            if access(name, F_OK) != 0 { return ("there is no file \(name) to run", 127) }
+            return isProgram(name) ? nil : ("\(name) is not a program that can be run; see its permissions", 126)
+        }
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+        let found = path.split(separator: ":", omittingEmptySubsequences: false).contains { isProgram("\($0.isEmpty ? "." : $0)/\(name)") }
+        return found ? nil : ("the command \(name) is in no folder of PATH; check its spelling, or name its file", 127)
+    }
+
+    private static func isProgram(_ file: String) -> Bool {
+        FileStatus(file)?.kind == .file && access(file, X_OK) == 0
     }
 }

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// The process that was started as `hearth exec`. It starts another one, the keeper, that does the work, hands signals to it,
-/// and tidies up should that be killed. The keeper does the same should this one be killed.
+/// The process started as `hearth exec`. It starts the keeper process, which does the work, passes signals on to it, and cleans up if the
+/// keeper is killed. The keeper does the same if this process is killed.
 struct ExecCaller {
     /// - Returns: the exit status.
     func run() -> Int32 {
@@ -20,7 +20,7 @@ struct ExecCaller {
         let arguments =
             [Terminal.executable, "exec", "--lifeline", "\(ends[1])", "--folder", folder.path] + CommandLine.arguments.dropFirst(2)
         var program = StartedProgram(arguments)
-        // So that what is sent to this group, from the terminal or to kill it, leaves the keeper alone.
+        // A separate group, so that signals of the terminal to this group do not reach the keeper.
         program.group = 0
         let keeper = program.start()
         guard keeper > 0 else { return Self.refuse("\(arguments[0]) cannot be run (\(String(cString: strerror(-keeper))))") }
@@ -31,7 +31,7 @@ struct ExecCaller {
                 send(ends[0], [UInt8(number), isFromTerminal ? 1 : 0], 2, Int32(MSG_NOSIGNAL))
             case .ended(keeper, let status):
                 ProcessFamily.killAll()
-                if status & 0x7F != 0 { Terminal.writeError("hearth: the process that looks after the host was killed") }
+                if status & 0x7F != 0 { Terminal.writeError("hearth: the supervisor of the host was killed") }
                 return ProcessEnding.exitStatus(status)
             case .ended, .callerGone, .announcement, .timeout: break
             }
@@ -46,27 +46,27 @@ struct ExecCaller {
     private static func reason() -> String { String(cString: strerror(errno)).lowercased() }
 }
 
-/// A program that is about to be started.
+/// A program to start.
 struct StartedProgram {
     var arguments: [String]
-    /// nil for that of this process.
+    /// Nil to inherit.
     var environment: [String]?
-    /// nil for those of this process.
+    /// Nil to inherit.
     var standardInput: Int32?
     var standardOutput: Int32?
     var standardError: Int32?
-    /// What its descriptor 3 is.
+    /// Descriptor 3 of the program.
     var fourth: Int32?
-    /// Whether it gets none of this process's other descriptors.
+    /// Whether the other descriptors are closed.
     var closesOthers = false
-    /// nil for this process's, 0 for one of its own.
+    /// Nil to inherit, 0 for a new group.
     var group: pid_t?
     var isSessionLeader = false
     var diesWithParent = false
 
     init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// - Returns: its process id, or a negated error number where it cannot be run.
+    /// - Returns: its process id, or a negated error number if it cannot be run.
     func start() -> pid_t {
         let argumentPointers = arguments.map { strdup($0) }
         let environmentPointers = environment?.map { strdup($0) }

@@ -2,37 +2,37 @@ import Configuration
 import Files
 import Glibc
 
-/// The process behind `hearth exec` that starts the host and the command, and ends what is left of both.
+/// The process behind `hearth exec` that starts the host and the command, and ends all of their processes.
 struct ExecKeeper {
     private let options: Exec
     private let folder: ScratchFolder
     private let events: ProcessEvents
     private let logFile: String
 
-    /// How long processes that the command left behind have after SIGTERM.
+    /// Time for leftover processes of the command to end after SIGTERM.
     private static let leftoverMilliseconds: Int32 = 2000
-    /// How long the host has to end, where its data is thrown away and where it is kept.
+    /// Time for the host to end, with temporary and with kept data.
     private static let hostMilliseconds: (thrownAway: Int32, kept: Int32) = (5000, 60000)
-    /// After so long somebody at a terminal is told what is being waited for.
+    /// The delay before the command shows a user at a terminal what it waits for.
     private static let patienceMilliseconds: Int32 = 500
 
     init(options: Exec, lifeline: Int32, folder: ScratchFolder) {
         self.options = options
         self.folder = folder
         _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC)
-        // This process is no part of the terminal's foreground group, and writes all the same.
+        // Writes to the terminal are allowed although this process is not in its foreground group.
         signal(SIGTTOU, SIG_IGN)
         logFile = "\(folder.path)/host.log"
         events = ProcessEvents(lifeline: lifeline)
     }
 
-    /// What is not an exit status yet.
+    /// Early ends without the command's exit status.
     private enum Stop: Error {
-        /// Say this and end with status 1.
+        /// Print this and end with status 1.
         case failed(String)
         /// End with this status.
         case ended(Int32)
-        /// Nobody waits any more.
+        /// The caller has ended.
         case callerGone
     }
 
@@ -105,7 +105,7 @@ struct ExecKeeper {
         }
     }
 
-    /// What a host wrote that did not start: its sentences, without the program's name before the first.
+    /// The output of a host that did not start: its sentences, without the program's name before the first.
     private var hostsLastWords: String? {
         guard options.log != "-", let text = try? WholeFile.readText(options.log ?? logFile, sizeBytesMax: 1 << 20) else { return nil }
         let lines = text.split(whereSeparator: \.isNewline).suffix(20)
@@ -122,7 +122,7 @@ struct ExecKeeper {
         try wait(withinMilliseconds: patience) { !ProcessFamily.descendants().contains(host) }
     }
 
-    /// Waits until something holds, or the time is over.
+    /// Waits until a condition holds or the time is over.
     private func wait(withinMilliseconds milliseconds: Int32, _ condition: () -> Bool) throws(Stop) {
         let step: Int32 = 20
         var waited: Int32 = 0
@@ -179,7 +179,7 @@ struct ExecKeeper {
             switch events.next() {
             case .ended(child, let status): return ProcessEnding.exitStatus(status)
             case .ended(let pid, _) where pid == host:
-                Terminal.writeError("hearth: the host ended while \(arguments[0]) ran; say --log FILE to see why")
+                Terminal.writeError("hearth: the host ended while \(arguments[0]) ran; use --log FILE to see why")
             case .signal(let number, let isFromTerminal): if !isFromTerminal { kill(child, number) }
             case let event: try heed(event, beforeCommand: false)
             }

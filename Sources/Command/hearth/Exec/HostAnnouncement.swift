@@ -2,7 +2,7 @@ import Host
 import Glibc
 import HearthJSON
 
-/// What a host says to the process that started it, once it serves: where it is, and what it left out.
+/// The message of a host to the process that started it, sent once it serves: its address, and the functions it left out.
 struct HostAnnouncement {
     let url: String
     /// Host and port.

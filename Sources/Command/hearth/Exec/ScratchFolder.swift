@@ -2,15 +2,15 @@ import CLinux
 import Files
 import Glibc
 
-/// A new folder for the time of one `hearth exec`, removed with all that is in it.
+/// A temporary folder for one `hearth exec`, removed at its end.
 ///
-/// Both processes of an exec hold a lock on it. One that nobody holds was left by an exec whose processes were all killed at once;
-/// the next exec removes it.
+/// Both processes of an exec hold a lock on it. A folder without a lock belongs to an exec whose processes were all killed; the next exec
+/// removes it.
 struct ScratchFolder {
     let path: String
 
     private static let prefix = "hearth-exec-"
-    /// Between making a folder and locking it, it looks abandoned.
+    /// The least age of an abandoned folder: a new one is not locked yet.
     private static let ageSecondsMin = 60
 
     init(existing path: String) {
@@ -18,7 +18,7 @@ struct ScratchFolder {
         _ = hold()
     }
 
-    /// Makes one where temporary files belong; nil, with `errno`, where that is not possible.
+    /// Creates a folder for temporary files; nil, with `errno`, on failure.
     init?() {
         let parent = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         Self.removeAbandoned(in: parent)
@@ -34,7 +34,7 @@ struct ScratchFolder {
         return descriptor >= 0 && flock(descriptor, LOCK_SH) == 0
     }
 
-    /// Removes it; what cannot be removed stays.
+    /// Removes it as far as possible.
     func remove() { Self.remove(path) }
 
     private static func remove(_ path: String) {

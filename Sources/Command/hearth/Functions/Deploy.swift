@@ -3,14 +3,14 @@ import CommandClient
 import Configuration
 import HearthJSON
 
-/// `hearth deploy`: builds plugins and has a host serve them.
+/// `hearth deploy`: builds plugins and deploys them to a host.
 struct Deploy: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deploy", abstract: "Builds the plugins of functions.json and has a host serve their functions.",
+        commandName: "deploy", abstract: "Builds the plugins of functions.json and deploys their functions to a host.",
         discussion: """
-            What changed is uploaded, shown as a plan, and switched at once: all of it or nothing. Functions that are not named stay as they are.
+            Changes are uploaded, shown as a plan, and activated together: all or nothing. Functions that are not named do not change.
             --only and --except take functions:NAME, functions:GROUP (all names that begin with GROUP-), functions:PLUGIN and
-            functions:PLUGIN:NAME, with commas between them.
+            functions:PLUGIN:NAME, separated by commas.
 
             Examples:
               hearth deploy
@@ -28,7 +28,7 @@ struct Deploy: HostCommand {
     @Flag(help: "Show what would happen; upload and change nothing.")
     var dryRun = false
 
-    @Flag(help: "Ask nothing: where functions would be deleted, fail instead.")
+    @Flag(help: "Never ask: fail if functions would be deleted.")
     var nonInteractive = false
 
     @Flag(name: .shortAndLong, help: "Delete functions that vanished from their plugins without asking.")
@@ -40,7 +40,7 @@ struct Deploy: HostCommand {
     @Option(help: "production builds for speed; development builds for debugging, and sends .env.local too.")
     var mode = Configuration.Mode.production
 
-    @Option(help: ArgumentHelp("Deploy for this project, whichever functions.json names; the host has to serve it.", valueName: "id"))
+    @Option(help: ArgumentHelp("Deploy for this project instead of the one in functions.json; the host must serve it.", valueName: "id"))
     var project: String?
 
     @OptionGroup var connection: ConnectionOptions
@@ -69,13 +69,13 @@ struct Deploy: HostCommand {
                 interruption.end()
                 return outcome
             }
-            // A function is gone from the plugin that it had: it may have moved to another.
+            // A function has vanished from its plugin: it may have moved to another.
             selection = PluginSelection(configuration, only: only, except: except, on: before.functions, isNarrowing: false)
         }
     }
 
-    /// Makes sure that the functions come to the project that they are written for: whose tokens they take and the name of their database
-    /// follow the host's.
+    /// Checks that the host's project is the one the functions are written for: it determines whose tokens they accept and the name of
+    /// their database.
     private func checkProject(_ configuration: Configuration, _ client: HostClient) throws(ClientFailure) {
         let (own, served) = (configuration.project, try FunctionsClient(client).project())
         guard own != served else { return }
@@ -105,11 +105,45 @@ struct Deploy: HostCommand {
 }
 
 extension ConfigurationErrors {
-    /// Mistakes in files, each with its line: one is the sentence itself, several are listed first.
+    /// Errors in files, each with its line: a single one is the sentence itself, several are listed first.
     var failure: ClientFailure {
         guard problems.count != 1 else { return ClientFailure(.invalidInput, description) }
         Terminal.writeError(description)
         let files = Set(problems.map(\.file)).sorted().joined(separator: ", ")
         return ClientFailure(.invalidInput, "\(problems.count) mistakes in \(files); nothing was changed")
+    }
+}
+
+/// The plugins of `functions.json` that a deployment needs.
+struct PluginSelection {
+    /// In the order of the file.
+    let plugins: [PluginSettings]
+    /// Whether some were left out because the host knows the plugins of the named functions.
+    let isNarrowed: Bool
+
+    /// Selects the plugins that can contain the selected functions. A function that the host knows is looked for in its plugin only,
+    /// because building the others would only take time.
+    init(
+        _ configuration: Configuration, only: FunctionFilter?, except: FunctionFilter?, on host: [HostFunction], isNarrowing: Bool = true
+    ) {
+        let names = configuration.plugins.map(\.name)
+        var needed: Set<String> = []
+        var isNarrowed = false
+        for item in only?.items ?? [] {
+            if let plugin = item.plugin {
+                needed.insert(plugin)
+            } else if isNarrowing, let found = host.first(where: { $0.name == item.name }), names.contains(found.plugin),
+                !host.contains(where: { $0.plugin != found.plugin && item.matches(plugin: $0.plugin, function: $0.name) }) {
+                needed.insert(found.plugin)
+                isNarrowed = true
+            } else {
+                needed.formUnion(names)
+            }
+        }
+        let whole = (except?.items ?? []).filter { $0.name == nil }
+        plugins = configuration.plugins.filter { plugin in
+            (only == nil || needed.contains(plugin.name)) && !whole.contains { $0.plugin == nil || $0.plugin == plugin.name }
+        }
+        self.isNarrowed = isNarrowed && plugins.count < configuration.plugins.count
     }
 }

@@ -2,9 +2,9 @@ import CommandClient
 import HearthJSON
 import PluginBuild
 
-/// What `hearth deploy` says: lines for a person as things happen, one object for a program at the end.
+/// The output of `hearth deploy`: lines for people while it runs, one object for programs at the end.
 final class DeployReport {
-    /// How long the parts took.
+    /// The durations of the parts.
     struct Seconds {
         var build = 0.0
         var upload = 0.0
@@ -17,10 +17,10 @@ final class DeployReport {
 
     private func say(_ line: String) { if !isForProgram { Terminal.write(line) } }
 
-    // MARK: On the way
+    // MARK: Progress
 
     func beginBuild(_ products: [String]) {
-        // Elsewhere a log should show what takes so long.
+        // A log should show long steps too.
         if !Terminal.showsProgress { say("Building \(products.joined(separator: ", "))") }
     }
 
@@ -40,8 +40,8 @@ final class DeployReport {
         say("Uploaded \(part)\(file.name) (\(ByteCount.text(file.sizeBytes))) in \(Stopwatch.text(seconds))")
     }
 
-    func show(_ plan: DeploymentPlan, client: HostClient, isAgain: Bool) {
-        if isAgain { say("Somebody else deployed in the meantime; planned again.") }
+    func show(_ plan: DeploymentSummary, client: HostClient, isAgain: Bool) {
+        if isAgain { say("Another deployment came first; planned again.") }
         say((["", "Plan for \(client.url):"] + PlanTable.lines(plan) + [""]).joined(separator: "\n"))
     }
 
@@ -51,7 +51,7 @@ final class DeployReport {
 
     // MARK: At the end
 
-    func nothingToDo(_ plan: DeploymentPlan, _ seconds: Seconds) -> Outcome {
+    func nothingToDo(_ plan: DeploymentSummary, _ seconds: Seconds) -> Outcome {
         let kept = plan.changes(.keep).map(\.function)
         let count = plan.changes(.unchanged).count
         let text =
@@ -61,11 +61,11 @@ final class DeployReport {
         return Outcome(text: text, json: json(plan, [], seconds, isDryRun: false))
     }
 
-    func dryRun(_ plan: DeploymentPlan, _ seconds: Seconds) -> Outcome {
+    func dryRun(_ plan: DeploymentSummary, _ seconds: Seconds) -> Outcome {
         Outcome(text: "A dry run: nothing was changed.", json: json(plan, [], seconds, isDryRun: true))
     }
 
-    func deployed(_ plan: DeploymentPlan, _ functions: [HostFunction], _ seconds: Seconds) -> Outcome {
+    func deployed(_ plan: DeploymentSummary, _ functions: [HostFunction], _ seconds: Seconds) -> Outcome {
         let changed = plan.changes(.create, .update)
         let rows = changed.map { change in
             let function = functions.first { $0.name == change.function }
@@ -78,7 +78,7 @@ final class DeployReport {
         return Outcome(text: lines.joined(separator: "\n"), json: json(plan, functions, seconds, isDryRun: false))
     }
 
-    private func json(_ plan: DeploymentPlan, _ functions: [HostFunction], _ seconds: Seconds, isDryRun: Bool) -> JSONValue {
+    private func json(_ plan: DeploymentSummary, _ functions: [HostFunction], _ seconds: Seconds, isDryRun: Bool) -> JSONValue {
         var object = JSONObject([("dryRun", .bool(isDryRun)), ("revision", .int(Int64(plan.revision)))])
         if let number = plan.deployment { object["deployment"] = .int(Int64(number)) }
         object["changes"] = .array(
@@ -90,5 +90,48 @@ final class DeployReport {
         let parts = [("build", seconds.build), ("upload", seconds.upload), ("switch", seconds.switching)]
         object["seconds"] = .object(JSONObject(parts.map { ($0.0, .double(($0.1 * 1000).rounded() / 1000)) }))
         return .object(object)
+    }
+}
+
+/// Formats a plan for people.
+enum PlanTable {
+    /// A heading, and a line for each function.
+    static func lines(_ plan: DeploymentSummary) -> [String] {
+        let rows = plan.changes.map { change in
+            [change.function, change.plugin, change.action.rawValue, versions(change), change.reason]
+        }
+        return TextTable.lines([["Function", "Plugin", "Change", "Version", "Why"]] + rows, indent: "  ") { word, column in
+            column == 2 ? painted(word) : word
+        }
+    }
+
+    /// The count of each action: `1 created, 2 updated, 17 unchanged`.
+    static func summary(_ plan: DeploymentSummary) -> String {
+        let words: [(DeploymentChange.Action, String)] = [
+            (.create, "created"), (.update, "updated"), (.delete, "deleted"), (.keep, "kept"), (.unchanged, "unchanged"),
+        ]
+        return words.compactMap { action, word in
+            let count = plan.changes(action).count
+            return count == 0 ? nil : "\(count) \(word)"
+        }.joined(separator: ", ")
+    }
+
+    private static func painted(_ word: String) -> String {
+        guard Terminal.hasColour, let action = DeploymentChange.Action(rawValue: word) else { return word }
+        switch action {
+        case .create: return "\u{1B}[32m\(word)\u{1B}[0m"
+        case .update: return "\u{1B}[33m\(word)\u{1B}[0m"
+        case .delete: return "\u{1B}[31m\(word)\u{1B}[0m"
+        case .keep, .unchanged: return word
+        }
+    }
+
+    private static func versions(_ change: DeploymentChange) -> String {
+        switch (change.fromVersion, change.toVersion) {
+        case (let from?, let to?) where from != to: "\(from) -> \(to)"
+        case (let from?, _): "\(from)"
+        case (nil, let to?): "\(to)"
+        case (nil, nil): ""
+        }
     }
 }

@@ -3,7 +3,7 @@ import Configuration
 import HearthJSON
 import PluginBuild
 
-/// One run of `hearth deploy`, from the sources to the answer of the host.
+/// One run of `hearth deploy`, from the sources to the host's answer.
 final class Deployment {
     private let client: HostClient
     private let configuration: Configuration
@@ -13,7 +13,7 @@ final class Deployment {
     private let report: DeployReport
     private let interruption: Interruption
     private var seconds = DeployReport.Seconds()
-    /// Whether other plugins have to be built, too.
+    /// Whether other plugins have to be built too.
     private var isTooNarrow = false
     private var hasWarned = false
 
@@ -30,9 +30,9 @@ final class Deployment {
         self.interruption = interruption
     }
 
-    /// Does it.
+    /// Runs the deployment.
     ///
-    /// - Returns: nil where plugins that were left out are needed.
+    /// - Returns: nil if plugins that were left out are needed.
     func run() throws(ClientFailure) -> DeployRun.Ending? {
         let plugins = try prepared(try libraries())
         let steps = DeployRun.Steps(
@@ -48,7 +48,7 @@ final class Deployment {
 
     // MARK: Libraries
 
-    /// The library of each plugin, built where it is a product.
+    /// The library of each plugin; builds those that are products.
     private func libraries() throws(ClientFailure) -> [String: String] {
         var products: [String] = []
         var libraries: [String: String] = [:]
@@ -84,7 +84,7 @@ final class Deployment {
         }
     }
 
-    /// What is sent of each plugin.
+    /// The submission for each plugin.
     private func prepared(_ libraries: [String: String]) throws(ClientFailure) -> [DeployedPlugin] {
         guard let document = try? JSONValue(parsing: configuration.document) else {
             throw ClientFailure(.invalidInput, "\(configuration.file) cannot be read as JSON")
@@ -109,7 +109,7 @@ final class Deployment {
         return plugins
     }
 
-    /// Reads the manifest of a library on this machine: a dry run uploads nothing.
+    /// Reads the manifest of a library on this machine, because a dry run uploads nothing.
     private func manifest(of library: String) throws(ClientFailure) -> JSONValue {
         let bytes: [UInt8]
         do throws(BuildFailure) {
@@ -140,19 +140,19 @@ final class Deployment {
 
     // MARK: The plan
 
-    /// Says which options of `functions.json` are nobody's, where that can be known.
+    /// Warns about options in `functions.json` for unknown functions, as far as that can be known.
     private func warn(_ functions: [String]) {
         guard !hasWarned, selection.plugins.count == configuration.plugins.count else { return }
         hasWarned = true
         for warning in configuration.warnings(forLoaded: functions) { Terminal.writeError("warning: \(warning)") }
     }
 
-    private func show(_ plan: DeploymentPlan, _ isAgain: Bool) {
+    private func show(_ plan: DeploymentSummary, _ isAgain: Bool) {
         isTooNarrow = selection.isNarrowed && !plan.changes(.delete).isEmpty
         if !isTooNarrow { report.show(plan, client: client, isAgain: isAgain) }
     }
 
-    private func decide(_ plan: DeploymentPlan) throws(ClientFailure) -> DeployRun.Decision {
+    private func decide(_ plan: DeploymentSummary) throws(ClientFailure) -> DeployRun.Decision {
         if isTooNarrow || command.dryRun { return .stop }
         let deletions = plan.changes(.delete)
         if deletions.isEmpty || command.force { return .deploy(removes: !deletions.isEmpty) }
@@ -160,12 +160,13 @@ final class Deployment {
             let lines = deletions.map { "\n    hearth functions:delete \($0.function)" }.joined()
             throw ClientFailure(
                 .invalidInput,
-                "nothing was changed: functions that the host has are gone from their plugins, and there is nobody to ask. Delete them with\(lines)\n"
-                    + "or say --force to delete them with this deployment")
+                "nothing was changed: functions on the host are missing from their plugins, and there is no terminal to ask on. "
+                    + "Delete them with\(lines)\n"
+                    + "or use --force to delete them with this deployment")
         }
         let names = deletions.map { "\n    \($0.function) (\($0.plugin))" }.joined()
         let count = deletions.count == 1 ? "This function is" : "These functions are"
-        let removes = Terminal.confirms("\(count) on the host and gone from the plugins:\(names)\nDelete \(deletions.count == 1 ? "it" : "them")?")
+        let removes = Terminal.confirms("\(count) on the host but missing from the plugins:\(names)\nDelete \(deletions.count == 1 ? "it" : "them")?")
         return .deploy(removes: removes)
     }
 
@@ -179,14 +180,14 @@ final class Deployment {
 
     // MARK: The end
 
-    /// What is said at the end.
+    /// The final output.
     func outcome(_ ending: DeployRun.Ending) throws(ClientFailure) -> Outcome {
         Terminal.endProgress()
         switch ending {
         case .nothingToDo(let plan): return report.nothingToDo(plan, seconds)
         case .stopped(let plan): return report.dryRun(plan, seconds)
         case .deployed(let plan):
-            // What was done is done, whether or not the host can say more of it now.
+            // The deployment is done, even if the host cannot list the functions now.
             let functions = try? FunctionsClient(client).functions().functions
             return report.deployed(plan, functions ?? [], seconds)
         }

@@ -3,7 +3,7 @@ import CommandClient
 import Glibc
 import HearthJSON
 
-/// `hearth functions:versions`: what a function was and is.
+/// `hearth functions:versions`: lists the versions of a function.
 struct FunctionsVersions: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:versions", abstract: "Lists the versions of a function that the host keeps, newest first.",
@@ -34,12 +34,12 @@ struct FunctionsVersions: HostCommand {
     }
 }
 
-/// `hearth functions:rollback`: back to what was.
+/// `hearth functions:rollback`: returns to an earlier version.
 struct FunctionsRollback: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:rollback", abstract: "Sends all calls of a function to an earlier version, at once.",
         discussion: """
-            Without --to, it is the version that had all calls before. Nothing is built or uploaded; calls that have begun end where they are.
+            Without --to, returns to the version that had all calls before. Nothing is built or uploaded; calls that have started finish.
 
             Examples:
               hearth functions:rollback addMessage
@@ -62,12 +62,12 @@ struct FunctionsRollback: HostCommand {
     }
 }
 
-/// `hearth functions:split`: two versions at a time.
+/// `hearth functions:split`: distributes calls over two versions.
 struct FunctionsSplit: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:split", abstract: "Divides the calls of a function between two of its versions, in percent.",
         discussion: """
-            Where one version is named, the other gets the rest: the one that has calls now. 100 gives one version everything.
+            If one version is named, the version that gets calls now gets the rest. 100 sends all calls to one version.
 
             Examples:
               hearth functions:split addMessage 5=90 6=10
@@ -75,7 +75,7 @@ struct FunctionsSplit: HostCommand {
               hearth functions:split addMessage 6=100
             """)
 
-    /// A version and its part.
+    /// A version with its share.
     struct Share: ExpressibleByArgument {
         var version: Int
         var percent: Int
@@ -113,11 +113,11 @@ struct FunctionsSplit: HostCommand {
         return Outcome(text: "\(name): \(traffic.joined(separator: ", "))", json: answer)
     }
 
-    /// With the version that gets the rest.
+    /// Adds the version that gets the rest.
     private func completed(_ api: FunctionsClient) throws(ClientFailure) -> [Share] {
         guard shares.count == 1, shares[0].percent < 100 else { return shares }
         guard let function = try api.functions().functions.first(where: { $0.name == name }) else {
-            throw ClientFailure(.invalidInput, "there is no function \(name); `hearth functions:list` shows what there is")
+            throw ClientFailure(.invalidInput, "there is no function \(name); `hearth functions:list` lists all")
         }
         let others = function.traffic.map(\.version).filter { $0 != shares[0].version }
         guard others.count == 1, let other = Share(argument: "\(others[0])=\(100 - shares[0].percent)") else {
@@ -126,7 +126,7 @@ struct FunctionsSplit: HostCommand {
         return shares + [other]
     }
 
-    /// Why nobody can say which version gets the rest.
+    /// The reason why the version that gets the rest is ambiguous.
     private func ambiguity(_ api: FunctionsClient) throws(ClientFailure) -> ClientFailure {
         let (version, rest) = (shares[0].version, 100 - shares[0].percent)
         let others = try api.versions(of: name).compactMap { $0["version"]?.int }.filter { $0 != version }

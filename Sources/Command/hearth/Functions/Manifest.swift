@@ -5,7 +5,7 @@ import Glibc
 import PluginBuild
 import WorkerProtocol
 
-/// `hearth manifest LIBRARY`: prints what a library says of itself. `hearth deploy --dry-run` runs it, so that a plan needs no upload.
+/// `hearth manifest LIBRARY`: prints the manifest of a library. `hearth deploy --dry-run` uses it, so that a plan needs no upload.
 struct Manifest: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manifest", abstract: "Internal: prints the manifest of a library.", shouldDisplay: false)
@@ -22,12 +22,12 @@ struct Manifest: ParsableCommand {
             Terminal.writeError("\(error)")
             _exit(1)
         }
-        // The plugin's threads, if it has any, are not waited for.
+        // Exits without waiting for threads of the plugin.
         _exit(0)
     }
 }
 
-/// Prints what a plugin logs; nothing calls its functions.
+/// Prints log messages of a plugin; its functions are never called.
 private final class PrintingOwner: PluginOwner {
     func pluginAnswers(_ invocation: InvocationID, kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {}
     func pluginStartsResponse(_ invocation: InvocationID, head: Span<UInt8>) -> PluginFlow { .gone }

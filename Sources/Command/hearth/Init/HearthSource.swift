@@ -2,25 +2,25 @@ import CommandClient
 import Files
 import Glibc
 
-/// Where a project in Swift finds `HearthFunctions`: in the package `SDK/` of Hearth's sources, or in a repository that holds that package.
+/// The source of `HearthFunctions` for a Swift project: the package `SDK/` in Hearth's sources, or a repository that contains that package.
 struct HearthSource {
     /// The dependency as the project's `Package.swift` declares it.
     let dependency: String
     /// The name by which the project's targets refer to the package.
     let package: String
 
-    /// - Parameter place: what the user said; nil for the sources that this program was built from.
+    /// - Parameter place: the user's choice; nil for the sources that this program was built from.
     static func find(_ place: String?) throws(ClientFailure) -> HearthSource {
         guard let place else {
             guard let own else {
                 throw ClientFailure(
                     .invalidInput,
-                    "the sources of Hearth are not where this program is; name their folder or git address with --package, or say --language c")
+                    "the sources of Hearth are not where this program is; name their folder or git address with --package, or use --language c")
             }
             return folder(own)
         }
         if place.contains("://") || place.hasPrefix("git@") {
-            // Versions are no choice: packages with compiler flags of their own are taken by branch or revision only.
+            // Versions cannot be used: packages with unsafe compiler flags must be referenced by branch or revision.
             let name = place.split { $0 == "/" || $0 == ":" }.last.map(String.init) ?? place
             return HearthSource(
                 dependency: ".package(url: \"\(escaped(place))\", branch: \"main\")",
@@ -38,7 +38,7 @@ struct HearthSource {
         return folder(package)
     }
 
-    /// The SDK beside the sources that this program was built from, as long as the program is in their build folder.
+    /// The SDK in the sources that this program was built from, if the program is in their build folder.
     private static var own: String? {
         var folder = Terminal.executable[...]
         while let slash = folder.lastIndex(of: "/"), slash > folder.startIndex {

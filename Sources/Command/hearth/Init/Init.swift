@@ -4,14 +4,14 @@ import Files
 import Glibc
 import HearthJSON
 
-/// `hearth init`: a project that works at once.
+/// `hearth init`: creates a project that works at once.
 struct Init: LocalCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Makes a new project: a package, an example plugin, its tests, functions.json and rules.",
         discussion: """
             The project has two commands of its own: scripts/serve builds and serves its functions, scripts/test runs its tests.
 
-            A project in Swift builds against Hearth's sources: those that this program was built from, or those that --package \
+            A Swift project builds against Hearth's sources: those that this program was built from, or those that --package \
             names. One in C needs a C compiler only.
 
             Examples:
@@ -21,13 +21,13 @@ struct Init: LocalCommand {
               hearth init greetings --package https://example.com/hearth.git
             """)
 
-    @Argument(help: ArgumentHelp("Where; the folder is made where there is none.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The folder; created if it is missing.", valueName: "dir"))
     var directory = "."
 
-    @Option(help: ArgumentHelp("What the plugin is called. (default: after the folder)", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the plugin. (default: from the folder)", valueName: "name"))
     var name: String?
 
-    @Option(help: "What the plugin is written in.")
+    @Option(help: "The language of the plugin.")
     var language = NewProject.Language.swift
 
     @Option(help: ArgumentHelp("Hearth's sources, for Swift: a folder, or the address of a git repository.", valueName: "place"))
@@ -64,13 +64,13 @@ struct Init: LocalCommand {
             ])
     }
 
-    /// A version control folder alone does not make a folder one that is used.
+    /// A folder that contains only a version control folder counts as empty.
     private func requireRoom(_ folder: String, _ project: NewProject) throws(ClientFailure) {
         guard !force, !Folder.names(in: folder).filter({ $0 != ".git" }).isEmpty else { return }
         let taken = project.files.map(\.path).filter { access("\(folder)/\($0)", F_OK) == 0 }
         guard Terminal.canAsk else {
             throw ClientFailure(
-                .invalidInput, "\(folder) is not empty; name another folder, or say --force to write into this one, over files of the same names")
+                .invalidInput, "\(folder) is not empty; name another folder, or use --force to write into this one, over files of the same names")
         }
         let consequence = taken.isEmpty ? "" : " and replace \(taken.joined(separator: ", "))"
         guard Terminal.confirms("\(folder) is not empty. Write into it\(consequence)?") else {
@@ -78,7 +78,7 @@ struct Init: LocalCommand {
         }
     }
 
-    /// Nothing is made yet.
+    /// Creates nothing.
     private static func absolute(_ path: String) throws(ClientFailure) -> String {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed = trimmed.dropLast() }

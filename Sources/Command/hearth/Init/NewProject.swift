@@ -4,9 +4,9 @@ import Configuration
 import Files
 import Glibc
 
-/// The files of a project that does not exist yet.
+/// The files of a new project.
 struct NewProject {
-    /// What its plugin is written in.
+    /// The language of the plugin.
     enum Language: String, CaseIterable, ExpressibleByArgument {
         case swift, c
 
@@ -14,9 +14,9 @@ struct NewProject {
         var exampleCall: String { self == .swift ? "greet '{\"name\": \"Ada\"}'" : "increment '{\"by\": 5}'" }
     }
 
-    /// Of the plugin: an identifier.
+    /// The name of the plugin: an identifier.
     let name: String
-    /// Of the project: what stands in addresses.
+    /// The project id, which is part of URLs.
     let id: String
     let files: [ProjectFile]
 
@@ -91,7 +91,7 @@ struct NewProject {
         return TakenModule.named(name) == nil ? String(name.prefix(60)) : "\(name)Plugin"
     }
 
-    /// What a project id allows: lower-case letters, digits and dashes.
+    /// Keeps the characters that a project id allows: lower-case letters, digits and dashes.
     private static func projectID(from folder: String) -> String {
         String("demo-\(words(folder).joined(separator: "-").lowercased())".prefix(30).reversed().drop { $0 == "-" }.reversed())
     }
@@ -104,7 +104,7 @@ struct NewProject {
     private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// As a word of a shell script.
+    /// Quotes a word for a shell script.
     private static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
@@ -122,7 +122,7 @@ struct ProjectFile {
         self.isProgram = isProgram
     }
 
-    /// The same with each `{{NAME}}` replaced.
+    /// The file with each `{{NAME}}` replaced.
     func filled(_ values: [String: String]) -> ProjectFile {
         var copy = self
         var text = String(decoding: content, as: UTF8.self)[...]
@@ -137,7 +137,7 @@ struct ProjectFile {
         return copy
     }
 
-    /// Writes it below a folder; the file is there whole or not at all.
+    /// Writes the file below a folder, completely or not at all.
     func write(in folder: String) throws(ClientFailure) {
         var parent = folder
         for name in path.split(separator: "/").dropLast() {

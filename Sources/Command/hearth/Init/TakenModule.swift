@@ -1,11 +1,11 @@
-/// A module that a plugin cannot be called after: the plugin's own module would take its place in every `import` of the package.
+/// A module whose name a plugin cannot have: the plugin's own module would replace it in every `import` of the package.
 struct TakenModule {
     /// The source of the module, for a sentence.
     let owner: String
 
-    /// Finds the module of this name. Upper and lower case count as the same, since the name is one of a file, too.
+    /// Finds the module of this name, ignoring case, because the name is also a file name.
     ///
-    /// - Returns: nil where the name is free.
+    /// - Returns: nil if the name is free.
     static func named(_ name: String) -> TakenModule? {
         let word = name.lowercased()
         return all.first { $0.modules.contains(word) }.map { TakenModule(owner: $0.owner) }

@@ -2,12 +2,12 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// `hearth messaging:devices`: who is registered.
+/// `hearth messaging:devices`: lists registered devices.
 struct MessagingDevices: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "messaging:devices", abstract: "Lists the devices that are registered at a host, oldest first.",
         discussion: """
-            --json tells the registration tokens, too.
+            --json includes the registration tokens.
 
             Examples:
               hearth messaging:devices
@@ -30,7 +30,7 @@ struct MessagingDevices: HostCommand {
     }
 }
 
-/// `hearth messaging:topics`: what devices subscribed to.
+/// `hearth messaging:topics`: lists topics with subscribers.
 struct MessagingTopics: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "messaging:topics", abstract: "Lists the topics of a host with the number of their subscribers.",
@@ -51,9 +51,9 @@ struct MessagingTopics: HostCommand {
     }
 }
 
-/// How much of a list is wanted.
+/// The length of a list.
 struct ListLength: ParsableArguments {
-    @Option(help: ArgumentHelp("At most so many.", valueName: "count"))
+    @Option(help: ArgumentHelp("At most this many.", valueName: "count"))
     var limit = 100
 
     func validate() throws {
@@ -63,7 +63,7 @@ struct ListLength: ParsableArguments {
     func outcome(_ rows: [[String]], heading: [String], none: String, json: JSONObject) -> Outcome {
         guard !rows.isEmpty else { return Outcome(text: none, json: .object(json)) }
         var lines = TextTable.lines([heading] + rows)
-        if json["hasMore"]?.bool == true { lines.append("There are more: say --limit \(limit * 10).") }
+        if json["hasMore"]?.bool == true { lines.append("There are more: use --limit \(limit * 10).") }
         return Outcome(text: lines.joined(separator: "\n"), json: .object(json))
     }
 }

@@ -20,7 +20,7 @@ struct MessagingSend: HostCommand {
     @OptionGroup var receiver: ReceiverOptions
     @OptionGroup var content: MessageOptions
 
-    @Flag(help: "Have the message and its receiver checked, and send nothing.")
+    @Flag(help: "Validate the message and its receiver, and send nothing.")
     var dryRun = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -28,7 +28,7 @@ struct MessagingSend: HostCommand {
     func validate() throws {
         guard receiver.isGiven || content.message != nil else {
             let hint = connection.token == nil ? "" : "; --token is the administrator's, a device's goes with --device"
-            throw ValidationError("say who gets it, with --device, --fid, --topic or --condition\(hint)")
+            throw ValidationError("name the receiver, with --device, --fid, --topic or --condition\(hint)")
         }
     }
 
@@ -46,7 +46,7 @@ struct MessagingSend: HostCommand {
     }
 }
 
-/// Who gets a message.
+/// The receivers of a message.
 struct ReceiverOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: ArgumentHelp("The device with this registration token.", valueName: "token"))
     var device: String?
@@ -57,7 +57,7 @@ struct ReceiverOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The devices that subscribed to this topic.", valueName: "topic"))
     var topic: String?
 
-    @Option(help: ArgumentHelp("Those whose topics match: \"'a' in topics && 'b' in topics\".", valueName: "condition"))
+    @Option(help: ArgumentHelp("The devices whose topics match: \"'a' in topics && 'b' in topics\".", valueName: "condition"))
     var condition: String?
 
     private var given: [(option: String, field: String, value: String)] {
@@ -65,7 +65,7 @@ struct ReceiverOptions: ParsableArguments {
             .compactMap { option, field, value in value.map { (option, field, $0) } }
     }
 
-    /// Whether one is named.
+    /// Whether a receiver was given.
     var isGiven: Bool { !given.isEmpty }
 
     func validate() throws {
@@ -73,33 +73,33 @@ struct ReceiverOptions: ParsableArguments {
         throw ValidationError("\(given.map(\.option).joined(separator: " and ")) exclude each other; send twice, or use --condition")
     }
 
-    /// Puts the receiver into a message that names none.
+    /// Adds the receiver to a message that names none.
     func add(to message: inout JSONObject) throws(ClientFailure) {
         let named = ["token", "fid", "topic", "condition"].first { message[$0] != nil }
         guard let (option, field, value) = given.first else {
             guard named == nil else { return }
             throw ClientFailure(
-                .invalidInput, "the message names no receiver; add one to it, or say --device, --fid, --topic or --condition")
+                .invalidInput, "the message names no receiver; add one to it, or use --device, --fid, --topic or --condition")
         }
         if let named { throw ClientFailure(.invalidInput, "the message already has a \(named); remove it, or leave out \(option)") }
         message[field] = .string(value)
     }
 }
 
-/// What a message says.
+/// The content of a message.
 struct MessageOptions: ParsableArguments {
-    @Option(parsing: .unconditional, help: ArgumentHelp("The title of what is shown.", valueName: "text"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The title of the notification.", valueName: "text"))
     var title: String?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Its text.", valueName: "text"))
     var body: String?
 
-    @Option(help: ArgumentHelp("The address of its image, http or https.", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of its image, http or https.", valueName: "url"))
     var image: String?
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("What the application gets; may be repeated.", valueName: "key=value"))
+        help: ArgumentHelp("A data entry for the application; may be repeated.", valueName: "key=value"))
     var data: [String] = []
 
     @Option(parsing: .unconditional, help: ArgumentHelp("A whole message: a file, - for standard input, or JSON.", valueName: "message"))
@@ -115,7 +115,7 @@ struct MessageOptions: ParsableArguments {
         }
     }
 
-    /// The body of a request whose message has everything but, perhaps, its receiver.
+    /// The body of a request, possibly without a receiver.
     func request() throws(ClientFailure) -> JSONObject {
         var request = try given()
         guard var message = request["message"]?.object else {
@@ -132,7 +132,7 @@ struct MessageOptions: ParsableArguments {
         return request
     }
 
-    /// What `--message` says: a message, or the body of a request with one.
+    /// The value of `--message`: a message, or the body of a request with one.
     private func given() throws(ClientFailure) -> JSONObject {
         guard let text = message else { return ["message": [:]] }
         let isInline = text.first { !$0.isWhitespace } == "{"

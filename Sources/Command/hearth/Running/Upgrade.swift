@@ -2,13 +2,13 @@ import ArgumentParser
 import CommandClient
 import HearthJSON
 
-/// `hearth upgrade`: hands the host over to the program that is installed now.
+/// `hearth upgrade`: replaces the running host by the installed program.
 struct Upgrade: HostCommand {
     static let configuration = CommandConfiguration(
-        commandName: "upgrade", abstract: "Replaces the running host by the program that is installed now, without a failed request.",
+        commandName: "upgrade", abstract: "Replaces the running host by the installed program, without a failed request.",
         discussion: """
-            The new process gets ready while the old one serves; then it takes over sockets, connections and databases. Where it cannot,
-            the old one goes on as before, and this command says why. Also the way to have functions.json read again as a whole.
+            The new process starts while the old one serves; then it takes over sockets, connections and databases. If it fails, the
+            old one continues, and this command reports why. Use it also to reload functions.json completely.
 
             Examples:
               hearth upgrade
@@ -29,9 +29,9 @@ struct Upgrade: HostCommand {
         let answer = try client.ask(
             HostRequest("POST", "/_/api/host:upgrade", headers: [(name: "Content-Type", value: "application/json")], body: .bytes(body)))
         guard let json = try? JSONValue(parsing: answer.body), let pid = json["pid"]?.int else {
-            throw ClientFailure(.notHTTP, "what answers at \(client.url) is not a host of Hearth; check --url")
+            throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
         }
         let held = json["heldMilliseconds"]?.int ?? 0
-        return Outcome(text: "Upgraded: process \(pid) serves now. Requests waited for at most \(held) ms.", json: json)
+        return Outcome(text: "Upgraded: process \(pid) serves now. Requests waited at most \(held) ms.", json: json)
     }
 }

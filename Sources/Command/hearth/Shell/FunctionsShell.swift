@@ -2,12 +2,12 @@ import ArgumentParser
 import CommandClient
 import Glibc
 
-/// `hearth functions:shell`: a prompt at which functions are called.
+/// `hearth functions:shell`: a prompt for calling functions.
 struct FunctionsShell: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "functions:shell", abstract: "Opens a prompt to call functions by hand, with history and completion.",
         discussion: """
-            At the prompt, data is JSON as people type it:
+            At the prompt, data is relaxed JSON:
               addNumbers({firstNumber: 1, secondNumber: 2})
               addNumbers {"firstNumber": 1, "secondNumber": 2}
               addMessage({text: 'hi'}, {auth: {uid: 'ada'}})
@@ -23,7 +23,7 @@ struct FunctionsShell: ParsableCommand {
               hearth functions:shell --as ada --no-history
             """)
 
-    @Flag(inversion: .prefixedNo, help: "Keep what is typed for the next time, in shell-history of the user's state folder.")
+    @Flag(inversion: .prefixedNo, help: "Keep the history, in the file shell-history of the user's state folder.")
     var history = true
 
     @OptionGroup var who: CallerOptions
@@ -43,11 +43,11 @@ struct FunctionsShell: ParsableCommand {
         if !isSuccess { throw ExitCode.failure }
     }
 
-    /// With somebody at a terminal.
+    /// Interactive, at a terminal.
     private func converse(_ session: ShellSession) -> Bool {
         let history = ShellHistory(file: history ? ShellHistory.standardFile : nil)
         var editor = LineEditor(history: history) { session.names(beginning: $0) }
-        Terminal.write("Connected to \(session.caller.administrator.url). help shows what can be said, exit ends it.")
+        Terminal.write("Connected to \(session.caller.administrator.url). help lists the statements, exit ends the prompt.")
         var statement = ""
         while true {
             switch editor.read(prompt: statement.isEmpty ? "hearth > " : "    ... > ") {
@@ -66,7 +66,7 @@ struct FunctionsShell: ParsableCommand {
     /// From a pipe or a file.
     private func obey(_ session: ShellSession) -> Bool {
         var isSuccess = true
-        // A bracket that is missing must not swallow the statements below it.
+        // Line by line: a missing bracket must not swallow the following statements.
         while let line = readLine() {
             let outcome = session.perform(line)
             if outcome == .exit { return isSuccess }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// What somebody presses.
+/// A key press.
 enum Key: Equatable {
     case text(String)
-    /// What a terminal says is pasted.
+    /// Text that the terminal marks as pasted.
     case paste(String)
     case enter, backspace, delete, tab, escape
     case left, right, up, down, home, end, wordLeft, wordRight
@@ -13,7 +13,7 @@ enum Key: Equatable {
     case ended
 }
 
-/// Turns the bytes of a terminal into keys.
+/// Converts the bytes of a terminal into keys.
 struct Keyboard {
     private var bytes: [UInt8] = []
 
@@ -31,7 +31,7 @@ struct Keyboard {
         }
     }
 
-    /// Whether more has come with what was read last.
+    /// Whether more input was read together with the last key.
     var hasMore: Bool { !bytes.isEmpty }
 
     private mutating func byte() -> UInt8? {
@@ -53,7 +53,7 @@ struct Keyboard {
         return String(decoding: sequence, as: UTF8.self)
     }
 
-    /// What begins with escape: terminals send it whole.
+    /// An escape sequence, which terminals send in one piece.
     private mutating func escape() -> Key {
         guard hasMore, let kind = byte() else { return .escape }
         switch kind {
@@ -94,7 +94,7 @@ struct Keyboard {
         }
     }
 
-    /// Everything up to the mark that ends what is pasted.
+    /// The text up to the mark that ends a paste.
     private mutating func pasted() -> String {
         let mark = Array("\u{1B}[201~".utf8)
         var text: [UInt8] = []

@@ -2,23 +2,23 @@ import CLinux
 import CommandClient
 import Glibc
 
-/// Reads lines that somebody types on a terminal, with the keys that people know from their shell.
+/// Reads lines from a terminal, with the usual editing keys of shells.
 struct LineEditor {
-    /// What was read.
+    /// The result of reading.
     enum Line: Equatable {
         case text(String)
-        /// Given up with Control-C.
+        /// Cancelled with Control-C.
         case cancelled
         case ended
     }
 
     let history: ShellHistory
-    /// What may stand in place of the word before the cursor.
+    /// The completions of the word before the cursor.
     let complete: (String) -> [String]
     private var keyboard = Keyboard()
     private var line = EditedLine()
     private var position = 0
-    /// What was being typed when the history was entered.
+    /// The unfinished line while the history is browsed.
     private var draft = ""
     private var wasTab = false
 
@@ -101,7 +101,7 @@ struct LineEditor {
         line = EditedLine(index == history.entries.count ? draft : history.entries[index])
     }
 
-    /// Control-R: looks for what is typed in the history, newest first.
+    /// Control-R: searches the history for the typed text, newest first.
     private mutating func search() -> Line? {
         var wanted = ""
         var found = history.entries.count
@@ -132,7 +132,7 @@ struct LineEditor {
     private mutating func completeWord() {
         let before = Array(line.textBeforeCursor)
         let start = before.lastIndex { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" || $0 == ".") }.map { $0 + 1 } ?? 0
-        // Only the first word is a function.
+        // Only the first word is a function name.
         guard start == 0 else { return }
         let word = String(before[start...])
         let candidates = complete(word)
@@ -147,7 +147,7 @@ struct LineEditor {
 
     // MARK: The terminal
 
-    /// Writes the line anew, or as much of it as fits around the cursor.
+    /// Redraws the line, or the part around the cursor that fits.
     private func show(_ prompt: String) {
         let width = max(10, Terminal.columns - prompt.count - 1)
         var start = 0
@@ -159,7 +159,7 @@ struct LineEditor {
         Self.put("\r\u{1B}[K\(prompt)\(shown)\(back > 0 ? "\u{1B}[\(back)D" : "")")
     }
 
-    /// How many columns characters take.
+    /// The width of characters in columns.
     private static func width(_ characters: ArraySlice<Character>) -> Int {
         characters.reduce(0) { width, character in
             switch character.unicodeScalars.first?.value ?? 0 {
@@ -170,7 +170,7 @@ struct LineEditor {
         }
     }
 
-    /// - Returns: the mode that the terminal had; nil where standard input is none.
+    /// - Returns: the previous mode of the terminal; nil if standard input is none.
     private static func enterRawMode() -> linux_terminal_mode? {
         var saved = linux_terminal_mode()
         guard linux_enter_raw_mode(STDIN_FILENO, &saved) == 0 else { return nil }

@@ -2,7 +2,7 @@ import HearthBytes
 import CommandClient
 import HearthJSON
 
-/// Carries out what is said at the prompt.
+/// Executes the statements of the prompt.
 final class ShellSession {
     enum Outcome {
         case done, failed, exit
@@ -14,7 +14,7 @@ final class ShellSession {
     private let functions: [HostFunction]?
     private let isJSON: Bool
 
-    /// - Parameter isJSON: whether answers are for a program: an object a line.
+    /// - Parameter isJSON: whether to print one JSON object per line, for programs.
     init(caller: FunctionCaller, who: FunctionCaller.Caller, uid: String?, functions: [HostFunction]?, isJSON: Bool) {
         self.isJSON = isJSON
         self.caller = caller
@@ -23,14 +23,14 @@ final class ShellSession {
         self.functions = functions
     }
 
-    /// The functions whose names begin so, in the way that they are typed.
+    /// The functions with this prefix, in the form they are typed.
     func names(beginning word: String) -> [String] {
         let names = (functions ?? []).map(\.name) + ["help", "exit"]
         let plain = names.filter { $0.hasPrefix(word) }
         return (plain.isEmpty ? names.map { String($0.map { $0 == "-" ? "." : $0 }) }.filter { $0.hasPrefix(word) } : plain).sorted()
     }
 
-    /// Does what a statement says, and prints what comes of it.
+    /// Executes a statement and prints its result.
     func perform(_ text: String) -> Outcome {
         do throws(ClientFailure) {
             let statement: ShellStatement
@@ -108,12 +108,12 @@ final class ShellSession {
         if isJSON {
             Terminal.write(JSONValue.object(["status": status < 400 ? "success" : "error", "code": JSONValue(status), "body": body]).description)
         } else {
-            Terminal.write("RESPONSE RECEIVED FROM FUNCTION: \(status), \(PrettyJSON.text(body))")
+            Terminal.write("RESPONSE RECEIVED FROM FUNCTION: \(status), \(IndentedJSON.text(body))")
         }
         return status < 400
     }
 
-    /// Who calls, by the member `auth` of the options, or as the command line says.
+    /// The identity of the caller: from the member `auth` of the options, or from the command line.
     private func caller(_ arguments: [JSONValue]) throws(ClientFailure) -> FunctionCaller.Caller {
         guard arguments.count > 1, let auth = arguments[1]["auth"] else { return who }
         var caller = who
@@ -125,7 +125,7 @@ final class ShellSession {
     }
 
     private func request(_ name: String, _ method: String?, _ arguments: [JSONValue]) throws(ClientFailure) -> Bool {
-        // Without a method it is data that is posted.
+        // Without a method, the argument is data to POST.
         let path = method == nil ? "" : arguments.first?.string ?? ""
         guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?"), path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw ClientFailure(.invalidInput, "a path must begin with / and be percent-encoded: \(name).get('/today')")

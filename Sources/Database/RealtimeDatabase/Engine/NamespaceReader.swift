@@ -46,7 +46,7 @@ final class NamespaceReader {
     /// A read that waits for its turn.
     private struct QueuedRead {
         var request: ReadRequest
-        var stopwatch: Stopwatch?
+        var stopwatch: OperationTimer?
         var namespace: Namespace
         var loop: EventLoop
         var answer: LoopBound<(ReadOutcome) -> Void>
@@ -115,7 +115,7 @@ final class NamespaceReader {
 
     /// Reads; `answer` is called on `loop`. Holds `namespace` until the answer has come to its end.
     func read(
-        _ request: ReadRequest, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
+        _ request: ReadRequest, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
     ) {
         guard let rules else {
             return wait { [self] in
@@ -129,7 +129,7 @@ final class NamespaceReader {
 
     /// The same, when it is the client's turn.
     func readInTurn(
-        _ request: ReadRequest, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
+        _ request: ReadRequest, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
     ) {
         let read = QueuedRead(request: request, stopwatch: stopwatch, namespace: namespace, loop: loop, answer: answer)
         if isStopped { return read.refuse(.stopping) }
@@ -165,7 +165,7 @@ final class NamespaceReader {
     }
 
     private func read(
-        _ request: ReadRequest, _ rules: RuleSet, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop,
+        _ request: ReadRequest, _ rules: RuleSet, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop,
         answer: LoopBound<(ReadOutcome) -> Void>
     ) {
         var stopwatch = stopwatch
@@ -199,7 +199,7 @@ final class NamespaceReader {
         return ScanGuard(request.cancellation, haste: haste, deadline: deadline)
     }
 
-    private func profile(_ request: ReadRequest, _ rules: RuleSet, _ outcome: ReadOutcome, _ stopwatch: Stopwatch) {
+    private func profile(_ request: ReadRequest, _ rules: RuleSet, _ outcome: ReadOutcome, _ stopwatch: OperationTimer) {
         guard let name = request.profiledAs else { return }
         let isUnindexed = request.query.map { !rules.hasIndex(at: request.path, order: $0.order) } ?? false
         let operation = Operation(name, request, outcome, isUnindexed: isUnindexed, stopwatch)

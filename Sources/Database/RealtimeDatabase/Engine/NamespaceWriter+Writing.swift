@@ -9,7 +9,7 @@ extension NamespaceWriter {
     ///
     /// - Parameter namespace: stays open until then.
     func write(
-        _ request: WriteRequest, _ stopwatch: Stopwatch?, of namespace: Namespace, on loop: EventLoop,
+        _ request: WriteRequest, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop,
         answer: LoopBound<(WriteOutcome) -> Void>
     ) {
         if let heldWrites, request.raisesTriggers {
@@ -29,7 +29,7 @@ extension NamespaceWriter {
         }
     }
 
-    private func perform(_ request: WriteRequest, _ stopwatch: Stopwatch?, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>) {
+    private func perform(_ request: WriteRequest, _ stopwatch: OperationTimer?, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>) {
         var stopwatch = stopwatch
         stopwatch?.begin()
         inTransaction({ error in
@@ -127,9 +127,9 @@ extension NamespaceWriter {
         guard listeners.count > 0 else { return }
         if case .update(let base, _) = operation {
             let members = changes.map { (path: $0.path.relative(to: base) ?? .root, node: $0.node) }
-            announce(Change(path: base, kind: .patch(members), commit: commitNumber + 1))
+            announce(TreeChange(path: base, kind: .patch(members), commit: commitNumber + 1))
         } else if let change = changes.first {
-            announce(Change(path: change.path, kind: .put(change.node), commit: commitNumber + 1))
+            announce(TreeChange(path: change.path, kind: .put(change.node), commit: commitNumber + 1))
         }
     }
 

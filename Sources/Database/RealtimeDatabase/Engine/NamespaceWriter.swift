@@ -338,7 +338,7 @@ final class NamespaceWriter {
     func unlisten(_ id: UInt64, path: Path) { listeners.remove(id, at: path) }
 
     /// Tells who listens to a path at, above or below the changed ones.
-    func announce(_ change: Change) {
+    func announce(_ change: TreeChange) {
         guard listeners.count > 0 else { return }
         switch change.kind {
         case .put: listeners.forEach(affectedBy: change.path) { batch.tell($0, .changed(change)) }

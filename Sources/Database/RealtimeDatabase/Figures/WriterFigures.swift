@@ -41,7 +41,7 @@ public struct WriterFigures: Sendable {
     public internal(set) var listeners = 0
     /// Events that wait for their functions.
     public internal(set) var waitingEvents = 0
-    /// Events that were given up, and are kept.
+    /// Dead letters that are kept.
     public internal(set) var deadLetters = 0
     /// What the namespace takes on the disk, or in memory.
     public internal(set) var storedBytes = 0

@@ -12,7 +12,7 @@ struct Operation: Sendable {
     /// How many listeners heard of it.
     var listeners: Int?
     var query: QueryUse?
-    var stopwatch: Stopwatch?
+    var stopwatch: OperationTimer?
 
     /// What a read selected.
     struct QueryUse: Sendable {
@@ -28,7 +28,7 @@ struct Operation: Sendable {
     }
 
     /// A write, once it was tried; nil where the profiler is not told of it.
-    init?(_ request: WriteRequest, _ outcome: WriteOutcome, _ stopwatch: Stopwatch?) {
+    init?(_ request: WriteRequest, _ outcome: WriteOutcome, _ stopwatch: OperationTimer?) {
         guard let stopwatch, let name = request.profiledAs else { return nil }
         self.init(name, at: request.operation.path)
         bytes = request.bytes
@@ -39,7 +39,7 @@ struct Operation: Sendable {
     }
 
     /// A read, once its answer has begun.
-    init(_ name: OperationName, _ request: ReadRequest, _ outcome: ReadOutcome, isUnindexed: Bool, _ stopwatch: Stopwatch) {
+    init(_ name: OperationName, _ request: ReadRequest, _ outcome: ReadOutcome, isUnindexed: Bool, _ stopwatch: OperationTimer) {
         self.init(name, at: request.path)
         isAllowed = true
         bytes = 0
@@ -54,7 +54,7 @@ struct Operation: Sendable {
     }
 
     /// What listeners were told, just now.
-    init(broadcastAt path: Path, bytes: Int, listeners: Int, _ stopwatch: Stopwatch) {
+    init(broadcastAt path: Path, bytes: Int, listeners: Int, _ stopwatch: OperationTimer) {
         self.init(.listenerBroadcast, at: path)
         self.bytes = bytes
         self.listeners = listeners

@@ -6,7 +6,7 @@ final class Profile: Sendable {
     private let queueCount = Atomic(0)
 
     /// Measures an operation that is asked for now; nil while nobody wants to know.
-    func stopwatch() -> Stopwatch? { isWatched ? Stopwatch() : nil }
+    func stopwatch() -> OperationTimer? { isWatched ? OperationTimer() : nil }
 
     /// Tells of an operation that has ended now. Can be called from any thread.
     func record(_ operation: @autoclosure () -> Operation) {

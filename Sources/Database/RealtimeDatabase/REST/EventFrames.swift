@@ -56,7 +56,7 @@ enum EventFrames {
     }
 
     /// What a change means to a stream of `path`; nothing where it does not touch that.
-    static func frames(of change: Change, for path: Path, form: JSONForm) -> [UInt8] {
+    static func frames(of change: TreeChange, for path: Path, form: JSONForm) -> [UInt8] {
         var frame = ByteBuffer()
         switch change.kind {
         case .put(let node):

@@ -43,7 +43,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private var isPieceAwaited = false
     private var expiry: Timer?
     /// Measures what the newest value costs, while somebody profiles.
-    private var refreshing: Stopwatch?
+    private var refreshing: OperationTimer?
 
     enum State {
         /// For the namespace to begin telling.

@@ -52,7 +52,7 @@ final class EventTopic {
     }
 
     /// - Returns: how many clients it is sent to, and in how many bytes. Queries say so themselves.
-    private func tell(_ change: Change) -> (clients: Int, bytes: Int) {
+    private func tell(_ change: TreeChange) -> (clients: Int, bytes: Int) {
         var told = (clients: 0, bytes: 0)
         var value: EventFrame?
         var export: EventFrame?
@@ -82,7 +82,7 @@ struct EventFrame {
     var bytes: [UInt8]
     var commit: UInt64
 
-    init(_ change: Change, _ path: Path, _ form: JSONForm) {
+    init(_ change: TreeChange, _ path: Path, _ form: JSONForm) {
         bytes = EventFrames.frames(of: change, for: path, form: form)
         commit = change.commit
     }

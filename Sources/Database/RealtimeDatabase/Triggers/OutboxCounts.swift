@@ -2,7 +2,7 @@
 public struct OutboxCounts: Sendable, Hashable {
     /// Events that wait for their functions.
     public var waiting = 0
-    /// Events that were given up, and are kept.
+    /// Dead letters that are kept.
     public var deadLetters = 0
     /// What those take.
     public var deadLetterBytes = 0

@@ -1,13 +1,13 @@
 import Tree
 
-/// Where literal arguments of `child()` lead, worked out when the rules are compiled.
+/// The destination of literal arguments of `child()`, computed when the rules are compiled.
 struct ConstantPath: Sendable {
     private(set) var segments: [String] = []
     private(set) var key = PathKey.root
-    /// How many levels it goes on from a key that cannot be: nothing is ever there.
+    /// The number of levels from an invalid key on: such a location is always empty.
     private(set) var nowhere = 0
 
-    /// Goes down along `text`, in which slashes separate keys.
+    /// Descends along `text`, in which slashes separate keys.
     mutating func descend(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -23,9 +23,9 @@ struct ConstantPath: Sendable {
     }
 }
 
-/// Cuts the argument of `child()` into keys.
+/// Splits the argument of `child()` into keys.
 enum PathText {
-    /// Calls `body` with each key, and whether it can be one; runs of slashes and those at the ends count as none.
+    /// Calls `body` with each key and whether it is valid. Repeated slashes count as one; leading and trailing ones are ignored.
     @inline(__always)
     static func forEachSegment(_ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>, Bool) -> Void) {
         var index = 0

@@ -7,7 +7,7 @@ extension ExpressionCompiler {
         "contains", "beginsWith", "endsWith", "replace", "toLowerCase", "toUpperCase", "matches",
     ]
 
-    /// A member that is not called at once.
+    /// Compiles a member access that is not a method call.
     mutating func member(_ receiver: Operand, _ name: String, _ nameStart: Int, _ index: Int) throws(ExpressionError) -> Operand {
         switch receiver.type {
         case .string, .value:
@@ -59,7 +59,7 @@ extension ExpressionCompiler {
         case .snapshot where Self.snapshotMethods.contains(name): return try snapshotCall(receiver, name, arguments, index)
         case .string, .value, .auth:
             if Self.stringMethods.contains(name) { return try stringCall(receiver, name, arguments, index) }
-            // Any name is a member of `auth`, and none of those is a method.
+            // `auth` accepts any member name, but none of its members is a method.
             if name == "length" || receiver.type == .auth { throw notAFunction(callee) }
         case .query where Op.QueryField(name) != nil: throw notAFunction(callee)
         case .null, .boolean, .number, .ordering, .pattern, .list, .function: throw notAFunction(callee)
@@ -78,7 +78,7 @@ extension ExpressionCompiler {
         throw failure("\(name)() expects \(counted).", at: index)
     }
 
-    /// The one argument of a method that takes a string.
+    /// The single argument of a method that takes a string.
     private mutating func stringArgument(_ arguments: [Int], of name: String, _ index: Int) throws(ExpressionError) -> Operand {
         try expect(1, arguments, of: name, index)
         let argument = try operand(arguments[0])
@@ -112,7 +112,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// A literal argument is joined to the literals before it, so that a whole path is one step.
+    /// Joins a literal argument with preceding literals, so that a constant path is one step.
     private mutating func child(_ receiver: Operand, _ argument: Operand, _ index: Int) -> Operand {
         var op = builder.ops[Int(receiver.op)]
         guard op.code == .place, case .string(let text) = nodes[argument.syntax].kind else {

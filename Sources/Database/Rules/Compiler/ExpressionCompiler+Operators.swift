@@ -1,5 +1,5 @@
 extension ExpressionCompiler {
-    mutating func logic(_ mark: Token.Mark, _ operands: [Int], _ index: Int) throws(ExpressionError) -> Operand {
+    mutating func logic(_ mark: RuleToken.Mark, _ operands: [Int], _ index: Int) throws(ExpressionError) -> Operand {
         var ops: [Int32] = []
         for (number, syntax) in operands.enumerated() {
             let operand = try operand(syntax)
@@ -28,7 +28,7 @@ extension ExpressionCompiler {
         return emit(Op(code: .conditional, a: test.op, b: left.op, c: right.op), type, index)
     }
 
-    mutating func arithmetic(_ mark: Token.Mark, _ left: Int, _ right: Int, _ index: Int) throws(ExpressionError) -> Operand {
+    mutating func arithmetic(_ mark: RuleToken.Mark, _ left: Int, _ right: Int, _ index: Int) throws(ExpressionError) -> Operand {
         let operands = (try operand(left), try operand(right))
         let isSum = mark == .plus
         let kinds = isSum ? "a number or string" : "a number"
@@ -57,7 +57,7 @@ extension ExpressionCompiler {
         return emit(Op(code: code, a: operands.0.op, b: operands.1.op), type, index)
     }
 
-    mutating func comparison(_ mark: Token.Mark, _ left: Int, _ right: Int, _ index: Int) throws(ExpressionError) -> Operand {
+    mutating func comparison(_ mark: RuleToken.Mark, _ left: Int, _ right: Int, _ index: Int) throws(ExpressionError) -> Operand {
         let operands = (try operand(left), try operand(right))
         guard mark == .equal || mark == .notEqual else { return try ordering(mark, operands.0, operands.1, index) }
         let prefix = "Invalid \(mark.rawValue) expression:"
@@ -67,7 +67,7 @@ extension ExpressionCompiler {
                 throw failure("\(prefix) \(text)", at: operand.syntax)
             }
         } else {
-            // The hosted compiler's own text has no "or" here.
+            // The hosted compiler's text has no "or" here.
             let conjunction = mark == .equal ? "" : "or "
             guard operands.0.type.isComparable else {
                 throw failure("\(prefix) left operand is not a number, boolean, string, \(conjunction)null.", at: left)
@@ -86,7 +86,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// Comparing what is stored with null only asks whether anything is there.
+    /// A comparison of stored data with null only tests existence.
     private mutating func equality(isEqual: Bool, _ left: Operand, _ right: Operand, _ index: Int) -> Operand {
         let (value, other) = builder.ops[Int(right.op)].code == .null ? (left, right) : (right, left)
         let op = builder.ops[Int(value.op)]
@@ -97,7 +97,7 @@ extension ExpressionCompiler {
     }
 
     private mutating func ordering(
-        _ mark: Token.Mark, _ left: Operand, _ right: Operand, _ index: Int
+        _ mark: RuleToken.Mark, _ left: Operand, _ right: Operand, _ index: Int
     ) throws(ExpressionError) -> Operand {
         for (side, operand) in [("left", left), ("right", right)] where !(operand.type.mayBeNumber || operand.type.mayBeString) {
             throw failure("Invalid \(mark.rawValue) expression: \(side) operand must be a number or string.", at: operand.syntax)

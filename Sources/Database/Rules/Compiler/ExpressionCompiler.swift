@@ -1,8 +1,8 @@
-/// Checks the types of a parsed expression and compiles it.
+/// Type-checks and compiles a parsed expression.
 ///
-/// Every refusal has the text that the hosted service answers with where one is known (spec database 5.5).
+/// Errors have the text of the hosted service where it is known (spec database 5.5).
 struct ExpressionCompiler {
-    /// A compiled part: its operator, or none for what only means something to its parent, and its type.
+    /// A compiled part: its type, and its operator, or none for a part that only its parent uses.
     struct Operand {
         var op: Int32
         var type: StaticType
@@ -23,7 +23,7 @@ struct ExpressionCompiler {
     ) throws(ExpressionError) -> Int32 {
         let parsed = try ExpressionParser.parse(text, depthMax: limits.expressionDepthMax)
         var compiler = ExpressionCompiler(text: text, nodes: parsed.nodes, scope: scope, limits: limits, builder: builder)
-        // The tables have one owner at a time, so that they grow in place.
+        // Moves the builder, so that its tables have one owner and grow in place.
         builder = ProgramBuilder()
         let whole = try compiler.operand(parsed.root)
         guard whole.type == .boolean else { throw compiler.failure("Expression must evaluate to a boolean.", at: parsed.root) }

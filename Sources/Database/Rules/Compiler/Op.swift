@@ -18,7 +18,7 @@ struct Op {
         /// a: value, b: value.
         case subscripted
         case now
-        /// a: the depth of the key that it names.
+        /// a: the depth of the key that it captures.
         case capture
         /// a: `QueryField`.
         case queryField
@@ -36,7 +36,7 @@ struct Op {
         case replace
 
         // Conditions.
-        /// a: the first in the table of operands, b: how many.
+        /// a: the start in the table of operands, b: their number.
         case and, or
         /// a: condition.
         case not
@@ -44,7 +44,7 @@ struct Op {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
         /// a: place.
         case exists, isAbsent, hasChildren, isNumber, isString, isBoolean
-        /// a: place, b: the first in the table of operands, c: how many.
+        /// a: place, b: the start in the table of operands, c: their number.
         case hasChildrenNamed
         /// a, b: values.
         case contains, beginsWith, endsWith
@@ -52,7 +52,7 @@ struct Op {
         case matches
 
         // Places.
-        /// a: `Base`, b: how many levels up, c: path or -1.
+        /// a: `Base`, b: levels up, c: path or -1.
         case place
         /// a: place, b: value.
         case child
@@ -60,7 +60,7 @@ struct Op {
         case parent
     }
 
-    /// What a place is counted from.
+    /// The starting point of a place.
     enum Base: Int32 {
         case root
         case data

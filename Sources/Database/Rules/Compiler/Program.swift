@@ -1,11 +1,11 @@
 /// All expressions of a rules document, compiled.
-// The operators are written once, before the program is shared, and freed when nobody has it any more.
+// Unchecked: the operators are written before the program is shared, and freed with its last reference.
 final class Program: @unchecked Sendable {
-    /// Read for every step of every rule: a pointer is no reference to count.
+    /// Read at every step of every rule: a raw pointer avoids reference counting.
     let ops: UnsafePointer<Op>
-    /// The bytes of its rule's text that each operator covers.
+    /// The range of each operator in its rule's text.
     let ranges: [Range<Int32>]
-    /// Operands of operators that have many.
+    /// Operands of operators with variable arity.
     let operands: [Int32]
     let numbers: [Double]
     let strings: [String]
@@ -78,7 +78,7 @@ struct ProgramBuilder {
         return Int32(paths.count - 1)
     }
 
-    /// Compiles a pattern of RE2's syntax, each once; throws the reason when RE2 refuses it.
+    /// Compiles a pattern in RE2 syntax, each distinct one once. Throws RE2's reason if it refuses the pattern.
     mutating func add(pattern source: [UInt8], ignoresCase: Bool, sizeMax: Int) throws(RegularExpression.Refusal) -> Int32 {
         let key = PatternKey(source: source, ignoresCase: ignoresCase)
         if let index = patternIndices[key] { return index }

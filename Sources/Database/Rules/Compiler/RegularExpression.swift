@@ -1,9 +1,9 @@
 import CRE2
 
-/// A pattern that RE2 has compiled: it is searched for in time linear in the text, whatever the pattern.
+/// A pattern compiled by RE2. Matching takes time linear in the text, for every pattern.
 ///
-/// What RE2 compiles never changes after, and its matching takes care of the threads that share it.
-// The pointer is to an object that may be used by many threads at once, and is freed when nobody has it any more.
+/// Immutable after compilation; RE2 objects are thread-safe.
+/// Unchecked: the pointer refers to a thread-safe object, which is freed with the last reference.
 final class RegularExpression: @unchecked Sendable {
     struct Refusal: Error {
         var reason: String
@@ -12,7 +12,7 @@ final class RegularExpression: @unchecked Sendable {
     private static let memoryMaxBytes: Int64 = 1 << 20
 
     private let pattern: OpaquePointer
-    /// How many instructions the pattern became.
+    /// The number of instructions of the compiled pattern.
     let size: Int
 
     init(_ source: [UInt8], ignoresCase: Bool) throws(Refusal) {
@@ -30,7 +30,7 @@ final class RegularExpression: @unchecked Sendable {
 
     deinit { re2_pattern_free(pattern) }
 
-    /// Whether the pattern is anywhere in `text`.
+    /// Whether the pattern matches anywhere in `text`.
     func matches(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { text in

@@ -1,12 +1,12 @@
-/// What is known of an expression's value when the rules are uploaded (spec database 5.5).
+/// The static type of an expression (spec database 5.5).
 enum StaticType {
     case null
     case boolean
     case number
     case string
-    /// Known when it is evaluated: what `val()` and `getPriority()` return, or a choice of two types.
+    /// Known at evaluation only: the result of `val()` and `getPriority()`, or a choice of two types.
     case value
-    /// `auth` and what is below it: like `value`, and its members can be named.
+    /// `auth` and its members: like `value`, with members.
     case auth
     case snapshot
     case query
@@ -14,10 +14,10 @@ enum StaticType {
     case ordering
     case pattern
     case list
-    /// A method that is not called.
+    /// A method without a call.
     case function
 
-    /// Whether it can be compared for equality.
+    /// Whether values of the type can be compared for equality.
     var isComparable: Bool {
         switch self {
         case .null, .boolean, .number, .string, .value, .auth: true
@@ -28,4 +28,20 @@ enum StaticType {
     var mayBeNumber: Bool { self == .number || isDynamic }
     var mayBeString: Bool { self == .string || isDynamic }
     var isDynamic: Bool { self == .value || self == .auth }
+}
+
+/// The three kinds of rules with an expression.
+enum RuleKind: String, Sendable {
+    case read = ".read"
+    case write = ".write"
+    case validate = ".validate"
+}
+
+/// The names that an expression may use.
+struct RuleScope {
+    var kind: RuleKind
+    /// The depth of the node that holds the rule.
+    var depth: Int
+    /// Captures such as `$name`, with the dollar sign, and the depth of the captured key, from 0.
+    var captures: [String: Int]
 }

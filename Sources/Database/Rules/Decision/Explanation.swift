@@ -1,13 +1,13 @@
 import HearthBytes
 
-/// Finds which part of a rule's expression made it false.
+/// Finds the part of a rule's expression that made it false.
 struct Explanation {
     let rules: RuleSet
     let rule: CompiledRule
 
     private static let valueLengthMax = 60
 
-    /// The reason for the outcome that the rule just had.
+    /// The reason for the last outcome of the rule.
     func reason(_ evaluator: inout Evaluator) -> String? {
         if let fault = evaluator.fault { return text(of: fault, evaluator) }
         let steps = evaluator.stepsLeft
@@ -29,7 +29,7 @@ struct Explanation {
 
     // MARK: False
 
-    /// Goes down to the first operand of `&&` that is false; other operators are shown whole.
+    /// Descends to the first false operand of `&&`; other operators are shown as a whole.
     private func falseReason(_ op: Int32, _ evaluator: inout Evaluator) -> String? {
         let node = rules.program.ops[Int(op)]
         switch node.code {
@@ -87,7 +87,7 @@ struct Explanation {
         }
     }
 
-    /// What is null: `auth` itself, when nobody is signed in.
+    /// The expression that is null: `auth` itself, when no user is signed in.
     private func subject(_ op: Int32, _ evaluator: borrowing Evaluator) -> String {
         switch rules.program.ops[Int(op)].code {
         case .authUID, .authPath: evaluator.context.auth == nil ? "auth" : excerpt(op)

@@ -1,6 +1,6 @@
-import Tree
+public import Tree
 
-/// A node of the rules: what is said of one place of the tree, or of all children of a place.
+/// A node of the rules: the rules for one location of the tree, or for all children of one.
 final class RuleNode: Sendable {
     let read: CompiledRule?
     let write: CompiledRule?
@@ -11,10 +11,10 @@ final class RuleNode: Sendable {
     /// The child for every other name.
     let wildcard: RuleNode?
     let indexes: [IndexDeclaration.Target]
-    /// Whether there is a `.validate` further down.
+    /// Whether a descendant has a `.validate`.
     let hasValidateBelow: Bool
 
-    /// A node while its members are being read.
+    /// A node under construction.
     struct Draft {
         var read: CompiledRule?
         var write: CompiledRule?
@@ -36,13 +36,13 @@ final class RuleNode: Sendable {
         hasValidateBelow = draft.literalNodes.contains(where: \.validates) || draft.wildcard?.validates ?? false
     }
 
-    /// Whether there is a `.validate` here or further down.
+    /// Whether this node or a descendant has a `.validate`.
     var validates: Bool { validate != nil || hasValidateBelow }
 
-    /// The node for the child `key`: the literal one, else the wildcard; nil without either.
+    /// The rules for the child `key`: the literal node, otherwise the wildcard; nil without either.
     @inline(__always)
     func child(_ key: String) -> RuleNode? {
-        for index in literals.indices where ExactText.equal(literals[index], key) { return literalNodes[index] }
+        for index in literals.indices where TextOrder.equal(literals[index], key) { return literalNodes[index] }
         return wildcard
     }
 }
@@ -50,13 +50,13 @@ final class RuleNode: Sendable {
 /// A rule with its compiled expression.
 final class CompiledRule: Sendable {
     let kind: RuleKind
-    /// The operator that the expression begins with.
+    /// The root operator of the expression.
     let root: Int32
-    /// The names of the node that holds it, `$name` for a wildcard.
+    /// The names on the path to its node, `$name` for a wildcard.
     let pattern: [String]
-    /// The expression; `true` or `false` for a value that is one.
+    /// The text of the expression; `true` or `false` for a Boolean literal.
     let text: RuleText
-    /// Whether its value may change although the request stays the same: it looks at data or at the time.
+    /// Whether its value may change for the same request: it reads data or the time.
     let dependsOnState: Bool
 
     init(kind: RuleKind, root: Int32, pattern: [String], text: RuleText, dependsOnState: Bool = false) {
@@ -65,5 +65,28 @@ final class CompiledRule: Sendable {
         self.pattern = pattern
         self.text = text
         self.dependsOnState = dependsOnState
+    }
+}
+
+/// An `.indexOn` of the rules.
+public struct IndexDeclaration: Sendable, Hashable {
+    /// The sort criterion of an index.
+    public enum Target: Sendable, Hashable {
+        /// The children's own values.
+        case value
+        /// The values at a path below the children.
+        case child(Path)
+    }
+
+    /// The names on the path to the node whose children are indexed. A name that begins with `$` stands for every key without rules of its
+    /// own beside it.
+    public var pattern: [String]
+    /// The sort criterion of the children.
+    public var target: Target
+
+    /// An index at a location in the rules, for comparison with those of a document.
+    public init(pattern: [String], target: Target) {
+        self.pattern = pattern
+        self.target = target
     }
 }

@@ -1,20 +1,20 @@
 public import Tree
 
 extension RuleSet {
-    /// Whether `path` may be read: some `.read` on the way to it is true.
+    /// Decides whether `path` may be read: a `.read` rule on the path is true.
     ///
     /// - Parameters:
-    ///   - query: what is asked for, when it is not the whole node.
-    ///   - data: the tree as it is.
-    ///   - explains: whether the verdict says which rules were asked.
+    ///   - query: the query, unless the whole node is read.
+    ///   - data: the current tree.
+    ///   - explains: whether to record the evaluated rules in the verdict.
     public func read(
         _ path: Path, query: Query?, context: RuleContext, data: some RuleData, explains: Bool = false
     ) -> RuleVerdict {
         judgeRead(path, query, context, data, explains)
     }
 
-    /// Whether the answer of ``read(_:query:context:data:explains:)`` for `path` may change with data and time; where it may not, it holds for
-    /// as long as these rules and the token do.
+    /// Whether the result of ``read(_:query:context:data:explains:)`` for `path` may change with data and time. Otherwise it holds as long
+    /// as these rules and the token.
     public func readDependsOnState(_ path: Path) -> Bool {
         var node = root
         var depth = 0
@@ -26,14 +26,14 @@ extension RuleSet {
         }
     }
 
-    /// Whether `value` may be written at `path`: some `.write` on the way to it is true, and so is every `.validate` on the way and
-    /// in the value, each where there will be something.
+    /// Decides whether `value` may be written at `path`: a `.write` rule on the path is true, and so is every `.validate` on the path and
+    /// in the value, except where nothing remains.
     ///
     /// - Parameters:
-    ///   - value: what will be at `path`, server values resolved; empty to delete.
-    ///   - old: the tree as it is.
-    ///   - new: the tree as it will be after the whole request.
-    ///   - explains: whether the verdict says which rules were asked.
+    ///   - value: the new value at `path`, with server values resolved; empty to delete.
+    ///   - old: the current tree.
+    ///   - new: the tree after the whole request.
+    ///   - explains: whether to record the evaluated rules in the verdict.
     public func write(
         _ path: Path, value: Node, context: RuleContext, old: some RuleData, new: some RuleData, explains: Bool = false
     ) -> RuleVerdict {
@@ -41,7 +41,7 @@ extension RuleSet {
         return write(path, value: value, context: context, old: old, new: new, explains: explains, budget: &budget)
     }
 
-    /// The same for one path of a request that writes several, which share a budget.
+    /// Decides about one path of a multi-path write. The paths share a budget.
     public func write(
         _ path: Path, value: Node, context: RuleContext, old: some RuleData, new: some RuleData, explains: Bool = false,
         budget: inout RuleBudget
@@ -57,7 +57,7 @@ extension RuleSet {
             trace: decision.recorder.take()?.concluded(isAllowed: isAllowed, isOverBudget: isOverBudget))
     }
 
-    /// Whether some `.write` on the way to `path` is true: the part of a decision that needs no value at hand.
+    /// Whether a `.write` rule on the path is true: the part of a decision that does not need the value.
     public func grantsWrite(_ path: Path, context: RuleContext, old: some RuleData, new: some RuleData) -> Bool {
         var evaluator = Evaluator(
             program, path: path, context: context, query: nil, old: old, new: new, limits: limits, steps: limits.stepsMax)
@@ -80,7 +80,7 @@ extension RuleSet {
             trace: recorder?.concluded(isAllowed: isAllowed, isOverBudget: evaluator.isOverBudget))
     }
 
-    /// Whether some rule for that operation on the way to `path` is true.
+    /// Whether a rule for the operation on the path is true.
     func grants(
         _ operation: RuleTrace.Operation, _ path: Path, _ evaluator: inout Evaluator, _ recorder: inout TraceRecorder?, written: Node?
     ) -> Bool {

@@ -8,18 +8,18 @@ public import Tree
 /// let verdict = rules.read(path, query: nil, context: RuleContext(auth: auth, now: now), data: tree)
 /// ```
 public final class RuleSet: Sendable {
-    /// The document as it was uploaded.
+    /// The document, as uploaded.
     public let source: [UInt8]
-    /// What it was compiled with; evaluation keeps to them too.
+    /// The limits for compilation and evaluation.
     public let limits: RuleLimits
-    /// All `.indexOn` of the document.
+    /// All `.indexOn` declarations of the document.
     public let indexDefinitions: [IndexDeclaration]
     let root: RuleNode
     let program: Program
     let text: SourceLines
     private let document: DocumentValue
 
-    /// Reads and compiles a rules document. Throws the first reason why it is none.
+    /// Parses and compiles a rules document. Throws the first error.
     public init(parsing source: [UInt8], limits: RuleLimits = RuleLimits()) throws(RulesError) {
         guard source.count <= limits.documentBytesMax else {
             throw RulesError(line: 1, column: 1, text: "Rules are larger than \(limits.documentBytesMax) bytes.")
@@ -36,7 +36,7 @@ public final class RuleSet: Sendable {
         program = Program(builder.program)
     }
 
-    /// Rules that allow everything or, without any rule, nothing.
+    /// Rules that allow or deny everything.
     private init(allows: Bool) {
         let value = Array((allows ? "true" : "false").utf8)
         let prefix = Array(#"{"rules":{".read":"#.utf8)
@@ -75,7 +75,7 @@ public final class RuleSet: Sendable {
         return buffer.array()
     }
 
-    /// Whether children of `path` may be queried in this order: always by key and priority, else where an `.indexOn` says so.
+    /// Whether children of `path` may be queried in this order: always by key and by priority, otherwise if an `.indexOn` declares it.
     public func hasIndex(at path: Path, order: Query.Order) -> Bool {
         let target: IndexDeclaration.Target
         switch order {

@@ -1,47 +1,47 @@
 public import HearthJSON
 public import Tree
 
-/// Why a request was allowed or denied: every rule that was asked, in order, with what it said.
+/// The reasons for a decision: every evaluated rule, in order, with its outcome.
 public struct RuleTrace: Sendable, Hashable {
-    /// What was asked for.
+    /// The requested operation.
     public enum Operation: String, Sendable, Hashable {
         case read
         case write
     }
 
-    /// What a rule said.
+    /// The outcome of a rule.
     public enum Outcome: String, Sendable, Hashable {
         case holds = "true"
         case fails = "false"
-        /// It could not be evaluated, which counts as false.
+        /// The evaluation failed, which counts as false.
         case error
     }
 
-    /// One rule.
+    /// One evaluated rule.
     public struct Step: Sendable, Hashable {
-        /// Where it stands in the rules, such as `/users/$uid/.write`.
+        /// Its location in the rules, such as `/users/$uid/.write`.
         public var rule: String
-        /// The place that it was asked about.
+        /// The path that it was evaluated for.
         public var path: Path
         /// The expression.
         public var source: String
-        /// Where the expression begins in the document, from 1.
+        /// The line of the expression in the document, from 1.
         public var line: Int
-        /// The character of that line, from 1.
+        /// The column in characters, from 1.
         public var column: Int
-        /// What the rule said.
+        /// The outcome.
         public var outcome: Outcome
-        /// Which part of the expression decided, and where: `auth is null, not a string, at 3:14`. Nil for a rule that is true.
+        /// The part of the expression that decided, with its position: `auth is null, not a string, at 3:14`. Nil for a rule that is true.
         public var reason: String?
     }
 
-    /// What was asked for.
+    /// The requested operation.
     public var operation: Operation
-    /// The place that the request is about.
+    /// The path of the request.
     public var path: Path
-    /// What the rules came to; false too where they took too many steps.
+    /// The decision; false also if the rules took too many steps.
     public var isAllowed: Bool
-    /// The rules that were asked, in that order.
+    /// The evaluated rules, in order.
     public var steps: [Step]
     /// One sentence for a person.
     public var sentence: String
@@ -64,7 +64,7 @@ public struct RuleTrace: Sendable, Hashable {
 }
 
 extension RuleTrace: CustomStringConvertible {
-    /// The sentence, and a line for each rule.
+    /// The sentence, and one line for each rule.
     public var description: String {
         let lines = steps.map { step in
             let place = "\(step.rule) (\(step.line):\(step.column))"

@@ -1,15 +1,15 @@
 import HearthBytes
 import Tree
 
-/// Makes rule nodes of a rules document and compiles their expressions.
+/// Builds the rule nodes of a document and compiles their expressions.
 struct RuleTreeBuilder {
     private let source: SourceLines
     private let limits: RuleLimits
     private(set) var indexes: [IndexDeclaration] = []
     private(set) var program = ProgramBuilder()
-    /// The node of `rules` itself.
+    /// The node of `rules`.
     private(set) var root = RuleNode(RuleNode.Draft())
-    /// The names of the node at hand.
+    /// The names on the path to the current node.
     private var pattern: [String] = []
     private var captures: [String: Int] = [:]
 
@@ -89,7 +89,7 @@ struct RuleTreeBuilder {
         do throws(ExpressionError) {
             let start = program.ops.count
             let root = try ExpressionCompiler.compile(text.bytes, scope: scope, limits: limits, into: &program)
-            // The compiler has emitted the operators of this expression and no others.
+            // The compiler has just appended the operators of this expression, and no others.
             let dependsOnState = program.ops[start...].contains { $0.code == .place || $0.code == .now }
             return CompiledRule(kind: kind, root: root, pattern: pattern, text: text, dependsOnState: dependsOnState)
         } catch {

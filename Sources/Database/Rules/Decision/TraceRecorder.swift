@@ -1,7 +1,7 @@
 import HearthBytes
 import Tree
 
-/// Gathers what a trace shows while rules are asked.
+/// Records evaluated rules for a trace.
 struct TraceRecorder {
     private static let stepsMax = 64
 
@@ -17,11 +17,11 @@ struct TraceRecorder {
         self.path = path
     }
 
-    /// Whether more rules would not be shown.
+    /// Whether further rules that are true are left out.
     var isFull: Bool { steps.count >= Self.stepsMax }
 
     mutating func record(_ rule: CompiledRule, isTrue: Bool, _ evaluator: inout Evaluator) {
-        // Of very many rules only those that deny are shown.
+        // If there are very many rules, record only those that deny.
         guard !isFull || !isTrue, steps.count < Self.stepsMax * 2 else { return }
         let start = rules.text.position(at: rule.text.offset(of: 0))
         let outcome: RuleTrace.Outcome = isTrue ? .holds : evaluator.fault == nil ? .fails : .error
@@ -59,7 +59,7 @@ struct TraceRecorder {
         }
         let kind = operation == .read ? RuleKind.read : .write
         guard let last = steps.last else {
-            return "\(subject) is denied: no \(kind.rawValue) rule stands at or above it, and without one nothing is allowed."
+            return "\(subject) is denied: no \(kind.rawValue) rule applies at or above it, and without one access is denied."
         }
         if steps.count == 1 { return "\(subject) is denied: \(last.complaint)." }
         return "\(subject) is denied: none of \(steps.count) \(kind.rawValue) rules is true; the last, \(last.complaint)."
@@ -76,7 +76,7 @@ extension RuleTrace.Step {
 }
 
 extension Optional where Wrapped == TraceRecorder {
-    /// The recorder, given up.
+    /// Moves the recorder out.
     mutating func take() -> TraceRecorder? {
         defer { self = nil }
         return self

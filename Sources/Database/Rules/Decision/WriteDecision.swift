@@ -1,6 +1,6 @@
 import Tree
 
-/// Judges one written path (spec database 5.6).
+/// Decides about one written path (spec database 5.6).
 struct WriteDecision: ~Copyable {
     let rules: RuleSet
     let path: Path
@@ -23,7 +23,7 @@ struct WriteDecision: ~Copyable {
         return isValid
     }
 
-    /// Whether there is any point in going on: a denial is certain, and nobody wants to know all its reasons.
+    /// Whether evaluation can stop: the write is denied and no explanation is requested.
     private var isDecided: Bool {
         if evaluator.isOverBudget { return true }
         guard let recorder else { return !isValid }
@@ -44,7 +44,7 @@ struct WriteDecision: ~Copyable {
         validate(below: node, value)
     }
 
-    /// Whether the node `depth` levels down the path will be there: surely, when something is written below it.
+    /// Whether the node `depth` levels down the path will exist: certainly if the write is below it.
     private mutating func isThere(_ depth: Int) -> Bool {
         if !value.isEmpty { return true }
         guard depth < path.count else { return false }
@@ -58,7 +58,7 @@ struct WriteDecision: ~Copyable {
         if !isTrue { isValid = false }
     }
 
-    /// Checks what is written below a node. Children without rules are passed over.
+    /// Validates the descendants of a written node. Skips children without rules.
     private mutating func validate(below node: RuleNode, _ value: Node) {
         guard node.hasValidateBelow, case .children(let children) = value.content else { return }
         if node.wildcard == nil {
@@ -85,4 +85,24 @@ struct WriteDecision: ~Copyable {
         }
         validate(below: node, value)
     }
+}
+
+/// The decision of the rules about a request.
+public struct RuleVerdict: Sendable {
+    /// Whether the request is allowed.
+    public var isAllowed: Bool
+    /// Whether evaluation was stopped for taking too many steps. The request is then refused.
+    public var isOverBudget: Bool
+    /// The evaluated rules and their outcomes, if requested.
+    public var trace: RuleTrace?
+
+    /// A verdict; without a trace by default.
+    public init(isAllowed: Bool, isOverBudget: Bool = false, trace: RuleTrace? = nil) {
+        self.isAllowed = isAllowed
+        self.isOverBudget = isOverBudget
+        self.trace = trace
+    }
+
+    /// The verdict for an administrator, without evaluation.
+    public static let allowed = RuleVerdict(isAllowed: true)
 }

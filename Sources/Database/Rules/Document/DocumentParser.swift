@@ -1,15 +1,15 @@
 import HearthBytes
 import HearthJSON
 
-/// Reads a rules document: JSON in which comments may stand wherever white space may, strings may hold newlines, and a comma may follow the
-/// last member of an object or a list. The hosted service takes the same.
+/// Parses a rules document: JSON with comments wherever white space is allowed, newlines in strings, and trailing commas. The hosted
+/// service accepts the same.
 struct DocumentParser {
     private let source: SourceLines
     private let depthMax: Int
     private var position = 0
     private var depth = 0
 
-    /// The whole of `source` as one value.
+    /// Parses the whole of `source` as one value.
     static func parse(_ source: SourceLines, depthMax: Int) throws(RulesError) -> DocumentValue {
         var parser = DocumentParser(source: source, depthMax: depthMax)
         if let offset = source.firstInvalidOffset { throw parser.failure(at: offset) }
@@ -27,7 +27,7 @@ struct DocumentParser {
 
     private func failure(at offset: Int? = nil) -> RulesError { .notJSON(at: offset ?? position, in: source) }
 
-    /// The byte at the position, or 0, which no rule accepts, at the end.
+    /// The byte at the position; 0 at the end, which no rule accepts.
     private var byte: UInt8 { position < source.bytes.count ? source.bytes[position] : 0 }
 
     private mutating func skipTrivia() throws(RulesError) {
@@ -113,7 +113,7 @@ struct DocumentParser {
         }
     }
 
-    /// Takes a comma and what may stand before the next member; false before the closing bracket, also where a comma precedes that.
+    /// Skips a comma and white space before the next member; false before the closing bracket, also after a trailing comma.
     private mutating func comma(orEnd end: UInt8) throws(RulesError) -> Bool {
         try skipTrivia()
         if byte == end { return false }

@@ -1,15 +1,15 @@
 import HearthBytes
 
-/// Reads one string of a rules document. Newlines and tabs may stand in it as they are, so that an expression may have lines.
+/// Parses one string of a rules document. Literal newlines and tabs are allowed, so that an expression may span lines.
 struct StringReader {
     private let source: SourceLines
     private(set) var position: Int
     private let start: Int
     private var bytes: [UInt8] = []
-    /// The offset of each byte, once there has been an escape.
+    /// The offset of each byte; empty before the first escape.
     private var offsets: [UInt32] = []
 
-    /// `position` is that of the opening quote.
+    /// `position` is the offset of the opening quote.
     init(source: SourceLines, position: Int) {
         self.source = source
         self.position = position
@@ -64,7 +64,7 @@ struct StringReader {
         }
     }
 
-    /// The scalar of one `\u` escape or a pair of them; half a pair becomes U+FFFD.
+    /// The scalar of a `\u` escape or of a surrogate pair; an unpaired surrogate becomes U+FFFD.
     private mutating func scalar(_ escapeStart: Int) throws(RulesError) -> Unicode.Scalar {
         let first = try unit(escapeStart)
         if let scalar = Unicode.Scalar(first) { return scalar }

@@ -1,14 +1,15 @@
 import Tree
+import HearthJSON
 
-/// Snapshots: a place in the tree before or after the write.
+/// Evaluation of snapshots: locations in the tree before or after the write.
 ///
-/// A snapshot is never kept, so its key is built on a stack and gone once it has been asked something.
+/// Snapshots are not kept: the key of one is built on a stack and dropped after its use.
 extension Evaluator {
     struct Place {
         var isNew: Bool
-        /// Where its key begins among `places`; it ends where they end.
+        /// The start of its key in `places`; the key ends where `places` ends.
         var start: Int
-        /// How many levels it is below a key that cannot be.
+        /// Levels below an invalid key.
         var nowhere: Int
     }
 
@@ -75,9 +76,9 @@ extension Evaluator {
     @inline(__always)
     private mutating func forget(from start: Int) { places.bytes.removeLast(places.bytes.count - start) }
 
-    // MARK: Asking
+    // MARK: Data access
 
-    /// The new value at the place `index` when it is that of the rule's own node or below it by literal names, and known.
+    /// The new value at the place `index` if it is known: the place is the rule's node or below it by literal names.
     @inline(__always)
     private func known(_ index: Int32) -> Node? {
         guard let written else { return nil }
@@ -91,14 +92,14 @@ extension Evaluator {
         return node
     }
 
-    /// Calls `body` with the key of a place and the tree it is in; nil for a place where nothing can be.
+    /// Calls `body` with the key and the tree of a place; nil for a place that is always empty.
     @inline(__always)
     private mutating func ask<R>(_ place: Place, _ index: Int32, _ body: (any RuleData, PathKey) -> R?) throws(Fault) -> R? {
         try take(RuleBudget.readSteps, at: index)
         defer { forget(from: place.start) }
         if place.nowhere > 0 { return nil }
         if place.start == 0 { return place.isNew ? body(new, places) : body(old, places) }
-        // An argument of `child()` that looks at the data while the receiver waits.
+        // Copies the key: an argument of `child()` may read data while the receiver's key is on the stack.
         let key = PathKey(bytes: Array(places.bytes[place.start...]))
         return place.isNew ? body(new, key) : body(old, key)
     }
@@ -144,7 +145,7 @@ extension Evaluator {
         return value ?? .null
     }
 
-    /// Whether something is at every place that `list`, a range of the operands, names below the receiver.
+    /// Whether all children that `list`, a range of the operands, names exist below the receiver.
     mutating func hasChildren(_ receiver: Int32, named list: Range<Int32>) throws(Fault) -> Bool {
         let parent = try place(receiver)
         let end = places.bytes.count
@@ -167,5 +168,55 @@ extension Evaluator {
     private func isAnything(at place: Place) -> Bool {
         let key = place.start == 0 ? places : PathKey(bytes: Array(places.bytes[place.start...]))
         return place.isNew ? new.exists(at: key) : old.exists(at: key)
+    }
+}
+
+/// Evaluation of `auth` and `query`.
+extension Evaluator {
+    /// The value of a chain of members. A member of anything but an object is null.
+    func authValue(_ names: [String]) -> RuleValue {
+        guard var found = context.auth else { return .null }
+        for name in names {
+            guard case .object(let members) = found, let next = members[name] else { return .null }
+            found = next
+        }
+        return RuleValue(found)
+    }
+
+    static func member(_ name: String, of receiver: RuleValue) -> RuleValue {
+        guard case .json(let object) = receiver else { return .null }
+        return RuleValue(object[name])
+    }
+
+    mutating func subscripted(_ op: Op) throws(Fault) -> RuleValue {
+        let receiver = try value(op.a)
+        switch try value(op.b) {
+        case .string(let name): return Self.member(name, of: receiver)
+        case .number(let number):
+            guard case .json(let array) = receiver, let index = Int(exactly: number) else { return .null }
+            return RuleValue(array[index])
+        case let key: throw Fault(reason: .needsString, op: op.b, found: key.kind)
+        }
+    }
+
+    func queried(_ field: Op.QueryField) -> RuleValue {
+        // A read without a query counts as one in key order, as in the hosted service.
+        guard let query else { return field.type == .boolean ? .boolean(field == .orderByKey) : .null }
+        switch field {
+        case .orderByChild:
+            guard case .child(let path) = query.order else { return .null }
+            return .string(path.segments.joined(separator: "/"))
+        case .orderByKey: return .boolean(query.order == .key)
+        case .orderByValue: return .boolean(query.order == .value)
+        case .orderByPriority: return .boolean(query.order == .priority)
+        case .startAt: return query.start.map { RuleValue($0.value) } ?? .null
+        case .endAt: return query.end.map { RuleValue($0.value) } ?? .null
+        case .equalTo:
+            // `equalTo` is a range with one value, also on the wire.
+            guard let start = query.start, let end = query.end, start.isInclusive, end.isInclusive else { return .null }
+            return start.value == end.value ? RuleValue(start.value) : .null
+        case .limitToFirst: return query.anchorsLast ? .null : query.limit.map { .number(Double($0)) } ?? .null
+        case .limitToLast: return query.anchorsLast ? query.limit.map { .number(Double($0)) } ?? .null : .null
+        }
     }
 }

@@ -14,7 +14,7 @@ extension Evaluator {
         }
     }
 
-    /// RE2 goes over the text once, at worst with all of the pattern at each byte.
+    /// RE2 scans the text once, in the worst case with all states of the pattern at each byte.
     mutating func matches(_ op: Op) throws(Fault) -> Bool {
         let text = try string(op.a)
         let pattern = program.patterns[Int(op.b)]
@@ -34,7 +34,7 @@ extension Evaluator {
 
     mutating func changed(_ op: Op, _ index: Int32) throws(Fault) -> RuleValue {
         let text = try string(op.a)
-        // Changing letters goes through the whole text letter by letter.
+        // Case conversion processes each character of the text.
         try take(text.utf8.count, at: index)
         switch op.code {
         case .lowercased: return .string(text.lowercased())

@@ -3,8 +3,8 @@ import Tree
 
 /// Evaluates the rules of one request, one after the other.
 ///
-/// An expression is walked from its root. Every step is counted and the nesting was bounded when the rules were compiled, so that
-/// evaluation ends, and soon, whatever the rules and the data are.
+/// An expression is evaluated recursively from its root. Steps are counted, and compilation has bounded the nesting, so evaluation ends
+/// soon for all rules and data.
 struct Evaluator: ~Copyable {
     let program: Program
     private let ops: UnsafePointer<Op>
@@ -14,18 +14,18 @@ struct Evaluator: ~Copyable {
     let new: any RuleData
     let stringBytesMax: Int
     var stepsLeft: Int
-    /// Keys of the places that are being worked out, one behind the other.
+    /// A stack of the keys of places under evaluation.
     var places = PathKey.root
-    /// The names that lead to the node at hand.
+    /// The keys on the path to the current node.
     var names: [String]
-    /// Its key, and where each level of it ends; not made before a rule needs it.
+    /// The path key of the current node and the end of each of its levels; built on first use.
     private(set) var base = PathKey.root
     private(set) var levelEnds: [Int] = []
-    /// How many levels lead to the node that holds the rule.
+    /// The depth of the node that holds the rule.
     var depth = 0
-    /// The new value at the rule's node, where it is known without asking.
+    /// The new value at the rule's node, if it is known.
     var written: Node?
-    /// Why the last rule that failed failed.
+    /// The error of the last failed rule.
     private(set) var fault: Fault?
 
     init(
@@ -42,7 +42,7 @@ struct Evaluator: ~Copyable {
         names = path.segments
     }
 
-    /// Makes the key of the node at hand.
+    /// Builds the path key of the current node.
     @inline(__always)
     mutating func locate() {
         if levelEnds.isEmpty { makeBase() }
@@ -59,7 +59,7 @@ struct Evaluator: ~Copyable {
         }
     }
 
-    /// Goes down to a child.
+    /// Descends to a child.
     mutating func enter(_ key: String) {
         locate()
         names.append(key)
@@ -67,14 +67,14 @@ struct Evaluator: ~Copyable {
         levelEnds.append(base.bytes.count)
     }
 
-    /// Goes back up.
+    /// Returns to the parent.
     mutating func leave() {
         names.removeLast()
         levelEnds.removeLast()
         base.bytes.removeLast(base.bytes.count - levelEnds[levelEnds.count - 1])
     }
 
-    /// Whether the expression at `root` is true for the node `depth` levels down. An evaluation error makes it false.
+    /// Whether the expression at `root` is true for the node `depth` levels down. An error counts as false.
     mutating func holds(_ root: Int32, depth: Int, written: Node? = nil) -> Bool {
         self.depth = depth
         self.written = written
@@ -149,10 +149,10 @@ struct Evaluator: ~Copyable {
         case (.string(let left), .string(let right)):
             try take(min(left.utf8.count, right.utf8.count) / RuleBudget.textBytesPerStep, at: index)
             switch op.code {
-            case .less: return ExactText.precedes(left, right)
-            case .lessOrEqual: return !ExactText.precedes(right, left)
-            case .greater: return ExactText.precedes(right, left)
-            default: return !ExactText.precedes(left, right)
+            case .less: return TextOrder.precedes(left, right)
+            case .lessOrEqual: return !TextOrder.precedes(right, left)
+            case .greater: return TextOrder.precedes(right, left)
+            default: return !TextOrder.precedes(left, right)
             }
         case (.integer(let left), .integer(let right)): return Self.compare(op.code, left, right)
         default:
@@ -215,7 +215,7 @@ struct Evaluator: ~Copyable {
         }
     }
 
-    /// The string that an operand is.
+    /// The string value of an operand.
     mutating func string(_ index: Int32) throws(Fault) -> String {
         let found = try value(index)
         guard case .string(let text) = found else { throw Fault(reason: .needsString, op: index, found: found.kind) }
@@ -255,7 +255,7 @@ struct Evaluator: ~Copyable {
 }
 
 extension Evaluator {
-    /// A part of the rule that was evaluated last, for an explanation; nil when it fails.
+    /// Evaluates a part of the last rule again, for an explanation; nil if it fails.
     mutating func evaluateAgain(_ index: Int32) -> Bool? {
         do throws(Fault) { return try condition(index) } catch {
             places.bytes.removeAll(keepingCapacity: true)

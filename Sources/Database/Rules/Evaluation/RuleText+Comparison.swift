@@ -2,7 +2,7 @@ import CRE2
 import Glibc
 import Tree
 
-/// Strings as sequences of code units. `String`'s own operators take canonically equivalent texts as equal.
+/// Comparison of strings by code units. `String` operators equate canonically equivalent texts.
 extension RuleText {
     @inline(__always)
     private static func isSame(_ left: UnsafePointer<UInt8>?, _ right: UnsafePointer<UInt8>?, _ count: Int) -> Bool {
@@ -11,32 +11,32 @@ extension RuleText {
     }
 
     static func begins(_ text: String, with start: String) -> Bool {
-        ExactText.withBytes(text, start) { $0.count >= $1.count && isSame($0.baseAddress, $1.baseAddress, $1.count) }
+        TextOrder.withBytes(text, start) { $0.count >= $1.count && isSame($0.baseAddress, $1.baseAddress, $1.count) }
     }
 
     static func ends(_ text: String, with end: String) -> Bool {
-        ExactText.withBytes(text, end) { text, end in
+        TextOrder.withBytes(text, end) { text, end in
             text.count >= end.count && isSame(text.baseAddress.map { $0 + text.count - end.count }, end.baseAddress, end.count)
         }
     }
 
     static func contains(_ text: String, _ part: String) -> Bool {
-        ExactText.withBytes(text, part) { text, part in part.isEmpty || position(of: part, in: text, from: 0) != nil }
+        TextOrder.withBytes(text, part) { text, part in part.isEmpty || position(of: part, in: text, from: 0) != nil }
     }
 
-    /// Where `part`, which is not empty, begins in `text` at or after `start`.
+    /// The offset of the non-empty `part` in `text`, at or after `start`.
     static func position(of part: UnsafeBufferPointer<UInt8>, in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         guard let base = text.baseAddress, text.count - start >= part.count else { return nil }
         guard let found = text_find(base + start, text.count - start, part.baseAddress, part.count) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// `text` with every occurrence of `part` replaced, from the front, none overlapping; nil when the result would be longer than
-    /// `bytesMax`. An empty `part` occurs nowhere.
+    /// `text` with every occurrence of `part` replaced, left to right without overlap; nil if the result would exceed `bytesMax`. An empty
+    /// `part` never occurs.
     static func replacing(_ part: String, in text: String, by replacement: String, bytesMax: Int) -> String? {
         guard !part.isEmpty else { return text }
         var result: [UInt8] = []
-        let fits = ExactText.withBytes(text, part) { text, part in
+        let fits = TextOrder.withBytes(text, part) { text, part in
             var start = 0
             while let found = position(of: part, in: text, from: start) {
                 guard result.count + found - start + replacement.utf8.count <= bytesMax else { return false }

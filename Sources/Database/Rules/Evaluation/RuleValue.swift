@@ -1,20 +1,20 @@
 import HearthJSON
 import Tree
 
-/// What an expression is worth while it is evaluated.
+/// A value during evaluation.
 enum RuleValue {
     case null
     case boolean(Bool)
     case number(Double)
-    /// A whole number that no double holds. Compared exactly; a double for arithmetic.
+    /// An integer beyond the precision of doubles. Compared exactly; converted to a double for arithmetic.
     case integer(Int64)
     case string(String)
     /// An object or array of `auth`.
     case json(JSONValue)
-    /// Stored children, of which only this is known.
+    /// A node with children, whose contents are not read.
     case object
 
-    /// What kind of value there is, for saying why an operator cannot take it.
+    /// The kind of a value, for error messages.
     enum Kind: UInt8 {
         case null, boolean, number, string, object
     }
@@ -81,10 +81,10 @@ enum RuleValue {
         }
     }
 
-    /// `==` of the language: values of different types differ, and so does every object from everything.
+    /// `==` of the language: values of different types differ, and an object differs from everything.
     static func areEqual(_ left: RuleValue, _ right: RuleValue) -> Bool {
         switch (left, right) {
-        case (.string(let left), .string(let right)): ExactText.equal(left, right)
+        case (.string(let left), .string(let right)): TextOrder.equal(left, right)
         case (.null, .null): true
         case (.boolean(let left), .boolean(let right)): left == right
         case (.number(let left), .number(let right)): left == right
@@ -93,7 +93,7 @@ enum RuleValue {
         }
     }
 
-    /// The text that `+` joins to a string; nil for what cannot be joined.
+    /// The text that `+` appends to a string; nil for values that cannot be appended.
     var joined: String? {
         switch self {
         case .string(let text): text

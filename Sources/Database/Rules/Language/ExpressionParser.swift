@@ -5,7 +5,7 @@ struct ExpressionParser {
     private var depth = 0
     private var nodes: [Syntax] = []
 
-    /// The nodes of the expression, and which of them is the whole.
+    /// Parses an expression; returns its nodes and the index of the root.
     static func parse(_ text: [UInt8], depthMax: Int) throws(ExpressionError) -> (nodes: [Syntax], root: Int) {
         var parser = ExpressionParser(lexer: Lexer(text), depthMax: depthMax)
         let root = try parser.expression()
@@ -29,7 +29,7 @@ struct ExpressionParser {
 
     private func span(_ first: Int, _ last: Int) -> Range<Int> { nodes[first].range.lowerBound..<nodes[last].range.upperBound }
 
-    /// Runs `body` one level deeper.
+    /// Runs `body` one nesting level deeper.
     private mutating func nested(
         _ body: (inout ExpressionParser) throws(ExpressionError) -> Int
     ) throws(ExpressionError) -> Int {
@@ -53,7 +53,7 @@ struct ExpressionParser {
         }
     }
 
-    private static func precedence(_ mark: Token.Mark) -> Int? {
+    private static func precedence(_ mark: RuleToken.Mark) -> Int? {
         switch mark {
         case .or: 1
         case .and: 2
@@ -65,7 +65,7 @@ struct ExpressionParser {
         }
     }
 
-    /// Operands joined by operators that bind more tightly than `floor`.
+    /// Parses operands joined by operators that bind more tightly than `floor`.
     private mutating func binary(above floor: Int) throws(ExpressionError) -> Int {
         try nested { parser throws(ExpressionError) in
             var left = try parser.unary()
@@ -79,14 +79,14 @@ struct ExpressionParser {
         }
     }
 
-    private mutating func join(_ left: Int, _ mark: Token.Mark, _ right: Int) throws(ExpressionError) -> Int {
+    private mutating func join(_ left: Int, _ mark: RuleToken.Mark, _ right: Int) throws(ExpressionError) -> Int {
         let range = span(left, right)
         switch mark {
         case .and, .or:
             guard case .logic(mark, var operands) = nodes[left].kind else {
                 return try add(.logic(mark, [left, right]), range, over: [left, right])
             }
-            // The node takes one more operand; its list has one owner meanwhile, so that it grows in place.
+            // Appends an operand to the node; it is moved out meanwhile, so that its list grows in place.
             nodes[left].kind = .null
             operands.append(right)
             nodes[left] = Syntax(kind: .logic(mark, operands), range: range, height: max(nodes[left].height, nodes[right].height + 1))
@@ -107,7 +107,7 @@ struct ExpressionParser {
         return try add(mark == .not ? .not(operand) : .negated(operand), range, over: [operand])
     }
 
-    private mutating func primary(_ token: Token) throws(ExpressionError) -> Int {
+    private mutating func primary(_ token: RuleToken) throws(ExpressionError) -> Int {
         switch token.kind {
         case .number(let value):
             lexer.take(token)
@@ -132,13 +132,13 @@ struct ExpressionParser {
         }
     }
 
-    /// Words of JavaScript that begin what a rule cannot have.
+    /// Keywords of JavaScript that rules cannot use.
     private static let reserved: Set<String> = [
         "break", "case", "class", "const", "continue", "delete", "do", "else", "for", "function", "if", "in", "instanceof", "let", "new",
         "return", "switch", "this", "throw", "try", "typeof", "var", "void", "while", "with", "yield",
     ]
 
-    private mutating func named(_ name: String, _ token: Token) throws(ExpressionError) -> Int {
+    private mutating func named(_ name: String, _ token: RuleToken) throws(ExpressionError) -> Int {
         guard !Self.reserved.contains(name) else { throw lexer.unexpected() }
         lexer.take(token)
         switch name {
@@ -186,8 +186,8 @@ struct ExpressionParser {
         return try add(.subscripted(receiver: receiver, key: key), range, over: [receiver, key])
     }
 
-    /// What stands between the brackets of a call or a list, the closing one included.
-    private mutating func arguments(upTo end: Token.Mark, _ complaint: String) throws(ExpressionError) -> [Int] {
+    /// Parses the contents of a call or a list, including the closing bracket.
+    private mutating func arguments(upTo end: RuleToken.Mark, _ complaint: String) throws(ExpressionError) -> [Int] {
         var values: [Int] = []
         if case .mark(end) = try lexer.operand().kind {
             lexer.take(try lexer.operand())
@@ -204,7 +204,7 @@ struct ExpressionParser {
         }
     }
 
-    private mutating func expect(_ mark: Token.Mark, _ complaint: String) throws(ExpressionError) {
+    private mutating func expect(_ mark: RuleToken.Mark, _ complaint: String) throws(ExpressionError) {
         let token = try lexer.operator()
         guard case .mark(mark) = token.kind else { throw ExpressionError(complaint, at: lexer.position) }
         lexer.take(token)

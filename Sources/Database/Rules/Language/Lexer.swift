@@ -1,16 +1,16 @@
-/// Cuts an expression into tokens. A slash begins a regular expression where an operand is expected and divides elsewhere, so the
-/// parser says which it expects.
+/// Splits an expression into tokens. A slash starts a regular expression where an operand is expected and is a division elsewhere, so the
+/// parser tells which it expects.
 struct Lexer {
     let text: [UInt8]
     private(set) var position = 0
 
     init(_ text: [UInt8]) { self.text = text }
 
-    /// The byte at `index`, or 0, which no rule accepts, beyond the end.
+    /// The byte at `index`; 0 beyond the end, which no rule accepts.
     func byte(_ index: Int) -> UInt8 { index < text.count ? text[index] : 0 }
 
-    /// Goes behind a token that was looked at.
-    mutating func take(_ token: Token) { position = token.range.upperBound }
+    /// Moves behind a token.
+    mutating func take(_ token: RuleToken) { position = token.range.upperBound }
 
     private mutating func skipTrivia() throws(ExpressionError) {
         while position < text.count {
@@ -37,19 +37,19 @@ struct Lexer {
         throw ExpressionError("unterminated comment", at: start)
     }
 
-    /// The next token where a value is expected.
-    mutating func operand() throws(ExpressionError) -> Token {
+    /// The next token, where an operand is expected.
+    mutating func operand() throws(ExpressionError) -> RuleToken {
         try skipTrivia()
         let start = position
         let first = byte(start)
-        if start == text.count { return Token(kind: .end, range: start..<start) }
+        if start == text.count { return RuleToken(kind: .end, range: start..<start) }
         if Self.isDigit(first) || first == UInt8(ascii: ".") && Self.isDigit(byte(start + 1)) { return try number() }
         if Self.beginsName(first) { return name() }
         switch first {
         case UInt8(ascii: "'"), UInt8(ascii: "\""):
             var literal = StringLiteral(text: text, position: start)
             let string = try literal.read()
-            return Token(kind: .string(string), range: start..<literal.position)
+            return RuleToken(kind: .string(string), range: start..<literal.position)
         case UInt8(ascii: "/"): return try pattern()
         case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "!"), UInt8(ascii: "-"), UInt8(ascii: ")"), UInt8(ascii: "]"):
             if first == UInt8(ascii: "-"), byte(start + 1) == first { throw unsupported("--") }
@@ -58,11 +58,11 @@ struct Lexer {
         }
     }
 
-    /// The next token where an operator or the end is expected.
-    mutating func `operator`() throws(ExpressionError) -> Token {
+    /// The next token, where an operator or the end is expected.
+    mutating func `operator`() throws(ExpressionError) -> RuleToken {
         try skipTrivia()
         let first = byte(position)
-        if position == text.count { return Token(kind: .end, range: position..<position) }
+        if position == text.count { return RuleToken(kind: .end, range: position..<position) }
         let second = byte(position + 1)
         switch first {
         case UInt8(ascii: "="), UInt8(ascii: "!"):
@@ -89,26 +89,26 @@ struct Lexer {
         }
     }
 
-    /// A name that follows a point.
-    mutating func memberName() throws(ExpressionError) -> Token {
+    /// The name after a point.
+    mutating func memberName() throws(ExpressionError) -> RuleToken {
         try skipTrivia()
         guard Self.beginsName(byte(position)) else { throw ExpressionError("missing name after . operator", at: position) }
         return name()
     }
 
-    private func mark(length: Int, taking: Int? = nil) -> Token {
+    private func mark(length: Int, taking: Int? = nil) -> RuleToken {
         let range = position..<position + (taking ?? length)
         let spelling = String(decoding: text[position..<position + length], as: UTF8.self)
-        return Token(kind: Token.Mark(rawValue: spelling).map { .mark($0) } ?? .end, range: range)
+        return RuleToken(kind: RuleToken.Mark(rawValue: spelling).map { .mark($0) } ?? .end, range: range)
     }
 
-    private func name() -> Token {
+    private func name() -> RuleToken {
         var end = position
         while end < text.count, Self.beginsName(text[end]) || Self.isDigit(text[end]) { end += 1 }
-        return Token(kind: .name(String(decoding: text[position..<end], as: UTF8.self)), range: position..<end)
+        return RuleToken(kind: .name(String(decoding: text[position..<end], as: UTF8.self)), range: position..<end)
     }
 
-    private func number() throws(ExpressionError) -> Token {
+    private func number() throws(ExpressionError) -> RuleToken {
         var end = position
         while Self.isDigit(byte(end)) { end += 1 }
         if byte(end) == UInt8(ascii: ".") {
@@ -125,10 +125,10 @@ struct Lexer {
         guard !Self.beginsName(byte(end)), let value = Double(digits), value.isFinite else {
             throw ExpressionError("syntax error: '\(digits)' is not a number", at: position)
         }
-        return Token(kind: .number(value), range: position..<end)
+        return RuleToken(kind: .number(value), range: position..<end)
     }
 
-    private func pattern() throws(ExpressionError) -> Token {
+    private func pattern() throws(ExpressionError) -> RuleToken {
         var end = position + 1
         var isInClass = false
         while byte(end) != UInt8(ascii: "/") || isInClass {
@@ -149,7 +149,7 @@ struct Lexer {
         guard flags.isEmpty || flags.elementsEqual([UInt8(ascii: "i")]) else {
             throw ExpressionError("regular expressions do not support flags other than i", at: end + 1)
         }
-        return Token(kind: .pattern(Token.Pattern(range: position + 1..<end, ignoresCase: !flags.isEmpty)), range: position..<flagsEnd)
+        return RuleToken(kind: .pattern(RuleToken.Pattern(range: position + 1..<end, ignoresCase: !flags.isEmpty)), range: position..<flagsEnd)
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
@@ -164,7 +164,7 @@ struct Lexer {
         ExpressionError("syntax error: the operator \(spelling) is not supported", at: position)
     }
 
-    /// What stands at the position cannot stand there.
+    /// The error for an unexpected character at the position.
     func unexpected() -> ExpressionError {
         guard position < text.count else { return ExpressionError("syntax error: the expression is not complete", at: position) }
         if Self.beginsName(text[position]), case .name(let word) = name().kind {

@@ -1,7 +1,7 @@
-/// Checks a regular expression against the subset of the rules language (spec database 5.4) and writes it for RE2.
+/// Checks a regular expression against the subset of the rules language (spec database 5.4) and translates it for RE2.
 ///
-/// Whatever is not of the subset is refused, so that nothing of RE2's own syntax gets through: no look-around, no back-references,
-/// no named or silent groups, no lazy quantifiers, no anchors but at the two ends.
+/// Everything outside the subset is refused, so that no other RE2 syntax gets through: no look-around, back-references, named or
+/// non-capturing groups, lazy quantifiers, or anchors except at the two ends.
 struct PatternTranslator {
     private let text: [UInt8]
     private let start: Int
@@ -11,10 +11,10 @@ struct PatternTranslator {
     private var output: [UInt8] = []
 
     private static let depthMax = 50
-    /// What RE2 takes at most.
+    /// The greatest repetition count of RE2.
     private static let countMax = 1000
 
-    /// The pattern at `range` of an expression's `text`, as RE2 understands it.
+    /// Translates the pattern at `range` of an expression's `text` for RE2.
     static func translate(_ text: [UInt8], _ range: Range<Int>) throws(ExpressionError) -> [UInt8] {
         var translator = PatternTranslator(text: text, range: range)
         try translator.alternatives()
@@ -79,7 +79,7 @@ struct PatternTranslator {
             depth += 1
             position += 1
             if byte == UInt8(ascii: "?") { throw failure("groups that begin with (? are not supported") }
-            // A group of RE2 that captures nothing costs less.
+            // A non-capturing group costs RE2 less.
             output.append(contentsOf: Array("(?:".utf8))
             try alternatives()
             guard position < end else { throw failure("missing )") }
@@ -96,7 +96,7 @@ struct PatternTranslator {
         }
     }
 
-    /// A character that stands for itself.
+    /// A literal character.
     private mutating func literal() {
         if byte < 0x80, !Self.isWord(byte) { output.append(UInt8(ascii: "\\")) }
         repeat {
@@ -147,7 +147,7 @@ struct PatternTranslator {
         return value
     }
 
-    /// What a backslash and the character after it stand for; `scalar` is nil for a class of characters.
+    /// The translation of an escape; `scalar` is nil for a class of characters.
     private mutating func escape() throws(ExpressionError) -> (bytes: [UInt8], scalar: UInt32?) {
         position += 1
         guard position < end else { throw failure("\\ at the end") }

@@ -1,11 +1,11 @@
-/// Reads a string between quotes inside an expression, with the escapes of JavaScript.
+/// Parses a quoted string inside an expression, with the escapes of JavaScript.
 struct StringLiteral {
     private let text: [UInt8]
     private(set) var position: Int
     private let start: Int
     private var bytes: [UInt8] = []
 
-    /// `position` is that of the opening quote.
+    /// `position` is the offset of the opening quote.
     init(text: [UInt8], position: Int) {
         self.text = text
         self.position = position
@@ -40,7 +40,7 @@ struct StringLiteral {
         case UInt8(ascii: "f"): bytes.append(0x0C)
         case UInt8(ascii: "r"): bytes.append(0x0D)
         case UInt8(ascii: "0"): bytes.append(0x00)
-        // A newline after a backslash goes on with the string on the next line.
+        // A newline after a backslash continues the string on the next line.
         case 0x0A: break
         case UInt8(ascii: "x"): append(Unicode.Scalar(UInt8(truncatingIfNeeded: try unit(digits: 2))))
         case UInt8(ascii: "u"): append(try scalar())
@@ -50,7 +50,7 @@ struct StringLiteral {
 
     private mutating func append(_ scalar: Unicode.Scalar) { bytes.append(contentsOf: Array(String(Character(scalar)).utf8)) }
 
-    /// The scalar of one `\u` escape or a pair of them; half a pair becomes U+FFFD.
+    /// The scalar of a `\u` escape or of a surrogate pair; an unpaired surrogate becomes U+FFFD.
     private mutating func scalar() throws(ExpressionError) -> Unicode.Scalar {
         let first = try unit(digits: 4)
         if let scalar = Unicode.Scalar(first) { return scalar }

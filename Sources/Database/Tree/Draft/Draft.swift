@@ -1,22 +1,22 @@
-/// The body of a write: a node, and the places in it that wait for the server's values.
+/// The body of a write: a node, and the server values to resolve in it.
 public struct Draft: Sendable {
-    /// The value; where a server value goes, a number holds the place.
+    /// The value, with a number as placeholder for each server value.
     public var node: Node
-    /// Where server values go, paths counted from the body's top. No path is there twice.
-    public var serverValues: [(path: Path, value: ServerValue)]
-    /// Nodes whose priority is the time.
+    /// The server values, by path relative to the body. Each path occurs once.
+    public var serverValues: [(path: Path, value: PendingServerValue)]
+    /// Nodes whose priority is the server time.
     public var timestampPriorities: [Path]
     /// The bytes of all leaves, as `Leaf.sizeBytes` counts them.
     public var leafBytes: Int
-    /// How many leaves there are, server values included.
+    /// The number of leaves, including server values.
     public var leafCount: Int
 
-    /// Memory of one leaf besides its bytes: key and share of its containers.
+    /// Estimated memory of one leaf besides its bytes: key and share of its containers.
     public static let leafOverheadBytes = 72
-    /// About how much memory it takes.
+    /// Estimated memory of the draft.
     public var heldBytes: Int { leafBytes + leafCount * Self.leafOverheadBytes }
 
-    /// A value that is known already, so that nothing waits.
+    /// A draft without server values.
     public init(_ node: Node) {
         self.node = node
         serverValues = []
@@ -37,8 +37,8 @@ public struct Draft: Sendable {
         }
     }
 
-    /// Reads a body in one pass: JSON whose arrays become children under their indices, whose nulls and empty objects are left
-    /// out, and whose `.value`, `.priority` and `.sv` are understood.
+    /// Parses a body in one pass. Arrays become children under their indices; nulls and empty objects are left out; `.value`, `.priority`
+    /// and `.sv` are understood.
     public init(parsing text: Span<UInt8>, limits: DraftLimits = DraftLimits()) throws(NodeError) {
         self = try text.withUnsafeBufferPointer { (text) throws(NodeError) -> Draft in
             var parser = try DraftParser(text, limits: limits)
@@ -48,13 +48,13 @@ public struct Draft: Sendable {
         }
     }
 
-    /// Reads the body of a write to a node's `.priority`: the node of the draft is empty, a number, a string, or the time.
+    /// Parses the body of a write to a node's `.priority`. The draft's node is empty, a number, a string, or the server time.
     public init(parsingPriority text: Span<UInt8>, limits: DraftLimits = DraftLimits()) throws(NodeError) {
         try self.init(parsing: text, limits: limits)
         guard isPriority else { throw NodeError(kind: .badPriority) }
     }
 
-    /// Whether the draft holds what a priority may be.
+    /// Whether the draft is a valid priority.
     var isPriority: Bool {
         guard node.priority == nil else { return false }
         switch node.content {
@@ -64,14 +64,13 @@ public struct Draft: Sendable {
         }
     }
 
-    /// Whether there is nothing to resolve, so that `node` is what will be written.
+    /// Whether there are no server values, so that `node` is the value to write.
     public var isResolved: Bool { serverValues.isEmpty && timestampPriorities.isEmpty }
 
-    /// Whether what will be written depends on what is stored: some number is to grow.
+    /// Whether the value to write depends on stored values (increments).
     public var readsStored: Bool { serverValues.contains { $0.value != .timestamp } }
 
-    /// What will be written at the time `now`; `existing` tells the leaf that is at a path below the draft's place, before the
-    /// write.
+    /// The value to write at the time `now`. `existing` returns the leaf at a path below the draft's location, as it was before the write.
     public func resolved(now: Int64, existing: (Path) -> Leaf?) -> Node {
         if isResolved { return node }
         var node = node
@@ -82,4 +81,24 @@ public struct Draft: Sendable {
         for path in timestampPriorities { node.update(at: path) { $0.priority = .number(Double(now)) } }
         return node
     }
+}
+
+/// Size limits for written values (spec database 1.1).
+public struct DraftLimits: Sendable, Hashable {
+    /// Bytes of a string in UTF-8.
+    public var stringBytesMax = 10 * 1024 * 1024
+    /// Bytes of a key in UTF-8.
+    public var keyBytesMax = Path.keyBytesMax
+    /// Levels of the tree, counted from the root.
+    public var depthMax = Path.depthMax
+    /// Values in the text, including containers and omitted values: each takes memory, however short its text.
+    public var nodesMax = Int.max
+    /// The depth of the location that the body is written to.
+    public var depthAbove = 0
+
+    /// The limits for a body at the root.
+    public init() {}
+
+    /// The limits for a body at a path with `depthAbove` keys.
+    public init(depthAbove: Int) { self.depthAbove = depthAbove }
 }

@@ -1,14 +1,14 @@
 import HearthJSON
 
 extension DraftParser {
-    /// What the name of a member is.
+    /// The kind of a member's name.
     enum Key {
         case child(String)
         case virtual(VirtualMembers.Name)
         case invalid
     }
 
-    /// Reads a member's name and the colon after it.
+    /// Parses a member's name and the colon after it.
     mutating func key() throws(NodeError) -> Key {
         guard peek() == UInt8(ascii: "\"") else { throw NodeError(kind: .malformed) }
         let start = position + 1
@@ -43,7 +43,7 @@ extension DraftParser {
         }
     }
 
-    /// Reads the string at the position, whatever is in it.
+    /// Parses the string at the position, with any contents.
     mutating func rawString() throws(NodeError) -> String {
         guard peek() == UInt8(ascii: "\"") else { throw NodeError(kind: .malformed) }
         let start = position + 1
@@ -68,7 +68,7 @@ extension DraftParser {
         return string
     }
 
-    /// Reads a string, a number or a boolean.
+    /// Parses a string, a number or a boolean.
     mutating func leaf() throws(NodeError) -> Leaf {
         switch peek() {
         case UInt8(ascii: "\""):
@@ -106,7 +106,7 @@ extension DraftParser {
             || byte == UInt8(ascii: "+")
     }
 
-    /// What the grammar makes of the bytes from `start` to the position.
+    /// Parses the bytes from `start` to the position as JSON.
     private func json(from start: Int) throws(NodeError) -> JSONValue {
         do {
             return try JSONValue(parsing: UnsafeBufferPointer(start: base + start, count: position - start).span)
@@ -123,12 +123,12 @@ extension DraftParser {
     }
 }
 
-/// The part of a JSON string that stands for itself.
+/// The part of a JSON string without escapes.
 enum PlainText {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080
 
-    /// Where the first quote, backslash or control character is, or `end`.
+    /// The index of the first quote, backslash or control character; `end` if there is none.
     @inline(__always)
     static func end(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
         var index = start
@@ -137,7 +137,7 @@ enum PlainText {
             let quotes = word ^ (ones &* 0x22)
             let backslashes = word ^ (ones &* 0x5C)
             let found = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones &* 0x20) & ~word
-            // Only the lowest of the set bits is to be trusted: a borrow may set one above it.
+            // Only the lowest set bit is reliable: a borrow may set one above it.
             if found & tops != 0 { return index + (found & tops).trailingZeroBitCount >> 3 }
             index += 8
         }

@@ -1,16 +1,15 @@
 import HearthJSON
 
-/// Reads a body from its bytes straight into nodes: one pass, no tree of JSON in between.
+/// Parses a body directly into nodes, in one pass and without an intermediate JSON tree.
 ///
-/// What is plain is read here; a number with more than 18 digits or a string with escapes is handed to the grammar of the `JSON`
-/// room.
+/// Simple values are parsed here; numbers with more than 18 digits and strings with escapes go to the parser of `HearthJSON`.
 struct DraftParser {
-    /// A place that waits for a server value. The keys are added on the way out, the innermost first.
+    /// The location of a server value. Its keys are collected on the way out, innermost first.
     struct Found {
         var keys: [String]
-        /// Nil for the time as a priority.
-        var value: ServerValue?
-        /// Which member of the innermost object read so far it belongs to.
+        /// Nil for the server time as a priority.
+        var value: PendingServerValue?
+        /// The number of the member of the innermost object read so far that contains it.
         var owner: Int
     }
 
@@ -23,9 +22,9 @@ struct DraftParser {
     private var leafCount = 0
     private var nodeCount = 0
     private var nesting = 0
-    /// How many members an object gets room for at first: most have no more, and growing copies them.
+    /// Initial capacity for the members of an object: most have no more, and growing copies them.
     private static let membersExpected = 4
-    /// Whether a member was replaced by a later one of the same name, so that leaves must be counted again.
+    /// Whether a later member replaced one of the same name, so that leaves must be counted again.
     var hasDuplicates = false
 
     init(_ text: UnsafeBufferPointer<UInt8>, limits: DraftLimits) throws(NodeError) {
@@ -39,7 +38,7 @@ struct DraftParser {
 
     var text: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: base, count: count) }
 
-    /// The draft of `node`, which has been read since the last draft.
+    /// The draft of `node`, with everything found since the last draft.
     mutating func draft(of node: Node) -> Draft {
         defer {
             found = []
@@ -52,7 +51,7 @@ struct DraftParser {
             leafCount: hasDuplicates ? node.leafCount : leafCount)
     }
 
-    /// Proves that nothing follows the value.
+    /// Checks that nothing follows the value.
     mutating func end() throws(NodeError) {
         skipWhitespace()
         guard position == count else { throw NodeError(kind: .malformed) }
@@ -76,7 +75,7 @@ struct DraftParser {
         position += 1
     }
 
-    /// Reads the value at the position, whose place is `depth` levels below the root.
+    /// Parses the value at the position, which is `depth` levels below the root.
     mutating func value(depth: Int) throws(NodeError) -> Node {
         switch peek() {
         case UInt8(ascii: "{"): return try object(depth: depth)
@@ -95,12 +94,12 @@ struct DraftParser {
     private mutating func enter(_ opening: UInt8) throws(NodeError) {
         position += 1
         nesting += 1
-        // Virtual members open objects without going deeper in the tree; no valid body has more than one of them a level.
+        // Virtual members nest objects without a deeper path; a valid body has at most one of them per level.
         guard nesting <= 2 * limits.depthMax + 4 else { throw NodeError(kind: .tooDeep(levelsMax: limits.depthMax)) }
         skipWhitespace()
     }
 
-    /// After a value inside a container: true when another follows, false when the container has been closed.
+    /// Continues after a value in a container: true if another follows, false if the container has ended.
     private mutating func goesOn(until closing: UInt8) throws(NodeError) -> Bool {
         skipWhitespace()
         if peek() == UInt8(ascii: ",") {
@@ -160,23 +159,23 @@ struct DraftParser {
                 throw NodeError.badKey(at: start, in: text.span)
             }
         } while try goesOn(until: UInt8(ascii: "}"))
-        let sorted = ChildOrder.sorted(children)
+        let sorted = ChildList.sorted(children)
         if sorted.count < children.count { forgetReplaced(among: children, foundBefore: before) }
         guard let virtual else { return hasEmpty ? Node(sorted: sorted) : Node(full: sorted, priority: nil) }
         return try virtual.node(children: sorted, hasChildren: !children.isEmpty, parser: &self)
     }
 
-    /// Drops what was found in members that a later one of the same name replaces.
+    /// Drops the server values of members that a later member of the same name replaces.
     private mutating func forgetReplaced(among children: [Node.Child], foundBefore: Int) {
         hasDuplicates = true
         guard found.count > foundBefore else { return }
-        let staying = Set(ChildOrder.positions(children))
-        // What was found in the object's own value belongs to no member.
+        let staying = Set(ChildList.positions(children))
+        // Server values in the object's own `.value` belong to no member.
         let own = found[foundBefore...].filter { $0.keys.isEmpty || staying.contains($0.owner) }
         found.replaceSubrange(foundBefore..., with: own)
     }
 
-    /// Notes for all that was found since `first` that it is below `key`, the member number `owner`.
+    /// Prefixes the paths of all server values since `first` with `key`, the name of member number `owner`.
     private mutating func own(from first: Int, _ key: String, _ owner: Int) {
         for index in first..<found.count {
             found[index].keys.append(key)
@@ -194,7 +193,7 @@ struct DraftParser {
         guard depth <= limits.depthMax else { throw NodeError(kind: .tooDeep(levelsMax: limits.depthMax)) }
     }
 
-    /// Calls `body` and forgets what it counted and found: for what describes a node and is no part of it.
+    /// Calls `body` and discards its counts and server values: for texts that describe a node but are not part of it.
     mutating func aside(depth: Int) throws(NodeError) -> Draft {
         let counted = (found, leafBytes, leafCount, hasDuplicates)
         found = []
@@ -203,14 +202,14 @@ struct DraftParser {
         return Draft(node: node, found: found, leafBytes: 0, leafCount: 0)
     }
 
-    /// Counts one more value, of the whole text.
+    /// Counts one more value of the text.
     @inline(__always)
     mutating func countNode() throws(NodeError) {
         nodeCount += 1
         guard nodeCount <= limits.nodesMax else { throw NodeError(kind: .tooManyNodes) }
     }
 
-    /// Counts a leaf that the text only describes.
+    /// Counts a leaf that exists only in the text's description.
     mutating func count(_ leaf: Leaf) {
         leafBytes += leaf.sizeBytes
         leafCount += 1

@@ -1,21 +1,21 @@
 import HearthJSON
 
-/// Why a body is not a value that can be written.
+/// The reason why a body is not a valid value.
 public struct NodeError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The rule that was broken.
+    /// The violated rule.
     public enum Kind: Sendable, Hashable {
-        /// Nothing but white space.
+        /// Empty, or white space only.
         case noData
-        /// Not JSON, or a number that no double holds.
+        /// Not JSON, or a number out of the range of doubles.
         case malformed
         /// The body of an update is not an object.
         case notAnObject
-        /// A key that no node can have, where it begins, both counted from 1.
+        /// An invalid key, with the line and column where it begins, from 1.
         case badKey(line: Int, column: Int)
         case keyTooLong(bytesMax: Int)
         case stringTooLong(bytesMax: Int)
         case tooDeep(levelsMax: Int)
-        /// More values than there is memory for.
+        /// More values than the limit.
         case tooManyNodes
         /// `.value` beside children.
         case mixedValue
@@ -23,23 +23,23 @@ public struct NodeError: Error, Sendable, Hashable, CustomStringConvertible {
         case badPriority
         /// `.sv` that is unknown, or beside something else.
         case badServerValue
-        /// Two members of an update of which one is the other's ancestor, or the same.
+        /// Two paths of an update that are equal or of which one is the other's ancestor.
         case conflictingPaths(String, String)
     }
 
-    /// The rule that was broken.
+    /// The violated rule.
     public var kind: Kind
 
-    /// An error; its text follows from the kind.
+    /// An error of this kind, with the kind's text.
     public init(kind: Kind) { self.kind = kind }
 
-    /// A key that begins at byte `offset` of `text`.
+    /// An invalid key that begins at byte `offset` of `text`.
     static func badKey(at offset: Int, in text: Span<UInt8>) -> NodeError {
         let place = JSONError(kind: .unexpectedByte, offset: offset).location(in: text)
         return NodeError(kind: .badKey(line: place.line, column: place.column))
     }
 
-    /// The text of the answer (spec database 2.6).
+    /// The error text for the client (spec database 2.6).
     public var message: String {
         switch kind {
         case .noData: "Error: No data supplied."

@@ -1,20 +1,20 @@
-/// The body of an update: an object whose keys are paths, each of which gets a value of its own (spec database 2.2).
+/// The body of an update: an object of paths and values (spec database 2.2).
 public struct UpdateDraft: Sendable {
-    /// What is written where, paths counted from the place of the update; an empty node deletes. None contains another.
+    /// The values by path, relative to the location of the update; an empty node deletes. No path contains another.
     public var members: [(path: Path, draft: Draft)]
-    /// Nodes that get only another priority: keys that end in `.priority`. The draft's node is a number, a string or empty.
+    /// New priorities by path, from keys that end in `.priority`. The draft's node is a number, a string or empty.
     public var priorities: [(path: Path, draft: Draft)]
 
-    /// An update whose paths are known not to contain one another.
+    /// An update whose paths do not contain one another, which the caller guarantees.
     public init(members: [(path: Path, draft: Draft)], priorities: [(path: Path, draft: Draft)] = []) {
         self.members = members
         self.priorities = priorities
     }
 
-    /// Whether nothing is written: the body was `{}`.
+    /// Whether the update is `{}`.
     public var isEmpty: Bool { members.isEmpty && priorities.isEmpty }
 
-    /// Reads the body of an update. Slashes at the edges of a key are ignored, runs of them count as one.
+    /// Parses the body of an update. Leading and trailing slashes of a key are ignored; repeated slashes count as one.
     public init(parsing text: Span<UInt8>, limits: DraftLimits = DraftLimits()) throws(NodeError) {
         self.init(members: [])
         try text.withUnsafeBufferPointer { (text) throws(NodeError) in
@@ -30,7 +30,7 @@ public struct UpdateDraft: Sendable {
         try checkConflicts()
     }
 
-    /// What is wrong with a text that does not begin as an object: that, or that it is not even JSON.
+    /// The error for a text that does not begin with an object: not an object, or not JSON.
     private static func notAnObject(_ text: Span<UInt8>) -> NodeError {
         do {
             _ = try Draft(parsing: text)
@@ -45,7 +45,7 @@ public struct UpdateDraft: Sendable {
         var paths = members.map(\.path)
         for member in priorities { paths.append(member.path.appending(".priority")) }
         paths.sort()
-        // What is below a path follows it at once.
+        // Descendants sort directly after their ancestor.
         for index in paths.indices.dropFirst() where paths[index - 1].contains(paths[index]) {
             throw NodeError(kind: .conflictingPaths(paths[index - 1].description, paths[index].description))
         }
@@ -53,7 +53,7 @@ public struct UpdateDraft: Sendable {
 }
 
 extension DraftParser {
-    /// Reads the object at the position, its keys as paths, and hands each member to `body`.
+    /// Parses the object at the position, with paths as keys, and passes each member to `body`.
     fileprivate mutating func update(_ body: (Location, Draft) throws(NodeError) -> Void) throws(NodeError) {
         position += 1
         skipWhitespace()
@@ -67,7 +67,7 @@ extension DraftParser {
             try expect(UInt8(ascii: ":"))
             skipWhitespace()
             let node = try value(depth: limits.depthAbove + place.path.count)
-            // With its path a member takes as much as several children.
+            // With its path, a member takes as much memory as several children.
             for _ in 0..<3 { try countNode() }
             try body(place, draft(of: node))
             skipWhitespace()

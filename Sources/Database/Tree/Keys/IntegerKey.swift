@@ -1,7 +1,7 @@
-/// A key that is a whole number of 32 bits (`-?0*[0-9]{1,10}` within the range; spec database 1.4): such keys sort by number.
+/// A key that is a 32-bit integer (`-?0*[0-9]{1,10}` within the range; spec database 1.4). Such keys sort by number.
 ///
-/// Several texts are the same number (`1`, `01`); of these the shorter comes first. `tie` tells them apart: twice the length,
-/// and one more for a zero with a sign, as `-0` and `00` are of one length.
+/// Several texts have the same number (`1`, `01`); the shorter sorts first. `tie` distinguishes them: twice the length, plus one for a
+/// signed zero, because `-0` and `00` have the same length.
 struct IntegerKey: Equatable {
     let value: Int32
     let tie: Int
@@ -36,19 +36,19 @@ struct IntegerKey: Equatable {
         self.tie = tie
     }
 
-    /// Negative, zero or positive as this key stands to `other`.
+    /// Negative, zero or positive if this key sorts before, with or after `other`.
     @inline(__always)
     func compared(to other: IntegerKey) -> Int {
         value == other.value ? tie - other.tie : (value < other.value ? -1 : 1)
     }
 
-    /// How many bytes the text has.
+    /// The length of the text in bytes.
     var length: Int { tie / 2 }
 
-    /// Whether there is a minus sign.
+    /// Whether the text has a minus sign.
     var isNegative: Bool { value < 0 || tie & 1 == 1 }
 
-    /// The number when the text is its shortest form and it is not negative: what may be an index of an array.
+    /// The number as an array index: nil if it is negative or not in its shortest form.
     @inline(__always)
     var arrayIndex: Int? {
         guard value >= 0, tie & 1 == 0 else { return nil }
@@ -61,7 +61,7 @@ struct IntegerKey: Equatable {
         return digits == length ? Int(value) : nil
     }
 
-    /// Hands the text's bytes, sign and leading zeros too, to `body` one by one from the front.
+    /// Passes the bytes of the text, with sign and leading zeros, to `body` one by one.
     func forEachByte(_ body: (UInt8) -> Void) {
         if isNegative { body(UInt8(ascii: "-")) }
         let magnitude = Int(value.magnitude)

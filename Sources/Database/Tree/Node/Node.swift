@@ -1,8 +1,8 @@
-/// A value of the tree in memory: nothing, a leaf, or children; and the priority it may have.
+/// A value of the tree in memory: nothing, a leaf, or children; with an optional priority.
 ///
-/// Children are in key order, each name is there once, and none of them is empty. Nothing has no priority (spec database 1.1).
+/// Children are in key order, have unique names and are never empty. An empty node has no priority (spec database 1.1).
 public struct Node: Sendable {
-    /// What is in a node beside its priority.
+    /// The contents of a node without its priority.
     public enum Content: Sendable, Hashable {
         case empty
         case leaf(Leaf)
@@ -12,26 +12,26 @@ public struct Node: Sendable {
 
     /// A member of a node.
     public struct Child: Sendable {
-        /// Its name, known to be a valid key.
+        /// Its name, a valid key.
         public let key: String
-        /// What is under the name; not empty where the child is part of a node.
+        /// Its value; not empty where the child is part of a node.
         public var node: Node
 
-        /// A child under a key that is known to be valid.
+        /// A child under a valid key.
         public init(key: String, node: Node) {
             self.key = key
             self.node = node
         }
     }
 
-    /// Changed only in ways that keep the order of the children.
+    /// Private setter: every change keeps the order of the children.
     public private(set) var content: Content
-    /// Nil for an empty node, whatever it is set to.
+    /// Always nil for an empty node.
     public var priority: Priority? {
         didSet { if case .empty = content { priority = nil } }
     }
 
-    /// Nothing at all, which JSON calls null.
+    /// The empty node, JSON null.
     public static let empty = Node()
 
     private init() {
@@ -39,19 +39,19 @@ public struct Node: Sendable {
         priority = nil
     }
 
-    /// A leaf, which is never empty.
+    /// A leaf.
     public init(_ leaf: Leaf, priority: Priority? = nil) {
         content = .leaf(leaf)
         self.priority = priority
     }
 
-    /// A node of children that are in key order already, each name once; empty ones are left out.
+    /// A node of sorted, unique children; empty ones are left out.
     public init(sorted children: [Child], priority: Priority? = nil) {
         let isAnyEmpty = children.contains { $0.node.isEmpty }
         self.init(full: isAnyEmpty ? children.filter { !$0.node.isEmpty } : children, priority: priority)
     }
 
-    /// A node of children that are in key order already, each name once, none of them empty.
+    /// A node of sorted, unique children of which none is empty.
     init(full children: [Child], priority: Priority?) {
         content = children.isEmpty ? .empty : .children(children)
         self.priority = children.isEmpty ? nil : priority
@@ -59,10 +59,10 @@ public struct Node: Sendable {
 
     /// A node of children in any order; of equal names the last counts, and empty ones are left out.
     public init(unsorted children: [Child], priority: Priority? = nil) {
-        self.init(sorted: ChildOrder.sorted(children), priority: priority)
+        self.init(sorted: ChildList.sorted(children), priority: priority)
     }
 
-    /// Whether there is nothing: JSON's null.
+    /// Whether the node is empty (JSON null).
     public var isEmpty: Bool {
         if case .empty = content { true } else { false }
     }
@@ -72,12 +72,12 @@ public struct Node: Sendable {
         if case .leaf(let leaf) = content { leaf } else { nil }
     }
 
-    /// The children in key order; none of a leaf.
+    /// The children in key order; none for a leaf.
     public var children: [Child] {
         if case .children(let children) = content { children } else { [] }
     }
 
-    /// How many leaves there are in the node.
+    /// The number of leaves below.
     public var leafCount: Int {
         switch content {
         case .empty: 0
@@ -95,7 +95,7 @@ public struct Node: Sendable {
         }
     }
 
-    /// How many levels there are below this one.
+    /// The number of levels below this one.
     public var depth: Int {
         guard case .children(let children) = content else { return 0 }
         return children.reduce(0) { max($0, $1.node.depth) } + 1
@@ -103,14 +103,14 @@ public struct Node: Sendable {
 }
 
 extension Node {
-    /// Writes `node` at `path` in place, as ``setting(_:at:)`` does; only what others hold is copied, so that many writes in a row are
-    /// no more work than each by itself.
+    /// Writes `node` at `path` in place, as ``setting(_:at:)`` does. Only shared storage is copied, so that a series of writes costs no
+    /// more than each write alone.
     public mutating func set(_ node: Node, at path: Path) { set(node, at: path.segments[...]) }
 
     private mutating func set(_ node: Node, at path: ArraySlice<String>) {
         guard let key = path.first else { return self = node }
         var children = children
-        let place = ChildOrder.find(key, in: children)
+        let place = ChildList.find(key, in: children)
         guard place.isFound else {
             let child = Node.empty.setting(node, at: Path(Array(path.dropFirst())))
             guard !child.isEmpty else { return }
@@ -119,21 +119,21 @@ extension Node {
             content = .children(children)
             return
         }
-        // The array has one owner from here on, so that changing one child does not copy the others.
+        // Makes this function the array's only owner, so that changing one child does not copy the others.
         content = .empty
         children[place.position].node.set(node, at: path.dropFirst())
         if children[place.position].node.isEmpty { children.remove(at: place.position) }
         self = Node(full: children, priority: priority)
     }
 
-    /// Changes the node at `path` in place, where there is one; `body` does not empty it.
+    /// Changes the node at `path` in place if it exists; `body` must not empty it.
     mutating func update(at path: Path, _ body: (inout Node) -> Void) { update(at: path.segments[...], body) }
 
     private mutating func update(at path: ArraySlice<String>, _ body: (inout Node) -> Void) {
         guard let key = path.first else { return body(&self) }
         guard case .children(var children) = content else { return }
         content = .empty
-        let place = ChildOrder.find(key, in: children)
+        let place = ChildList.find(key, in: children)
         if place.isFound { children[place.position].node.update(at: path.dropFirst(), body) }
         content = .children(children)
     }
@@ -143,11 +143,11 @@ extension Node: Hashable {}
 
 extension Node.Child: Hashable {
     public static func == (left: Node.Child, right: Node.Child) -> Bool {
-        ExactText.equal(left.key, right.key) && left.node == right.node
+        TextOrder.equal(left.key, right.key) && left.node == right.node
     }
 
     public func hash(into hasher: inout Hasher) {
-        ExactText.hash(key, into: &hasher)
+        TextOrder.hash(key, into: &hasher)
         hasher.combine(node)
     }
 }

@@ -1,11 +1,11 @@
 import HearthBytes
 import Crypto
 
-/// The hash of a node that is not empty (V1, spec database 3.8): SHA-1 in base 64, 28 characters.
+/// The hash of a non-empty node (V1, spec database 3.8): SHA-1 in base64, 28 characters.
 public struct NodeHash: Sendable {
     private var characters: InlineArray<28, UInt8>
 
-    /// The hash of a leaf; that of a node with children is made by ``NodeHasher``.
+    /// The hash of a leaf. ``NodeHasher`` makes those of nodes with children.
     public init(of leaf: Leaf, priority: Priority?) {
         var text = ByteBuffer()
         Self.append(priority, to: &text)
@@ -56,7 +56,7 @@ public struct NodeHash: Sendable {
         text.append(string)
     }
 
-    /// Sixteen hexadecimal digits: the double's bytes, the greatest first.
+    /// Appends the bytes of a double as sixteen hexadecimal digits, most significant first.
     private static func append(number: Double, to text: inout ByteBuffer) {
         text.append("number:")
         let bits = number.bitPattern
@@ -66,7 +66,7 @@ public struct NodeHash: Sendable {
         }
     }
 
-    /// Twenty bytes are six groups of three, and two bytes that end in one `=`.
+    /// Twenty bytes are six groups of three, and two bytes with one `=` as padding.
     private static func base64(_ bytes: UnsafeRawBufferPointer) -> InlineArray<28, UInt8> {
         var characters = InlineArray<28, UInt8>(repeating: UInt8(ascii: "="))
         for group in 0..<7 {
@@ -87,6 +87,105 @@ public struct NodeHash: Sendable {
         case 52..<62: UInt8(ascii: "0") + value - 52
         case 62: UInt8(ascii: "+")
         default: UInt8(ascii: "/")
+        }
+    }
+}
+
+/// Computes the hash of a node with children from their hashes, which are added in key order.
+///
+/// The hash covers children by priority, those without one first: these are hashed immediately, and only those with a priority are kept
+/// until the end.
+public struct NodeHasher: ~Copyable {
+    private struct Ranked {
+        let priority: IndexValue
+        let place: Int
+        let text: Range<Int>
+    }
+
+    /// Nil before the first update, and during one: a single owner, so that updating does not copy the state.
+    private var sha: Insecure.SHA1?
+    /// Bytes not hashed yet.
+    private var pending = ByteBuffer()
+    private var rankedText = ByteBuffer()
+    private var ranked: [Ranked] = []
+    /// Whether no child has been added. The hash is then the empty text.
+    public private(set) var isEmpty = true
+
+    private static let pendingMax = 4096
+
+    /// A hasher for a node with this priority.
+    public init(priority: Priority?) { NodeHash.append(priority, to: &pending) }
+
+    /// Adds the next child in key order.
+    public mutating func add(_ key: String, priority: Priority?, hash: NodeHash) {
+        var key = key
+        key.withUTF8 { add($0.span, priority: priority, hash: hash) }
+    }
+
+    /// Adds the next child in key order, its key in UTF-8.
+    public mutating func add(_ key: Span<UInt8>, priority: Priority?, hash: NodeHash) {
+        isEmpty = false
+        guard let priority else {
+            Self.append(key, hash, to: &pending)
+            if pending.count >= Self.pendingMax { flush() }
+            return
+        }
+        let start = rankedText.count
+        Self.append(key, hash, to: &rankedText)
+        ranked.append(Ranked(priority: IndexValue(priority), place: ranked.count, text: start..<rankedText.count))
+    }
+
+    /// The hash of the node; nil without children.
+    public consuming func finish() -> NodeHash? {
+        guard !isEmpty else { return nil }
+        var sha = sha.take() ?? Insecure.SHA1()
+        pending.withUnsafeBytes { sha.update(bufferPointer: $0) }
+        if !ranked.isEmpty {
+            ranked.sort { ($0.priority, $0.place) < ($1.priority, $1.place) }
+            rankedText.withUnsafeBytes { text in
+                for child in ranked { sha.update(bufferPointer: UnsafeRawBufferPointer(rebasing: text[child.text])) }
+            }
+        }
+        return NodeHash(sha.finalize())
+    }
+
+    private static func append(_ key: Span<UInt8>, _ hash: NodeHash, to text: inout ByteBuffer) {
+        text.append(UInt8(ascii: ":"))
+        text.append(key)
+        text.append(UInt8(ascii: ":"))
+        hash.append(to: &text)
+    }
+
+    private mutating func flush() {
+        var sha = sha.take() ?? Insecure.SHA1()
+        pending.withUnsafeBytes { sha.update(bufferPointer: $0) }
+        pending.clear()
+        self.sha = sha
+    }
+}
+
+extension Node {
+    /// The hash that clients compare (V1, spec database 3.8); the empty text for an empty node.
+    public func hash() -> String { nodeHash()?.string ?? "" }
+
+    /// The entity tag: the hash, or `null_etag` for an empty node.
+    public var etag: String { nodeHash()?.string ?? Self.emptyETag }
+
+    /// The entity tag of an empty node.
+    public static let emptyETag = "null_etag"
+
+    /// The hash; nil for an empty node.
+    public func nodeHash() -> NodeHash? {
+        switch content {
+        case .empty: return nil
+        case .leaf(let leaf): return NodeHash(of: leaf, priority: priority)
+        case .children(let children):
+            var hasher = NodeHasher(priority: priority)
+            for child in children {
+                guard let hash = child.node.nodeHash() else { continue }
+                hasher.add(child.key, priority: child.node.priority, hash: hash)
+            }
+            return hasher.finish()
         }
     }
 }

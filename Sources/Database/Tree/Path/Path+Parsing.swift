@@ -1,56 +1,56 @@
 extension Path {
-    /// Reads a path of a request: keys between slashes, of which runs count as one and those at the edges as none.
+    /// Parses the path of a request: keys separated by slashes. Repeated slashes count as one; leading and trailing ones are ignored.
     ///
-    /// With `percentEncoded`, escapes are resolved first, so that `%2F` separates as `/` does.
+    /// With `percentEncoded`, escapes are decoded first, so that `%2F` separates keys as `/` does.
     public init(parsing text: Span<UInt8>, percentEncoded: Bool = false) throws(PathError) {
         self = try text.withUnsafeBufferPointer { (text) throws(PathError) -> Path in
             if percentEncoded, text.contains(UInt8(ascii: "%")) {
                 guard let decoded = PercentEncoding.decoded(text) else { throw PathError(kind: .invalidToken) }
-                return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathText(text).path() }
+                return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathParser(text).path() }
             }
-            return try PathText(text).path()
+            return try PathParser(text).path()
         }
     }
 
-    /// Reads a path: keys between slashes, of which runs count as one and those at the edges as none.
+    /// Parses a path: keys separated by slashes. Repeated slashes count as one; leading and trailing ones are ignored.
     public init(parsing text: String) throws(PathError) {
         var text = text
-        let result = text.withUTF8 { text in Result { () throws(PathError) in try PathText(text).path() } }
+        let result = text.withUTF8 { text in Result { () throws(PathError) in try PathParser(text).path() } }
         self = try result.get()
     }
 
-    /// Whether `key` may name a child: not empty, not too long, without forbidden characters.
+    /// Whether `key` is a valid child name: not empty, not too long, without forbidden characters.
     public static func isValid(key: String) -> Bool {
         var key = key
         return key.withUTF8 { KeyCharacters.areValid($0) && $0.count <= keyBytesMax }
     }
 }
 
-/// What a path of a request addresses: a node, or only its priority when the text ends in `.priority` (spec database 1.3).
+/// The target of a request: a node, or only its priority if the path ends in `.priority` (spec database 1.3).
 public struct Location: Sendable, Hashable {
-    /// The node, or the one whose priority is meant.
+    /// The node.
     public var path: Path
-    /// Whether only the priority is meant.
+    /// Whether the target is only the node's priority.
     public var isPriority: Bool
 
-    /// A node, unless it is said to be its priority.
+    /// A node, or its priority.
     public init(path: Path, isPriority: Bool = false) {
         self.path = path
         self.isPriority = isPriority
     }
 
-    /// Reads a path as `Path` does, with `.priority` allowed as the last key.
+    /// Parses a path as `Path` does; the last key may be `.priority`.
     public init(parsing text: Span<UInt8>, percentEncoded: Bool = false) throws(PathError) {
         self = try text.withUnsafeBufferPointer { (text) throws(PathError) -> Location in
-            guard percentEncoded, text.contains(UInt8(ascii: "%")) else { return try PathText(text).location() }
+            guard percentEncoded, text.contains(UInt8(ascii: "%")) else { return try PathParser(text).location() }
             guard let decoded = PercentEncoding.decoded(text) else { throw PathError(kind: .invalidToken) }
-            return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathText(text).location() }
+            return try decoded.withUnsafeBufferPointer { (text) throws(PathError) in try PathParser(text).location() }
         }
     }
 }
 
-/// The text of a path, taken apart.
-struct PathText {
+/// A parser for the text of a path.
+struct PathParser {
     private let text: UnsafeBufferPointer<UInt8>
 
     init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
@@ -95,5 +95,41 @@ struct PathText {
         var count = 0
         for index in start..<end where text[index] == UInt8(ascii: "/") { count += 1 }
         return min(count, Path.depthMax)
+    }
+}
+
+/// Percent-encoding of RFC 3986 section 2.1.
+public enum PercentEncoding {
+    /// The decoded bytes; nil when a `%` is not followed by two hexadecimal digits.
+    ///
+    /// - Parameter plusIsSpace: whether `+` means a space, as in queries of forms and most libraries.
+    public static func decoded(_ text: Span<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
+        text.withUnsafeBufferPointer { decoded($0, plusIsSpace: plusIsSpace) }
+    }
+
+    static func decoded(_ text: UnsafeBufferPointer<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            guard text[index] == UInt8(ascii: "%") else {
+                bytes.append(plusIsSpace && text[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : text[index])
+                index += 1
+                continue
+            }
+            guard index + 2 < text.count, let high = digit(text[index + 1]), let low = digit(text[index + 2]) else { return nil }
+            bytes.append(high << 4 | low)
+            index += 3
+        }
+        return bytes
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }

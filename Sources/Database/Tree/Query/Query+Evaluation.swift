@@ -1,17 +1,17 @@
-/// The reference evaluation: plain, in memory, what every other way of answering is held against.
+/// The reference evaluation, in memory. Tests compare other evaluations with it.
 extension Query {
-    /// The node that the query leaves of `node`: the children it takes, without the node's priority. Nothing of a leaf.
+    /// The node with the children that the query selects, without its priority. Empty for a leaf.
     public func evaluate(_ node: Node) -> Node {
         if takesAll { return Node(full: node.children, priority: nil) }
         let taken = ordered(node).map(\.key)
         return Node(unsorted: taken.map { Node.Child(key: $0, node: node.child($0)) })
     }
 
-    /// The children that the query takes, in its order.
+    /// The selected children, in the order of the query.
     public func ordered(_ node: Node) -> [Node.Child] {
         var children = node.children
         if order != .key {
-            // Children are in key order, so a stable order of values leaves ties as they should be.
+            // Children are in key order, so a stable sort by value orders ties by key.
             let values = children.map { indexValue(of: $0) }
             let positions = children.indices.sorted { left, right in
                 let order = values[left].compared(to: values[right])
@@ -24,7 +24,7 @@ extension Query {
         return Array(anchorsLast ? children.suffix(max(limit, 0)) : children.prefix(max(limit, 0)))
     }
 
-    /// What `child` is sorted by in this query.
+    /// The sort value of `child` in this query.
     public func indexValue(of child: Node.Child) -> IndexValue {
         switch order {
         case .key: .string(child.key)
@@ -34,7 +34,7 @@ extension Query {
         }
     }
 
-    /// Whether a child under `key` that is sorted by `value` lies within the range.
+    /// Whether a child with this key and sort value is within the range.
     public func contains(key: String, value: IndexValue) -> Bool {
         if let start {
             let order = compare(key, value, to: start)
@@ -47,7 +47,7 @@ extension Query {
         return true
     }
 
-    /// Negative, zero or positive as the child stands to the position of `bound`.
+    /// Negative, zero or positive if the child sorts before, at or after `bound`.
     private func compare(_ key: String, _ value: IndexValue, to bound: Bound) -> Int {
         if case .key = order {
             guard let text = bound.value.keyText else { return 1 }
@@ -64,8 +64,7 @@ extension Query {
 }
 
 extension IndexValue {
-    /// The key that a bound of the key order means: a string as it is, a number or boolean as JSON has it; nil, which comes before
-    /// every key, for null.
+    /// The key that a bound in key order means: a string itself, a number or boolean as JSON; nil for null, which sorts before every key.
     public var keyText: String? {
         switch self {
         case .null, .object: nil

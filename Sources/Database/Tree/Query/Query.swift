@@ -1,27 +1,27 @@
-/// Which children of a node, in which order (spec database 1.4, 1.5, 2.3).
+/// A selection of children of a node, with their order (spec database 1.4, 1.5, 2.3).
 public struct Query: Sendable, Hashable {
-    /// What children are sorted by; ties are broken by key.
+    /// The sort criterion; ties are ordered by key.
     public enum Order: Sendable, Hashable {
         case key
         case value
         case priority
-        /// What is at a path below each child.
+        /// The value at a path below each child.
         case child(Path)
     }
 
-    /// The key of a position: of all children with one value, before the first, after the last, or a certain one.
+    /// The key of a bound among the children with one sort value: before the first, after the last, or a certain one.
     public enum KeyBound: Sendable, Hashable {
-        /// Before the first child of that value.
+        /// Before the first child with that value.
         case min
-        /// After the last child of that value.
+        /// After the last child with that value.
         case max
-        /// At the child of that value under this key.
+        /// At the child with that value and this key.
         case key(String)
 
         public static func == (left: KeyBound, right: KeyBound) -> Bool {
             switch (left, right) {
             case (.min, .min), (.max, .max): true
-            case (.key(let left), .key(let right)): ExactText.equal(left, right)
+            case (.key(let left), .key(let right)): TextOrder.equal(left, right)
             default: false
             }
         }
@@ -30,21 +30,21 @@ public struct Query: Sendable, Hashable {
             switch self {
             case .min: hasher.combine(0)
             case .max: hasher.combine(1)
-            case .key(let key): ExactText.hash(key, into: &hasher)
+            case .key(let key): TextOrder.hash(key, into: &hasher)
             }
         }
     }
 
-    /// An end of a range: a position in the order. In the order of keys only `value` counts, which is then the key as a string.
+    /// An end of a range. In key order only `value` counts, which then holds the key as a string.
     public struct Bound: Sendable, Hashable {
-        /// What the position's children are sorted by.
+        /// The sort value of the bound.
         public var value: IndexValue
-        /// Where among the children of that value the position is.
+        /// The key of the bound among the children with that value.
         public var key: KeyBound
-        /// Whether the child at the position belongs to the range.
+        /// Whether a child exactly at the bound belongs to the range.
         public var isInclusive: Bool
 
-        /// A position; the functions below make those that requests ask for.
+        /// A bound; the functions below make those of requests.
         public init(value: IndexValue, key: KeyBound, isInclusive: Bool = true) {
             self.value = value
             self.key = key
@@ -72,18 +72,18 @@ public struct Query: Sendable, Hashable {
         }
     }
 
-    /// What the children are sorted by.
+    /// The order of the children.
     public var order = Order.priority
-    /// Where the range begins; nil for the first child.
+    /// The start of the range; nil for the first child.
     public var start: Bound?
-    /// Where it ends; nil for the last child.
+    /// The end of the range; nil for the last child.
     public var end: Bound?
-    /// The greatest number of children, taken after the range.
+    /// The most children, applied after the range.
     public var limit: Int?
     /// Whether the limit counts from the end.
     public var anchorsLast = false
 
-    /// All children by their priorities, unless something else is said.
+    /// A query for all children by priority, unless parameters say otherwise.
     public init(
         order: Order = .priority, start: Bound? = nil, end: Bound? = nil, limit: Int? = nil, anchorsLast: Bool = false
     ) {
@@ -94,9 +94,9 @@ public struct Query: Sendable, Hashable {
         self.anchorsLast = anchorsLast
     }
 
-    /// Whether every child is taken, so that only the order is asked for.
+    /// Whether every child is selected, so that the query only sorts.
     public var takesAll: Bool { start == nil && end == nil && limit == nil }
 
-    /// Whether this is the query that every node answers with itself.
+    /// Whether the query selects the whole node in the default order.
     public var isDefault: Bool { order == .priority && takesAll }
 }

@@ -7,7 +7,7 @@ import HTTP
 import WorkerProtocol
 
 /// An invocation that an HTTP request asked for. Belongs to the loop of the request's connection.
-class FunctionCall: Invocation, HTTPExchangeObserver {
+class FunctionCall: HostInvocation, HTTPExchangeObserver {
     final let exchange: HTTPExchange
     /// Lives as long as its loop, and so is not counted for each call.
     final unowned(unsafe) let frontEnd: FunctionFrontEnd

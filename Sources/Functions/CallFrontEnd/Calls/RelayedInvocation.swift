@@ -6,7 +6,7 @@ import WorkerProtocol
 
 /// Stands for a ``FunctionCall`` on the dispatcher's loop when the call's connection is on another: what the function
 /// says is copied and sent over.
-final class RelayedInvocation: Invocation {
+final class RelayedInvocation: HostInvocation {
     private let call: LoopBound<FunctionCall>
     private let origin: EventLoop
     private let context: [UInt8]

@@ -267,7 +267,7 @@ package final class Deployer {
         // Functions that failed to load at start are tried again: the library may be there now.
         guard plan.target != state || !renewed.isEmpty || !problems.isEmpty else { return completion(.success(result), [:]) }
         let target = plan.target
-        var clock = Stopwatch()
+        var clock = LapTimer()
         let known = Dictionary((renewed + plan.created).map { ($0.key, $0) }) { $1 }
         workOut(target, known: known) { [self] prepared, refusals in
             // What could not be brought back at start is nobody's fault now.

@@ -18,7 +18,7 @@ package struct DeploymentRequest: Sendable {
 
     var plugins: [Plugin]
     /// Which functions it is about; nil for all.
-    var only: FunctionFilter?
+    var only: OnlyFilter?
     /// The same by whole names.
     var names: Set<String>?
     /// Only says what would happen.
@@ -42,7 +42,7 @@ package struct DeploymentRequest: Sendable {
         switch object["only"] {
         case nil, .null?: only = nil
         case .array(let texts)?:
-            only = FunctionFilter(texts.compactMap(\.string))
+            only = OnlyFilter(texts.compactMap(\.string))
             guard texts.allSatisfy({ $0.string != nil }) else { throw Self.wrong("only must be a list of strings such as functions:addMessage") }
         default: throw Self.wrong("only must be a list of strings such as functions:addMessage")
         }
@@ -112,7 +112,7 @@ package struct DeploymentRequest: Sendable {
 
 /// Which functions a deployment is about, as `--only` of the command line says it: `functions:NAME`, `functions:GROUP`,
 /// `functions:PLUGIN`, `functions:PLUGIN:NAME`, or `functions` for all.
-struct FunctionFilter: Sendable {
+struct OnlyFilter: Sendable {
     private let texts: [String]
 
     init(_ texts: [String]) { self.texts = texts }

@@ -26,7 +26,7 @@ final class LocalDeployment {
     private var isCommitting = false
     private var patience: Timer?
     private var result = DeploymentResult()
-    private var clock = Stopwatch()
+    private var clock = LapTimer()
 
     /// How long those that are loaded wait for the others.
     private static let patienceMilliseconds: UInt64 = 1000

@@ -15,7 +15,7 @@ package final class RemoteDeployment {
     private var manifests: [String: PluginManifest] = [:]
     private var refusals: [PluginRefusal] = []
     private var absent: [String] = []
-    private var clock = Stopwatch()
+    private var clock = LapTimer()
     private var loadMilliseconds = 0.0
 
     package init(_ deployer: Deployer, _ request: DeploymentRequest, completion: @escaping (Answer) -> Void) {

@@ -30,7 +30,7 @@ final class InProcessWorker: Worker {
         state = .ready
     }
 
-    override func send(_ invocation: Invocation, id: InvocationID, payload: Span<UInt8>) {
+    override func send(_ invocation: HostInvocation, id: InvocationID, payload: Span<UInt8>) {
         var context = ByteBuffer()
         swap(&context, &self.context)
         context.clear()
@@ -39,7 +39,7 @@ final class InProcessWorker: Worker {
         swap(&context, &self.context)
     }
 
-    override func sendParked(_ invocation: Invocation, id: InvocationID) {
+    override func sendParked(_ invocation: HostInvocation, id: InvocationID) {
         let buffer = invocation.takeParked()
         let parked = buffer.bytes
         invoke(
@@ -47,7 +47,7 @@ final class InProcessWorker: Worker {
             payload: parked.extracting(invocation.parkedContextSize..<parked.count))
     }
 
-    private func invoke(_ invocation: Invocation, _ id: InvocationID, context: Span<UInt8>, payload: Span<UInt8>) {
+    private func invoke(_ invocation: HostInvocation, _ id: InvocationID, context: Span<UInt8>, payload: Span<UInt8>) {
         open.open(id, takesChunks: invocation.takesChunks)
         let deadline = invocation.deadlineMilliseconds
         let nameBytes = invocation.function.nameBytes

@@ -7,7 +7,7 @@ import WorkerProtocol
 /// it has not been empty for that long it is congested: the newest goes first, and nobody waits for more than a tenth of
 /// the budget. Overload is then answered early, and those who are served are served fast.
 struct InvocationQueue {
-    private var waiting: [Invocation] = []
+    private var waiting: [HostInvocation] = []
     private var head = 0
     private var forgotten = 0
     private var busySinceMilliseconds: UInt64?
@@ -15,7 +15,7 @@ struct InvocationQueue {
     /// How many wait.
     var count: Int { waiting.count - head - forgotten }
 
-    mutating func append(_ invocation: Invocation, now: UInt64) {
+    mutating func append(_ invocation: HostInvocation, now: UInt64) {
         invocation.state = .queued
         invocation.queuedAtMilliseconds = now
         waiting.append(invocation)
@@ -29,11 +29,11 @@ struct InvocationQueue {
     }
 
     /// Takes the next one out.
-    mutating func next(now: UInt64, _ limits: PoolLimits) -> Invocation? {
+    mutating func next(now: UInt64, _ limits: PoolLimits) -> HostInvocation? {
         // As a rule nobody waits, and each answer asks.
         if waiting.isEmpty { return nil }
         while head < waiting.count {
-            let invocation: Invocation
+            let invocation: HostInvocation
             if isCongested(now: now, limits) {
                 invocation = waiting.removeLast()
             } else {
@@ -62,8 +62,8 @@ struct InvocationQueue {
     mutating func takeExpired(now: UInt64, _ limits: PoolLimits, blockingFunction: () -> String?) -> [(Invocation, InvocationFailure)] {
         guard count > 0 else { return [] }
         let budget = budget(now: now, limits)
-        var kept: [Invocation] = []
-        var due: [(Invocation, InvocationFailure)] = []
+        var kept: [HostInvocation] = []
+        var due: [(HostInvocation, InvocationFailure)] = []
         for invocation in waiting[head...] {
             guard case .queued = invocation.state else { continue }
             if invocation.deadlineMilliseconds <= now {
@@ -88,7 +88,7 @@ struct InvocationQueue {
     }
 
     /// Empties the queue.
-    mutating func removeAll() -> [Invocation] {
+    mutating func removeAll() -> [HostInvocation] {
         let left = waiting[head...].filter { if case .queued = $0.state { true } else { false } }
         reset()
         return left

@@ -57,13 +57,13 @@ final class ProcessWorker: Worker {
 
     // MARK: To the worker
 
-    override func send(_ invocation: Invocation, id: InvocationID, payload: Span<UInt8>) {
+    override func send(_ invocation: HostInvocation, id: InvocationID, payload: Span<UInt8>) {
         let start = begin(invocation, id)
         invocation.writeContext(into: &child.outbox)
         finish(start, id, invocation, payload)
     }
 
-    override func sendParked(_ invocation: Invocation, id: InvocationID) {
+    override func sendParked(_ invocation: HostInvocation, id: InvocationID) {
         let start = begin(invocation, id)
         let buffer = invocation.takeParked()
         let parked = buffer.bytes
@@ -71,7 +71,7 @@ final class ProcessWorker: Worker {
         finish(start, id, invocation, parked.extracting(invocation.parkedContextSize..<parked.count))
     }
 
-    private func begin(_ invocation: Invocation, _ id: InvocationID) -> Int {
+    private func begin(_ invocation: HostInvocation, _ id: InvocationID) -> Int {
         let deadline = invocation.deadlineMilliseconds
         let header = FrameHeader(
             .invoke, invocation: id, value: deadline == .max ? 0 : deadline * 1_000_000, function: invocation.function.index,
@@ -81,7 +81,7 @@ final class ProcessWorker: Worker {
         return start
     }
 
-    private func finish(_ start: Int, _ id: InvocationID, _ invocation: Invocation, _ payload: Span<UInt8>) {
+    private func finish(_ start: Int, _ id: InvocationID, _ invocation: HostInvocation, _ payload: Span<UInt8>) {
         let headSize = child.outbox.payloadSize(ofFrameAt: start)
         child.outbox.append(payload)
         child.outbox.finishFrame(start, headSize: headSize)
@@ -149,9 +149,9 @@ final class ProcessWorker: Worker {
         return "\"\(function)\" blocks its event loop"
     }
 
-    override func takeOutOfService() -> [Invocation] {
+    override func takeOutOfService() -> [HostInvocation] {
         isBlocked = true
-        var taken: [Invocation] = []
+        var taken: [HostInvocation] = []
         var names: [UInt8] = []
         unread.takeAll(after: child.page.holdCalls()) { id, contextSize, contextAndPayload in
             withUnsafeBytes(of: id.rawValue) { names.append(contentsOf: $0) }

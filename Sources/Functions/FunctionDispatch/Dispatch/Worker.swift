@@ -55,7 +55,7 @@ package class Worker {
     /// A slot is kept until the worker answers, also when the invocation is over: only then is its room free.
     struct Slot {
         var id = InvocationID(rawValue: 0)
-        var invocation: Invocation?
+        var invocation: HostInvocation?
         /// When the worker was told to stop working on it; 0 while somebody waits.
         var overdueSinceMilliseconds: UInt64 = 0
     }
@@ -82,9 +82,9 @@ package class Worker {
     // MARK: What a subclass does
 
     /// Hands an invocation to the plugin.
-    func send(_ invocation: Invocation, id: InvocationID, payload: Span<UInt8>) {}
+    func send(_ invocation: HostInvocation, id: InvocationID, payload: Span<UInt8>) {}
     /// Hands over one that waited, taking the context and payload that it keeps.
-    func sendParked(_ invocation: Invocation, id: InvocationID) {}
+    func sendParked(_ invocation: HostInvocation, id: InvocationID) {}
     /// Tells the plugin that nobody waits.
     func sendCancel(_ id: InvocationID) {}
     /// Tells the plugin that chunks were taken.
@@ -100,7 +100,7 @@ package class Worker {
     /// Gives it no more calls until its loop turns again.
     ///
     /// - Returns: the calls that it has not begun, and never will.
-    func takeOutOfService() -> [Invocation] { [] }
+    func takeOutOfService() -> [HostInvocation] { [] }
     /// The process id; the host's own where isolation is off.
     var pid: Int32 { 0 }
     /// The invocation whose code it runs now, or ran when it ended; nil where it waits, or runs code of no invocation.
@@ -111,13 +111,13 @@ package class Worker {
     // MARK: Slots
 
     /// Takes an invocation and hands it to the plugin.
-    final func start(_ invocation: Invocation, payload: Span<UInt8>) {
+    final func start(_ invocation: HostInvocation, payload: Span<UInt8>) {
         let id = occupy(invocation)
         send(invocation, id: id, payload: payload)
     }
 
     /// Takes one out of the queue.
-    final func startParked(_ invocation: Invocation) {
+    final func startParked(_ invocation: HostInvocation) {
         let id = occupy(invocation)
         let function = invocation.function
         function.figures.waited(
@@ -125,7 +125,7 @@ package class Worker {
         sendParked(invocation, id: id)
     }
 
-    private func occupy(_ invocation: Invocation) -> InvocationID {
+    private func occupy(_ invocation: HostInvocation) -> InvocationID {
         generation += 1
         let slot = freeSlots.popLast() ?? slots.count
         if slot == slots.count { slots.append(Slot()) }
@@ -143,7 +143,7 @@ package class Worker {
 
     /// The invocation that `id` names, unless its slot is somebody else's by now or nobody waits for it.
     @inline(__always)
-    final func invocation(_ id: InvocationID) -> Invocation? {
+    final func invocation(_ id: InvocationID) -> HostInvocation? {
         guard id.slot < slots.count, slots[id.slot].id == id else { return nil }
         return slots[id.slot].invocation
     }
@@ -161,7 +161,7 @@ package class Worker {
         return origin
     }
 
-    private func tellEnd(_ id: InvocationID, _ invocation: Invocation?, isAnswered: Bool) {
+    private func tellEnd(_ id: InvocationID, _ invocation: HostInvocation?, isAnswered: Bool) {
         guard let log = invocationLog, let invocation, invocation.startedNanoseconds != 0 else { return }
         log.recordEnd(
             origin(of: id, function: invocation.function.index),
@@ -183,7 +183,7 @@ package class Worker {
     /// The worker has answered `id`: hands the answer on where somebody waits, and gives the room to the next.
     final func didAnswer(_ id: InvocationID, _ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         guard id.slot < slots.count, slots[id.slot].id == id else { return }
-        var invocation: Invocation?
+        var invocation: HostInvocation?
         swap(&invocation, &slots[id.slot].invocation)
         release(id.slot)
         if let invocation, case .running = invocation.state {
@@ -195,7 +195,7 @@ package class Worker {
     }
 
     @inline(__always)
-    private static func outcome(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>, _ invocation: Invocation) -> InvocationOutcome {
+    private static func outcome(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>, _ invocation: HostInvocation) -> InvocationOutcome {
         switch kind {
         case .result: InvocationOutcome(.ok)
         case .error: InvocationOutcome(CallableError(functionError: body).code)
@@ -219,7 +219,7 @@ package class Worker {
     }
 
     /// Takes back an invocation that it will not begin; nil if the caller has gone.
-    final func takeBack(_ id: InvocationID) -> Invocation? {
+    final func takeBack(_ id: InvocationID) -> HostInvocation? {
         guard id.slot < slots.count, slots[id.slot].id == id else { return nil }
         let invocation = slots[id.slot].invocation
         release(id.slot)
@@ -271,7 +271,7 @@ package class Worker {
     }
 
     /// The one invocation in it, where there is just one: what the process itself writes is put down to it.
-    final var onlyInvocation: Invocation? {
+    final var onlyInvocation: HostInvocation? {
         inFlight == 1 ? slots.first { $0.id.rawValue != 0 }?.invocation : nil
     }
 
@@ -287,5 +287,5 @@ package class Worker {
     }
 
     /// The invocations that it works on.
-    final var openInvocations: [Invocation] { slots.compactMap(\.invocation) }
+    final var openInvocations: [HostInvocation] { slots.compactMap(\.invocation) }
 }

@@ -45,7 +45,7 @@ package final class WorkerPool {
     // MARK: Invocations
 
     /// Gives the invocation to a worker that has room, or lets it wait for one.
-    func dispatch(_ invocation: Invocation, payload: Span<UInt8>) {
+    func dispatch(_ invocation: HostInvocation, payload: Span<UInt8>) {
         if payload.count > Self.smallPayloadBytes, let failure = refusal(ofPayload: payload.count) { return invocation.fail(failure) }
         if let worker = freeWorker() {
             worker.start(invocation, payload: payload)
@@ -79,7 +79,7 @@ package final class WorkerPool {
     }
 
     /// Gives an invocation that a worker has not begun to another, or lets it wait for one.
-    func dispatchAgain(_ invocation: Invocation) {
+    func dispatchAgain(_ invocation: HostInvocation) {
         invocation.countAsParked()
         if let worker = freeWorker() { return worker.startParked(invocation) }
         guard !isStopping else { return invocation.fail(.shuttingDown) }

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// The fault that ended a worker, as the worker wrote it down. Nothing of it is to be believed but what it says of the worker itself.
+/// The crash of a worker, as the worker recorded it. Untrusted: use it only for statements about this worker.
 public struct CrashReport: Sendable {
     /// One call on the stack.
     public struct Frame: Sendable, Hashable {
-        /// The file that the code is from; empty for the worker's own program, nil where none is known.
+        /// The file of the code; empty for the worker's own program, nil if unknown.
         public var object: String?
-        /// Offset in that file, in the terms of its symbols; an address if the file is unknown.
+        /// Offset in that file, in the address space of its symbols; an address if the file is unknown.
         public var offset: UInt64
     }
 
@@ -15,16 +15,16 @@ public struct CrashReport: Sendable {
     public var signal: Int32
     /// Its `si_code`.
     public var code: Int32
-    /// Whether the worker's loop met it, and not a thread that the plugin has started.
+    /// Whether it happened on the worker's loop, not on a thread of the plugin.
     public var isOnLoop: Bool
     /// The address of the failed access, for `SIGSEGV` and `SIGBUS`.
     public var address: UInt64
     /// The stack pointer.
     public var stack: UInt64
-    /// The innermost call first; empty where the stack could not be read.
+    /// Innermost frame first; empty if the stack could not be read.
     public var frames: [Frame]
 
-    /// A report made by hand.
+    /// A report with these values.
     public init(signal: Int32, code: Int32 = 0, isOnLoop: Bool = true, address: UInt64 = 0, stack: UInt64 = 0, frames: [Frame] = []) {
         self.signal = signal
         self.code = code
@@ -34,7 +34,7 @@ public struct CrashReport: Sendable {
         self.frames = frames
     }
 
-    /// Reads a `linux_crash`; nil where nothing was written.
+    /// Reads a `linux_crash`; nil if nothing was written.
     init?(_ memory: UnsafeRawBufferPointer) {
         func number<T: BitwiseCopyable>(_ member: PartialKeyPath<linux_crash>, _ type: T.Type) -> T? {
             MemoryLayout<linux_crash>.offset(of: member).map { memory.loadUnaligned(fromByteOffset: $0, as: T.self) }

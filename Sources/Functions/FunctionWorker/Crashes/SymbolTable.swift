@@ -1,6 +1,6 @@
 import Glibc
 
-/// The functions that a library's own table names, for machines without the tools of a compiler. Reads files that nobody has checked.
+/// The functions in a library's symbol table, for machines without compiler tools. Reads untrusted files.
 struct SymbolTable {
     private struct Symbol {
         var start: UInt64
@@ -11,14 +11,14 @@ struct SymbolTable {
     private let file: [UInt8]
     private var symbols: [Symbol] = []
 
-    /// The table of the file at `path`; empty where it has none that can be read.
+    /// The table of the file at `path`; empty if it has none or it cannot be read.
     init(path: String) {
         file = Self.read(path)
         readSections()
         symbols.sort { $0.start < $1.start }
     }
 
-    /// The name of the function that has `offset` in it.
+    /// The name of the function that contains `offset`.
     func name(at offset: UInt64) -> String? {
         var low = 0
         var high = symbols.count
@@ -33,7 +33,7 @@ struct SymbolTable {
         return name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
     }
 
-    /// ELF's numbers for a 64-bit little-endian file: the table of sections, and in each section its type, place, size and link.
+    /// Offsets of a 64-bit little-endian ELF file: the section table, and in each section its type, offset, size and link.
     private mutating func readSections() {
         guard file.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]), let table: UInt64 = number(at: 40), let size: UInt16 = number(at: 58),
             let count: UInt16 = number(at: 60), let table = Int(exactly: table)
@@ -48,7 +48,7 @@ struct SymbolTable {
         }
     }
 
-    /// Nil where it is beyond every number: the file's own numbers can be anything.
+    /// Nil on overflow: the numbers in the file are untrusted.
     private static func sum(_ left: Int, _ right: Int) -> Int? {
         let (sum, isTooLarge) = left.addingReportingOverflow(right)
         return isTooLarge ? nil : sum

@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// `hearth symbolizer TOOL LIBRARY OFFSET...`: says which lines of source the offsets of a crash are.
+/// `hearth symbolizer TOOL LIBRARY OFFSET...`: finds the source lines for the offsets of a crash.
 ///
-/// It reads files that a plugin's author has made, so it has a process of its own that has given up everything else: it reads the
-/// library, the tool and the system's libraries, and writes nothing but its answer. The tool is the compiler's `llvm-symbolizer`, which
-/// knows files, lines and what was inlined; without it, the names in the library's own table have to do.
+/// It parses files of a plugin's author, so it runs in a separate process in a sandbox: it can read the library, the tool and the system's
+/// libraries, and write only its output. The tool is the compiler's `llvm-symbolizer`, which knows files, lines and inlined calls; without
+/// it, the names of the library's symbol table are used.
 ///
-/// It prints a line for each call, the innermost first: the number of the offset, the function's symbol and its name, the file, the line,
-/// with tabs in between.
+/// It prints one line for each call, innermost first: the index of the offset, the function's symbol, its readable name, the file, and the
+/// line, separated by tabs.
 public enum SymbolizerProcess {
-    /// The word that tells `hearth` to be this process.
+    /// The subcommand of `hearth` for this process.
     public static let command = "symbolizer"
-    /// Bytes of the answer, and of the tool's, that are read.
+    /// The most bytes read of the output of this process and of the tool.
     public static let answerBytesMax = 256 * 1024
 
     /// Prints the answer and ends.
@@ -31,7 +31,7 @@ public enum SymbolizerProcess {
         _exit(0)
     }
 
-    /// Whether nothing but what is needed can be reached from here on.
+    /// Enters the sandbox; returns whether that succeeded.
     private static func confine(tool: String, library: String) -> Bool {
         _ = linux_die_with_parent()
         guard linux_set_no_new_privileges() == 0, linux_close_from(3) == 0 else { return false }
@@ -39,7 +39,7 @@ public enum SymbolizerProcess {
             var limits = rlimit(rlim_cur: value, rlim_max: value)
             setrlimit(__rlimit_resource_t(resource.rawValue), &limits)
         }
-        // The tool's own libraries are beside it.
+        // The tool's own libraries are in the same installation.
         let toolchain = tool.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
         return WorkerSandbox.enterReadOnly(readable: ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", library] + (toolchain.isEmpty ? [] : [toolchain]))
     }
@@ -51,7 +51,7 @@ public enum SymbolizerProcess {
         let answer = output(of: tool, options + offsets.map { "0x" + String($0, radix: 16) })
         var lines: [String] = []
         var index = 0
-        // A block for each offset: lines of name and place in turn, then an empty one.
+        // The output has a block for each offset: alternating lines of name and place, then an empty line.
         var name: Substring?
         for line in answer.split(separator: "\n", omittingEmptySubsequences: false) {
             if line.isEmpty {

@@ -156,15 +156,15 @@ struct MetricsReport {
             "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents, "Events that no function has dealt with yet.")
         text.number(
             "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters,
-            "Events that were given up, and are kept.")
+            "Dead letters that are kept.")
         text.begin("hearth_outbox_deliveries_total", .counter, "Attempts of functions at events, by what came of them.")
         for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }
         text.number("hearth_outbox_retries_total", .counter, delivery.retries, "Attempts that failed and are made again.")
-        text.begin("hearth_outbox_dead_letters_total", .counter, "Events that were given up, by the reason.")
+        text.begin("hearth_outbox_dead_letters_total", .counter, "Events that became dead letters, by reason.")
         for reason in DeadLetter.Reason.allCases { text.sample([("reason", "\(reason)")], delivery.count(reason)) }
         text.number(
             "hearth_outbox_dead_letters_dropped_total", .counter, delivery.droppedDeadLetters,
-            "Events that were given up and made room for newer ones.")
+            "Dead letters that were dropped for newer ones.")
     }
 
     // MARK: The process

@@ -15,7 +15,7 @@ public protocol MessagingBackend: AnyObject, Sendable {
     /// The topics that a registration is subscribed to, sorted by name.
     func topics(
         of registration: String, project: String, on loop: EventLoop,
-        _ answer: @escaping (Result<[TopicSubscription], MessagingError>) -> Void)
+        _ answer: @escaping (Result<[SubscribedTopic], MessagingError>) -> Void)
 }
 
 /// One message on its way to a back end. It has passed every rule that can be checked without knowing its receivers.
@@ -87,7 +87,7 @@ public enum TopicOutcome: String, Sendable {
 }
 
 /// A topic that a registration is subscribed to.
-public struct TopicSubscription: Sendable, Hashable {
+public struct SubscribedTopic: Sendable, Hashable {
     /// Its name, without `/topics/`.
     public var topic: String
     /// Milliseconds since 1970.

@@ -79,7 +79,7 @@ public final class EmbeddedBackend: MessagingBackend {
 
     public func topics(
         of registration: String, project: String, on loop: EventLoop,
-        _ answer: @escaping (Result<[TopicSubscription], MessagingError>) -> Void
+        _ answer: @escaping (Result<[SubscribedTopic], MessagingError>) -> Void
     ) {
         let answer = LoopBound(answer, loop: loop)
         onWriter { $0.subscriptions(of: registration, project: project, on: loop, answer) }
@@ -112,7 +112,7 @@ public final class EmbeddedBackend: MessagingBackend {
 
     func subscription(
         _ action: MessagingWriter.SubscriptionAction, _ topic: TopicName, of registration: String, project: String, owner: String? = nil,
-        on loop: EventLoop, limitedBy caller: NetworkAddress? = nil, _ answer: @escaping (Result<TopicSubscription?, MessagingError>) -> Void
+        on loop: EventLoop, limitedBy caller: NetworkAddress? = nil, _ answer: @escaping (Result<SubscribedTopic?, MessagingError>) -> Void
     ) {
         ask(on: loop, limitedBy: caller, answer) { writer, store throws(StoreFailure) in
             try writer.subscription(action, topic, registration, project: project, owner: owner, store)

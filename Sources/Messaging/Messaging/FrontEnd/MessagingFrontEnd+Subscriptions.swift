@@ -67,7 +67,7 @@ extension MessagingFrontEnd {
         }
     }
 
-    private static func json(_ subscription: TopicSubscription, _ registration: String, _ project: MessagingProject) -> JSONValue {
+    private static func json(_ subscription: SubscribedTopic, _ registration: String, _ project: MessagingProject) -> JSONValue {
         [
             "name": .string("projects/\(project.id)/registrations/\(registration)/topicSubscriptions/\(subscription.topic)"),
             "topic_name": .string(subscription.topic), "create_time": .string(Timestamp.text(milliseconds: subscription.created)),

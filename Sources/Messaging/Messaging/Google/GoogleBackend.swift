@@ -92,7 +92,7 @@ public final class GoogleBackend: MessagingBackend {
 
     public func topics(
         of registration: String, project: String, on loop: EventLoop,
-        _ answer: @escaping (Result<[TopicSubscription], MessagingError>) -> Void
+        _ answer: @escaping (Result<[SubscribedTopic], MessagingError>) -> Void
     ) {
         guard registration.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/?#%".utf8.contains($0) }), !registration.isEmpty else {
             return loop.post { [answer = LoopBound(answer, loop: loop)] in answer.value(.failure(.badToken)) }
@@ -106,10 +106,10 @@ public final class GoogleBackend: MessagingBackend {
         }
     }
 
-    private static func subscription(_ entry: JSONValue) -> TopicSubscription {
+    private static func subscription(_ entry: JSONValue) -> SubscribedTopic {
         let name = entry["topic_name"] ?? entry["topicName"]
         let time = (entry["create_time"] ?? entry["createTime"])?.string
-        return TopicSubscription(topic: name?.string ?? "", created: time.flatMap { Timestamp($0)?.milliseconds } ?? 0)
+        return SubscribedTopic(topic: name?.string ?? "", created: time.flatMap { Timestamp($0)?.milliseconds } ?? 0)
     }
 
     // MARK: Requests

@@ -12,7 +12,7 @@ public struct Message: Sendable {
         /// A registration token.
         case token(String)
         case topic(TopicName)
-        case condition(Condition)
+        case condition(TopicCondition)
     }
 
     /// One device, topic or condition, never several.

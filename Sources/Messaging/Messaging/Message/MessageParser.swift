@@ -75,7 +75,7 @@ public struct MessageParser: Sendable {
             return .topic(topic)
         }
         guard let text = fields["condition"]?.string else { throw .noTarget }
-        guard let condition = Condition(text) else { throw .badCondition }
+        guard let condition = TopicCondition(text) else { throw .badCondition }
         return .condition(condition)
     }
 

@@ -178,7 +178,7 @@ extension Message {
             self.init(target: .token(token), fields: fields)
         } else if let topic = fields["topic"]?.string.flatMap({ TopicName($0) }) {
             self.init(target: .topic(topic), fields: fields)
-        } else if let condition = fields["condition"]?.string.flatMap({ Condition($0) }) {
+        } else if let condition = fields["condition"]?.string.flatMap({ TopicCondition($0) }) {
             self.init(target: .condition(condition), fields: fields)
         } else {
             return nil

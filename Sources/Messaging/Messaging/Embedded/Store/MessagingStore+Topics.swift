@@ -53,15 +53,15 @@ extension MessagingStore {
         return true
     }
 
-    func subscriptions(of device: Int64) throws(SQLiteError) -> [TopicSubscription] {
+    func subscriptions(of device: Int64) throws(SQLiteError) -> [SubscribedTopic] {
         let sql = """
             SELECT topic.name, subscription.created FROM subscription JOIN topic ON topic.id = subscription.topic
             WHERE subscription.device = ?1 ORDER BY topic.name
             """
-        return try connection.with(sql) { row throws(SQLiteError) -> [TopicSubscription] in
+        return try connection.with(sql) { row throws(SQLiteError) -> [SubscribedTopic] in
             row.bind(device, at: 1)
-            var found: [TopicSubscription] = []
-            while try row.step() { found.append(TopicSubscription(topic: row.text(at: 0), created: row.integer(at: 1))) }
+            var found: [SubscribedTopic] = []
+            while try row.step() { found.append(SubscribedTopic(topic: row.text(at: 0), created: row.integer(at: 1))) }
             return found
         }
     }

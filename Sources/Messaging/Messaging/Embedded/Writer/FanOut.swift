@@ -91,7 +91,7 @@ extension MessagingWriter {
 
     /// The lists of all topics in parallel, as far as the shortest reach goes.
     private func candidates(
-        _ condition: Condition, _ job: FanOut, _ store: MessagingStore
+        _ condition: TopicCondition, _ job: FanOut, _ store: MessagingStore
     ) throws(SQLiteError) -> (receivers: [Int64], next: Int64?) {
         var masks: [Int64: UInt32] = [:]
         var reach: Int64?

@@ -69,7 +69,7 @@ extension MessagingWriter {
     /// - Parameter owner: which installation asks for it; nil for a sender.
     func subscription(
         _ action: SubscriptionAction, _ topic: TopicName, _ registration: String, project: String, owner: String?, _ store: MessagingStore
-    ) throws(SQLiteError) -> Result<TopicSubscription?, MessagingError> {
+    ) throws(SQLiteError) -> Result<SubscribedTopic?, MessagingError> {
         guard let device = try store.device(registration: registration), !device.isUninstalled else { return .failure(.unregistered) }
         guard device.project == project else { return .failure(.senderMismatch) }
         if let owner {
@@ -84,10 +84,10 @@ extension MessagingWriter {
         case .create where created != nil: return .failure(MessagingError(.alreadyExists, "Requested entity already exists"))
         case .create, .createIfMissing, .set(true):
             if created == nil, try subscribe(device, topic, store, now) == nil { return .failure(.tooManyTopics) }
-            return .success(TopicSubscription(topic: topic.text, created: created ?? now))
+            return .success(SubscribedTopic(topic: topic.text, created: created ?? now))
         case .get:
             guard let created else { return .failure(.noSubscription) }
-            return .success(TopicSubscription(topic: topic.text, created: created))
+            return .success(SubscribedTopic(topic: topic.text, created: created))
         case .delete where created == nil: return .failure(.noSubscription)
         case .delete, .deleteIfMissing, .set(false):
             if let id { _ = try store.unsubscribe(device.id, id) }
@@ -97,10 +97,10 @@ extension MessagingWriter {
 
     func subscriptions(
         of registration: String, project: String, on loop: EventLoop,
-        _ answer: LoopBound<(Result<[TopicSubscription], MessagingError>) -> Void>
+        _ answer: LoopBound<(Result<[SubscribedTopic], MessagingError>) -> Void>
     ) {
         inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
-            let result: Result<[TopicSubscription], MessagingError>
+            let result: Result<[SubscribedTopic], MessagingError>
             if let device = try store.device(registration: registration), !device.isUninstalled {
                 result = device.project == project ? .success(try store.subscriptions(of: device.id)) : .failure(.senderMismatch)
             } else {
