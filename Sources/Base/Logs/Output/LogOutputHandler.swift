@@ -54,7 +54,7 @@ extension LogOutput {
     /// A logger of the host.
     ///
     /// - Parameter isForTerminals: false for lines that a person reads in other words elsewhere.
-<    package func logger(level: Logger.Level, isForTerminals: Bool = true) -> Logger {
+    package func logger(level: Logger.Level, isForTerminals: Bool = true) -> Logger {
         Logger(label: "hearth") { LogOutputHandler(label: $0, output: self, level: level, isForTerminals: isForTerminals) }
     }
 }

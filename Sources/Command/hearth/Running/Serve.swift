@@ -1,3 +1,4 @@
+import Deployment
 import ArgumentParser
 import Configuration
 import EventLoop

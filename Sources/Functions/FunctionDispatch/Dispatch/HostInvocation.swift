@@ -11,7 +11,7 @@ import WorkerProtocol
 /// A subclass is the way the request came: it writes the context that the function sees, and turns what the function
 /// answers into the protocol's answer. Exactly one of ``didAnswer(_:head:body:)`` and ``didFail(_:)`` is called, unless
 /// the invocation was cancelled.
-<open class HostInvocation {
+open class HostInvocation {
     /// The function that is called.
     package final let function: RegisteredFunction
     /// When it must be answered, in milliseconds of the loop's clock; `UInt64.max` for never.

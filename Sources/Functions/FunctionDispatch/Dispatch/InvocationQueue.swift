@@ -59,7 +59,7 @@ struct InvocationQueue {
     /// bring the connection's next request, and with it another call of this pool.
     ///
     /// - Parameter blockingFunction: asked for where something has waited too long: the function that is to blame, if one is.
-    mutating func takeExpired(now: UInt64, _ limits: PoolLimits, blockingFunction: () -> String?) -> [(Invocation, InvocationFailure)] {
+    mutating func takeExpired(now: UInt64, _ limits: PoolLimits, blockingFunction: () -> String?) -> [(HostInvocation, InvocationFailure)] {
         guard count > 0 else { return [] }
         let budget = budget(now: now, limits)
         var kept: [HostInvocation] = []
