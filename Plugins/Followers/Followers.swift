@@ -22,9 +22,6 @@ let functions = Functions {
     }
 }
 
-@c(hearth_plugin_entry)
-public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
-
 /// Who follows, as far as `/users/UID` tells.
 struct Follower {
     var name: String

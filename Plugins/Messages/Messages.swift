@@ -24,9 +24,6 @@ let functions = Functions {
     }
 }
 
-@c(hearth_plugin_entry)
-public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
-
 struct NewMessage: Decodable {
     var text: String
 }

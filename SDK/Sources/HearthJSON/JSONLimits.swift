@@ -15,3 +15,33 @@ public struct JSONLimits: Sendable, Hashable {
 
     private static func clamped(_ depth: Int) -> Int { min(max(depth, 1), depthCeiling) }
 }
+
+/// The six sorts of value that JSON knows.
+public enum JSONKind: UInt8, Sendable, Hashable {
+    case null, bool, number, string, array, object
+}
+
+/// A step of a coding path: a member's name or an element's index.
+struct JSONKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
+    }
+
+    init?(stringValue: String) { self.init(stringValue) }
+
+    init?(intValue: Int) {
+        stringValue = String(intValue)
+        self.intValue = intValue
+    }
+
+    static let `super` = JSONKey("super")
+}

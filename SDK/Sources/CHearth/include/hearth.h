@@ -19,8 +19,13 @@
  * MEMORY. Whoever is called reads the bytes that it is given during that call, and copies what it
  * wants to keep. Nobody frees what the other allocated. Text is UTF-8 and has no terminating zero.
  *
- * VERSIONS. The first two members of both tables never move. A host refuses a plugin with another
- * major version. A newer minor version only appends members; `size` tells which are there.
+ * VERSIONS. A host refuses a plugin of another major version. Within a major version no member moves
+ * or changes its meaning: a newer minor version only appends members to the structures, and values to
+ * the enumerations. Both tables say with `size` how many of their members are there. A host takes
+ * plugins with shorter and longer tables than its own: members that a plugin's table lacks count as
+ * NULL, members that the host does not know are ignored. A plugin uses a member of hearth_host that
+ * is newer than version 1.0 only where `size` reaches it, and a newer member of a structure that it
+ * is handed only where the host's `abi_minor` says that it is there.
  *
  * A complete plugin:
  *

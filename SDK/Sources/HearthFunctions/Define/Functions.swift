@@ -1,7 +1,6 @@
 /// All functions of a plugin.
 ///
-/// A plugin declares one global of this type and hands it over in its entry point, the only line that is not about
-/// functions:
+/// A plugin declares one global of this type, called `functions`:
 ///
 ///     import HearthFunctions
 ///
@@ -10,8 +9,7 @@
 ///         OnRequest("status") { request in Response(json: ["ok": true]) }
 ///     }
 ///
-///     @c(hearth_plugin_entry)
-///     public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
+/// The build plugin `HearthPlugin` adds the library's entry point, which looks for that name.
 public struct Functions: Sendable {
     let definitions: [FunctionDefinition]
     let params: [any FunctionParam]
@@ -65,4 +63,48 @@ public enum FunctionsBuilder {
     public static func buildEither(second: [FunctionDefinition]) -> [FunctionDefinition] { second }
     /// A `for`: the functions of all rounds.
     public static func buildArray(_ parts: [[FunctionDefinition]]) -> [FunctionDefinition] { parts.flatMap { $0 } }
+}
+
+/// Functions whose names begin alike: `Group("chat") { OnCall("send") ... }` defines `chat-send`.
+///
+/// Groups nest, and a deploy can name one as a whole.
+public struct Group: FunctionsContent {
+    /// The functions in it, renamed.
+    public let definitions: [FunctionDefinition]
+
+    /// Puts `name` and a dash before the name of each function in `content`.
+    public init(_ name: String, @FunctionsBuilder _ content: () -> [FunctionDefinition]) {
+        self.definitions = content().map { inner in
+            var definition = inner
+            definition.path.insert(name, at: 0)
+            return definition
+        }
+    }
+}
+
+/// One function: its name, its options and what runs.
+public struct FunctionDefinition: Sendable {
+    /// The names of the groups around it, then its own.
+    var path: [String]
+    var options: Options
+    let trigger: Trigger
+    var generation = Generation.second
+    let handler: FunctionHandler
+
+    enum Trigger: Sendable {
+        case callable, http
+        case database(DatabaseTrigger)
+    }
+
+    /// What clients call it: group and name joined by a dash.
+    var name: String { path.joined(separator: "-") }
+
+    /// What the Firebase tools call the entry point: group and name joined by a dot.
+    var entryPoint: String { path.joined(separator: ".") }
+
+    func applying(defaults: Options) -> FunctionDefinition {
+        var merged = self
+        merged.options = options.filled(from: defaults.limited(to: trigger))
+        return merged
+    }
 }

@@ -1,3 +1,5 @@
+internal import HearthJSON
+
 /// How a message is delivered to Android devices.
 public struct AndroidConfig: Sendable, Hashable {
     /// Whether a sleeping device is woken.
@@ -60,5 +62,167 @@ public struct AndroidConfig: Sendable, Hashable {
         object.set("bandwidth_constrained_ok", bandwidthConstrainedOk)
         object.set("restricted_satellite_ok", restrictedSatelliteOk)
         return object
+    }
+}
+
+/// How a notification looks and sounds on Android devices.
+///
+///     var notification = AndroidNotification(title: "New follower", color: "#7e55c3")
+///     notification.channelID = "followers"
+public struct AndroidNotification: Sendable, Hashable {
+    /// How much it may disturb: lowest and highest are ``min`` and ``max``.
+    public enum Priority: String, Sendable, Hashable {
+        case min = "PRIORITY_MIN"
+        case low = "PRIORITY_LOW"
+        /// What holds without it.
+        case `default` = "PRIORITY_DEFAULT"
+        case high = "PRIORITY_HIGH"
+        case max = "PRIORITY_MAX"
+    }
+
+    /// Who sees it on a locked screen.
+    public enum Visibility: String, Sendable, Hashable {
+        /// Shown, without what it says: what holds without it.
+        case `private` = "PRIVATE"
+        /// Shown as a whole.
+        case `public` = "PUBLIC"
+        /// Not shown at all.
+        case secret = "SECRET"
+    }
+
+    /// Whether another app may handle it in the app's place, where the device has such.
+    public enum Proxy: String, Sendable, Hashable {
+        case allow = "ALLOW"
+        case deny = "DENY"
+        /// Only if its priority was lowered on the way from high to normal: what holds without it.
+        case ifPriorityLowered = "IF_PRIORITY_LOWERED"
+    }
+
+    /// Its first line, in place of the common notification's.
+    public var title: String?
+    /// Its text, in place of the common notification's.
+    public var body: String?
+    /// The name of the app's drawable resource; without it the icon that the app's manifest names.
+    public var icon: String?
+    /// The icon's colour, "#rrggbb".
+    public var color: String?
+    /// "default", or a file of the app's resources.
+    public var sound: String?
+    /// A newer notification with the same tag takes an older one's place.
+    public var tag: String?
+    /// The URL of a picture (http or https), in place of the common notification's.
+    public var imageURL: String?
+    /// The action of the intent that a tap starts; the app needs an activity with that filter.
+    public var clickAction: String?
+    /// The key of the title among the app's string resources, so that it comes in the device's language.
+    public var titleLocKey: String?
+    /// What fills in the places of that text; needs ``titleLocKey``.
+    public var titleLocArgs: [String] = []
+    /// The key of the text among the app's string resources.
+    public var bodyLocKey: String?
+    /// What fills in the places of that text; needs ``bodyLocKey``.
+    public var bodyLocArgs: [String] = []
+    /// A channel that the app has made (Android 8 and later); where it has not, the one that its manifest names is used.
+    public var channelID: String?
+    /// A text for accessibility services.
+    public var ticker: String?
+    /// Whether it stays after a tap; false without it.
+    public var sticky: Bool?
+    /// When it happened, in RFC 3339: "2026-01-31T12:00:00Z".
+    public var eventTime: String?
+    /// Whether it is kept from other devices of the same person, such as a watch.
+    public var localOnly: Bool?
+    /// How much it may disturb; ``Priority/default`` without it. How it is delivered is ``AndroidConfig/priority``.
+    public var priority: Priority?
+    /// Waiting and vibrating in turns, the wait first; none may be negative.
+    public var vibrateTimings: [Duration] = []
+    /// Whether the device's own pattern is used; ``vibrateTimings`` are not looked at then.
+    public var defaultVibrateTimings: Bool?
+    /// Whether the device's own sound is heard.
+    public var defaultSound: Bool?
+    /// How the light blinks, where the device has one.
+    public var lightSettings: LightSettings?
+    /// Whether the device's own blinking is used, unless there are ``lightSettings``.
+    public var defaultLightSettings: Bool?
+    /// How much of it a locked screen shows; ``Visibility/private`` without it.
+    public var visibility: Visibility?
+    /// What the app's badge counts; not negative.
+    public var notificationCount: Int?
+    /// Whether another app may handle it; ``Proxy/ifPriorityLowered`` without it.
+    public var proxy: Proxy?
+
+    /// The most used of its fields; the others are set afterwards.
+    public init(
+        title: String? = nil, body: String? = nil, icon: String? = nil, color: String? = nil, sound: String? = nil, tag: String? = nil,
+        imageURL: String? = nil, clickAction: String? = nil, channelID: String? = nil, priority: Priority? = nil
+    ) {
+        self.title = title
+        self.body = body
+        self.icon = icon
+        self.color = color
+        self.sound = sound
+        self.tag = tag
+        self.imageURL = imageURL
+        self.clickAction = clickAction
+        self.channelID = channelID
+        self.priority = priority
+    }
+
+    var wire: WireObject {
+        var object = WireObject()
+        let texts: [(String, String?)] = [
+            ("title", title), ("body", body), ("icon", icon), ("color", color), ("sound", sound), ("tag", tag), ("image", imageURL),
+            ("click_action", clickAction), ("title_loc_key", titleLocKey), ("body_loc_key", bodyLocKey), ("channel_id", channelID),
+            ("ticker", ticker), ("event_time", eventTime), ("notification_priority", priority?.rawValue),
+            ("visibility", visibility?.rawValue), ("proxy", proxy?.rawValue),
+        ]
+        for (name, text) in texts { object.set(name, text) }
+        let flags: [(String, Bool?)] = [
+            ("sticky", sticky), ("local_only", localOnly), ("default_vibrate_timings", defaultVibrateTimings),
+            ("default_sound", defaultSound), ("default_light_settings", defaultLightSettings),
+        ]
+        for (name, flag) in flags { object.set(name, flag) }
+        object.set("title_loc_args", titleLocArgs)
+        object.set("body_loc_args", bodyLocArgs)
+        object.set("vibrate_timings", vibrateTimings.map(\.wire))
+        object.set("light_settings", lightSettings?.wire)
+        object.set("notification_count", notificationCount)
+        return object
+    }
+}
+
+/// How the device's light blinks.
+public struct LightSettings: Sendable, Hashable {
+    /// "#rrggbb" or "#rrggbbaa".
+    public var color: String
+    /// How long it shines; not negative.
+    public var lightOnDuration: Duration
+    /// How long it is dark in between; not negative.
+    public var lightOffDuration: Duration
+
+    /// All three are needed.
+    public init(color: String, lightOnDuration: Duration, lightOffDuration: Duration) {
+        self.color = color
+        self.lightOnDuration = lightOnDuration
+        self.lightOffDuration = lightOffDuration
+    }
+
+    var wire: WireObject {
+        var object = WireObject()
+        object.set("color", json: colorParts)
+        object.set("light_on_duration", lightOnDuration)
+        object.set("light_off_duration", lightOffDuration)
+        return object
+    }
+
+    /// The colour as shares of red, green, blue and opacity; as it was given where it is none, for the host to say so.
+    private var colorParts: JSONValue {
+        let digits = Array(color.utf8.dropFirst())
+        guard color.utf8.first == UInt8(ascii: "#"), [6, 8].contains(digits.count), let bits = UInt32(color.dropFirst(), radix: 16) else {
+            return .string(color)
+        }
+        let rgba = digits.count == 8 ? bits : bits << 8 | 0xFF
+        func share(_ shift: UInt32) -> JSONValue { .double(Double(rgba >> shift & 0xFF) / 255) }
+        return ["red": share(24), "green": share(16), "blue": share(8), "alpha": share(0)]
     }
 }

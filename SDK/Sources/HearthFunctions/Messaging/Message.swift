@@ -136,3 +136,116 @@ extension Message.Notification {
         return object
     }
 }
+
+/// Whom a message is for: exactly one of these.
+public enum Target: Sendable, Hashable {
+    /// One installation of an app, by its Firebase installation id.
+    case fid(String)
+    /// One installation of an app, by its registration token.
+    case token(String)
+    /// Whoever subscribed to the topic; with or without a leading "/topics/".
+    case topic(String)
+    /// Whoever subscribed to topics as the condition says.
+    case condition(Condition)
+
+    /// Puts the target into a message.
+    func write(to object: inout WireObject) {
+        switch self {
+        case .fid(let fid): object.set("fid", fid)
+        case .token(let token): object.set("token", token)
+        case .topic(let topic): object.set("topic", topic.hasPrefix("/topics/") ? String(topic.dropFirst(8)) : topic)
+        case .condition(let condition): object.set("condition", condition.description)
+        }
+    }
+}
+
+/// Which subscribers get a message: topics combined with `&&`, `||` and `!`.
+///
+///     let keen: Condition = .topic("dogs") && (.topic("cats") || .topic("birds"))
+///
+/// The service knows no precedence of `&&` over `||`; what is built here is written with all its parentheses and means what Swift
+/// means. At most five topics may be named.
+public struct Condition: Sendable, Hashable, CustomStringConvertible {
+    /// The condition as the service reads it: `'dogs' in topics && ('cats' in topics || 'birds' in topics)`.
+    public let description: String
+    private let isSingle: Bool
+
+    private init(_ description: String, isSingle: Bool) {
+        self.description = description
+        self.isSingle = isSingle
+    }
+
+    /// Subscribers of one topic.
+    public static func topic(_ name: String) -> Condition { Condition("'\(name)' in topics", isSingle: true) }
+
+    /// A condition that is written already, taken as it is.
+    public static func raw(_ text: String) -> Condition { Condition(text, isSingle: false) }
+
+    /// Whoever meets both.
+    public static func && (left: Condition, right: Condition) -> Condition { joined(left, "&&", right) }
+
+    /// Whoever meets one of them, or both.
+    public static func || (left: Condition, right: Condition) -> Condition { joined(left, "||", right) }
+
+    /// Whoever does not meet it, among those who subscribed to anything.
+    public static prefix func ! (condition: Condition) -> Condition { Condition("!(\(condition.description))", isSingle: true) }
+
+    private static func joined(_ left: Condition, _ sign: String, _ right: Condition) -> Condition {
+        Condition("\(left.operand) \(sign) \(right.operand)", isSingle: false)
+    }
+
+    private var operand: String { isSingle ? description : "(\(description))" }
+}
+
+/// An object of the wire's form while it is put together: what is not set is left out.
+struct WireObject {
+    private(set) var members = JSONObject()
+
+    var isEmpty: Bool { members.isEmpty }
+    var json: JSONValue { .object(members) }
+
+    mutating func set(_ name: String, _ value: String?) {
+        if let value { members[name] = .string(value) }
+    }
+
+    mutating func set(_ name: String, _ value: Bool?) {
+        if let value { members[name] = .bool(value) }
+    }
+
+    mutating func set(_ name: String, _ value: Int?) {
+        if let value { members[name] = .int(Int64(value)) }
+    }
+
+    mutating func set(_ name: String, _ values: [String]) {
+        if !values.isEmpty { members[name] = .array(values.map { .string($0) }) }
+    }
+
+    mutating func set(_ name: String, _ map: [String: String]) {
+        guard !map.isEmpty else { return }
+        members[name] = .object(JSONObject(map.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
+    }
+
+    mutating func set(_ name: String, _ duration: Duration?) {
+        if let duration { members[name] = .string(duration.wire) }
+    }
+
+    mutating func set(_ name: String, json value: JSONValue?) {
+        if let value { members[name] = value }
+    }
+
+    /// Adds an object, unless nothing in it is set.
+    mutating func set(_ name: String, _ object: WireObject?) {
+        if let object, !object.isEmpty { members[name] = object.json }
+    }
+}
+
+extension Duration {
+    /// A duration as JSON has it in Google's APIs: "3600s", "1.500000000s".
+    var wire: String {
+        let (seconds, attoseconds) = components
+        guard attoseconds != 0 else { return "\(seconds)s" }
+        let nanoseconds = (attoseconds / 1_000_000_000).magnitude
+        let sign = seconds < 0 || attoseconds < 0 ? "-" : ""
+        return "\(sign)\(seconds.magnitude).\(String(nanoseconds + 1_000_000_000).dropFirst())s"
+    }
+}

@@ -9,7 +9,7 @@ internal import Synchronization
 // The loop's thread alone touches the mutable parts; `attributed` looks at the thread before it reads one of them.
 final class Attachment: @unchecked Sendable {
     /// The tie in force. The boundary's callbacks carry no pointer of ours, so there is one for each copy of the SDK.
-    // Written by `Functions.attach` before the host may call anything, and only read after that.
+    // Written by `Functions.attach` before the host may call anything, and by tests after the last call; only read in between.
     nonisolated(unsafe) private(set) static var current: Attachment?
 
     let host: Host
@@ -34,6 +34,9 @@ final class Attachment: @unchecked Sendable {
     }
 
     func enter() { Attachment.current = self }
+
+    /// Ends the tie in force. For tests only: a plugin is attached until the process ends.
+    static func leave() { Attachment.current = nil }
 
     /// The invocation for which this thread works; 0 when it is not known.
     var attributed: UInt64 { isOnLoop ? running : 0 }

@@ -1,5 +1,5 @@
-internal import HearthBytes
 internal import CHearth
+internal import HearthBytes
 internal import HearthJSON
 internal import Synchronization
 
@@ -130,4 +130,70 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
     func enqueue(_ job: consuming ExecutorJob) {
         ScheduledJob.schedule(UnownedJob(job), .of(self), on: host, for: id)
     }
+}
+
+/// An invocation as the code that is compiled into a plugin sees it: data in, answer out.
+@usableFromInline
+struct CallHandle: Sendable {
+    let invocation: Invocation
+
+    /// The call's data as the type that the function asks for.
+    @usableFromInline
+    func data<T: Decodable>(as type: T.Type = T.self) throws -> T { try invocation.data(as: type) }
+
+    /// Answers with the function's result.
+    @usableFromInline
+    func answer<Output: Encodable>(_ output: Output) { invocation.answer(output) }
+
+    /// Answers for a function that returns nothing: the client gets null.
+    @usableFromInline
+    func answerNothing() { invocation.answerNothing() }
+}
+
+/// What runs when a function is called. There is one for each function, for as long as the plugin is loaded.
+@usableFromInline
+// Subclasses hold immutable, Sendable parts only.
+class FunctionHandler: @unchecked Sendable {
+    /// Begins a call. Whoever overrides it answers the invocation once, now or later.
+    func start(_ invocation: Invocation) {
+        preconditionFailure("a handler overrides start")
+    }
+}
+
+/// What the host tells of a call beside its data, read from the JSON that `hearth.h` describes.
+///
+/// Most functions look at none of it, so it is parsed when the first of them does.
+struct CallContext: Sendable {
+    private let members: JSONValue
+
+    init(parsing text: Span<UInt8>) { members = (try? JSONValue(parsing: text)) ?? [:] }
+
+    var auth: AuthData? { members["auth"].map(AuthData.init) }
+    var app: AppCheckData? { members["app"].map(AppCheckData.init) }
+    var instanceIDToken: String? { members["instanceIdToken"]?.string }
+    var acceptsStreaming: Bool { members["acceptsStreaming"]?.bool ?? false }
+    var method: String { members["method"]?.string ?? "" }
+    var path: String { members["path"]?.string ?? "/" }
+    var query: String? { members["query"]?.string }
+    var headerTexts: [JSONValue] { members["headers"]?.array ?? [] }
+    var peer: String? { members["peer"]?.string }
+    var event: JSONValue? { members["event"] }
+    var traceparent: String? { members["trace"]?.string }
+    var tracestate: String? { members["tracestate"]?.string }
+}
+
+/// The host's memory: readable until the call that it came with returns.
+// Only read, and only during that call; whoever keeps it longer copies it first.
+struct BorrowedBytes: @unchecked Sendable {
+    private let buffer: UnsafeBufferPointer<UInt8>
+
+    static let none = BorrowedBytes(hearth_bytes(data: nil, size: 0))
+
+    init(_ bytes: hearth_bytes) {
+        buffer = UnsafeBufferPointer(start: bytes.data?.assumingMemoryBound(to: UInt8.self), count: bytes.size)
+    }
+
+    func copy() -> [UInt8] { Array(buffer) }
+
+    func withSpan<R>(_ body: (Span<UInt8>) throws -> R) rethrows -> R { try body(buffer.span) }
 }

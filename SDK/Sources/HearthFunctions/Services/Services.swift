@@ -1,5 +1,6 @@
 internal import CHearth
 internal import HearthJSON
+package import Synchronization
 
 /// What the host offers beside calling functions: the database, messaging, and what comes later.
 ///
@@ -26,6 +27,7 @@ public struct Services: Sendable {
     /// Calls a service with a payload that is JSON already, and waits for its answer.
     func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceAnswer {
         guard let attachment = Attachment.current else {
+            if let backend = ServiceBackends.current.withLock({ $0 }) { return await backend.answer(service, method, payload) }
             return .failure(.unavailable, "No host offers the service \(service) here.")
         }
         guard payload.count <= Self.payloadBytesMax else {
@@ -37,17 +39,34 @@ public struct Services: Sendable {
     }
 }
 
-/// What a service answered.
-struct ServiceAnswer: Sendable {
-    let isOK: Bool
+/// Answers service calls where there is no host, as in the body of a test.
+package protocol ServiceBackend: Sendable {
+    /// Answers one call.
+    func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceAnswer
+}
+
+/// The backend in force; none as a rule.
+package enum ServiceBackends {
+    package static let current = Mutex<(any ServiceBackend)?>(nil)
+}
+
+/// The answer of a service.
+package struct ServiceAnswer: Sendable {
+    /// Whether the call succeeded.
+    package let isOK: Bool
     /// JSON; empty stands for null.
-    let body: [UInt8]
+    package let body: [UInt8]
+
+    package init(isOK: Bool, body: [UInt8]) {
+        self.isOK = isOK
+        self.body = body
+    }
 
     var value: JSONValue {
         get throws { body.isEmpty ? .null : try JSONValue(parsing: body) }
     }
 
-    /// What is refused before the host hears of it.
+    /// A refusal that is decided without asking the host.
     fileprivate static func failure(_ code: HttpsError.Code, _ message: String) -> ServiceAnswer {
         let error: JSONValue = ["code": .string(code.rawValue), "message": .string(message)]
         return ServiceAnswer(isOK: false, body: error.serialized())

@@ -1,3 +1,5 @@
+internal import HearthJSON
+
 /// A write that a function runs because of: what it did, where, and who wrote.
 ///
 /// An event comes at least once. When it comes again, as after a power failure, it has the same `id`.
@@ -74,3 +76,138 @@ public struct Change<Value> {
 }
 
 extension Change: Sendable where Value: Sendable {}
+
+/// What the host tells of an event beside its values: the member "event" of the context, as `hearth.h` describes it.
+struct EventHead {
+    private let members: JSONValue
+
+    /// Whether the host did not keep the event's values.
+    let isTruncated: Bool
+
+    init(_ invocation: Invocation) {
+        members = invocation.context.event ?? [:]
+        isTruncated = invocation.withPayload { Self.saysTruncated($0) }
+    }
+
+    /// `{"truncated":true}`. What has values is longer, and is not read for this.
+    private static func saysTruncated(_ payload: Span<UInt8>) -> Bool {
+        guard payload.count < 64, let value = try? JSONValue(parsing: payload) else { return false }
+        return value["truncated"] == true
+    }
+
+    var id: String { text("id") ?? "" }
+    var time: String { text("time") ?? "" }
+    var instance: String { text("instance") ?? "" }
+    var location: String { text("location") ?? "" }
+    var authType: String { text("authType") ?? "" }
+    var authID: String? { text("authId") }
+    var attempt: Int { members["attempt"]?.int ?? 1 }
+
+    var ref: DatabaseReference {
+        let all = instance.isEmpty ? database : database.instance(instance)
+        return all.reference(text("ref") ?? "")
+    }
+
+    var params: [String: String] {
+        var params: [String: String] = [:]
+        for (name, value) in members["params"]?.object ?? [:] { params[name] = value.string }
+        return params
+    }
+
+    private func text(_ name: String) -> String? { members[name]?.string }
+}
+
+/// The values of an event as the type that a function asks for.
+enum EventPayload {
+    /// `{"before": ..., "after": ...}`; a value that is not there is null.
+    private struct Both<Value: Decodable>: Decodable {
+        var before: Value
+        var after: Value
+    }
+
+    private struct After<Value: Decodable>: Decodable {
+        var after: Value
+    }
+
+    private struct Before<Value: Decodable>: Decodable {
+        var before: Value
+    }
+
+    static func change<Value: Decodable>(_ invocation: Invocation, _ head: EventHead) throws -> Change<Value> {
+        let both = try decode(Both<Value>.self, invocation, head)
+        return Change(before: both.before, after: both.after)
+    }
+
+    static func created<Value: Decodable>(_ invocation: Invocation, _ head: EventHead) throws -> Value {
+        try decode(After<Value>.self, invocation, head).after
+    }
+
+    static func deleted<Value: Decodable>(_ invocation: Invocation, _ head: EventHead) throws -> Value {
+        try decode(Before<Value>.self, invocation, head).before
+    }
+
+    static func changeOfSnapshots(_ invocation: Invocation, _ head: EventHead) throws -> Change<DataSnapshot> {
+        let ref = head.ref
+        if head.isTruncated { return Change(before: DataSnapshot(ref, value: .null), after: DataSnapshot(ref, value: .null)) }
+        let both = try decode(Both<JSONValue>.self, invocation, head)
+        return Change(
+            before: DataSnapshot(ref, value: both.before), after: DataSnapshot(ref, value: both.after))
+    }
+
+    static func createdSnapshot(_ invocation: Invocation, _ head: EventHead) throws -> DataSnapshot {
+        try changeOfSnapshots(invocation, head).after
+    }
+
+    static func deletedSnapshot(_ invocation: Invocation, _ head: EventHead) throws -> DataSnapshot {
+        try changeOfSnapshots(invocation, head).before
+    }
+
+    /// A value of another shape fails the event with the place that is wrong: "event.after.text is missing."
+    private static func decode<T: Decodable>(_ type: T.Type, _ invocation: Invocation, _ head: EventHead) throws(HttpsError) -> T {
+        if head.isTruncated {
+            throw HttpsError(.outOfRange, "The event's values are too large to be kept; use snapshots and event.isTruncated.")
+        }
+        do {
+            return try invocation.withPayload { try JSONDecoder().decode(type, from: $0) }
+        } catch {
+            throw HttpsError(.invalidArgument, shapeProblem(error, root: "event"))
+        }
+    }
+}
+
+/// A function that runs because of an event: nobody waits for what it returns, but the host wants to know whether it failed.
+final class EventHandler: FunctionHandler, @unchecked Sendable {
+    // Immutable and Sendable.
+    private let body: @Sendable (Invocation) async throws -> Void
+
+    init(_ body: @escaping @Sendable (Invocation) async throws -> Void) { self.body = body }
+
+    override func start(_ invocation: Invocation) {
+        let task = Task.immediate(executorPreference: invocation) { await self.run(invocation) }
+        if !invocation.isAnswered { invocation.task = task }
+    }
+
+    private func run(_ invocation: Invocation) async {
+        do {
+            try await body(invocation)
+            invocation.answerNothing()
+        } catch {
+            invocation.failEvent(error)
+        }
+    }
+}
+
+extension FunctionDefinition {
+    /// A function that runs on writes.
+    init<Data>(
+        _ name: String, _ options: Options, _ trigger: DatabaseTrigger,
+        reading read: @escaping @Sendable (Invocation, EventHead) throws -> Data,
+        _ handler: @escaping @Sendable (DatabaseEvent<Data>) async throws -> Void
+    ) {
+        let whole = EventHandler { invocation in
+            let head = EventHead(invocation)
+            try await handler(DatabaseEvent(invocation, head, try read(invocation, head)))
+        }
+        self.init(path: [name], options: options, trigger: .database(trigger), handler: whole)
+    }
+}

@@ -112,3 +112,157 @@ struct Encoding {
         }
     }
 }
+
+extension Encoding {
+    /// The encoder for a text that will stand where this one's ends now.
+    func nested() -> EncoderNode {
+        let child = Encoding(text: ThreadPool.current.pointee.takeEncoding())
+        child.text.pointee.start = 0
+        child.text.pointee.largeDoubles = text.pointee.largeDoubles
+        child.text.pointee.userInfo = text.pointee.userInfo
+        child.text.pointee.place = (self, text.pointee.output.count)
+        text.pointee.splices.append(EncodingText.Splice(position: text.pointee.output.count, child: child))
+        return EncoderNode(encoding: child, frame: child.text.pointee.beginFrame())
+    }
+
+    /// An encoder that only notes that it should not have been asked for.
+    func nowhere() -> EncoderNode {
+        noteStale()
+        return EncoderNode(encoding: self, frame: EncodingText.closedFrame)
+    }
+
+    /// Gives nested texts back, from the end.
+    func dropSplices(downTo count: Int) {
+        while text.pointee.splices.count > count {
+            let child = text.pointee.splices.removeLast().child
+            child.dropSplices(downTo: 0)
+            child.giveBack(to: ThreadPool.current)
+        }
+    }
+
+    /// Puts the nested texts in their places.
+    func assemble() {
+        var whole = ByteBuffer(capacity: text.pointee.output.count * 2)
+        var copied = 0
+        for splice in text.pointee.splices {
+            append(copied..<splice.position, to: &whole)
+            copied = splice.position
+            splice.child.text.pointee.closeShape()
+            if !splice.child.text.pointee.splices.isEmpty { splice.child.assemble() }
+            splice.child.text.pointee.output.withUnsafeBytes { whole.append($0) }
+        }
+        append(copied..<text.pointee.output.count, to: &whole)
+        swap(&text.pointee.output, &whole)
+    }
+
+    private func append(_ range: Range<Int>, to whole: inout ByteBuffer) {
+        text.pointee.output.withUnsafeBytes { whole.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+}
+
+extension Encoding {
+    /// The way from the top to where the text ends now.
+    ///
+    /// Nobody keeps paths while encoding goes well: this reads them off the text that is there, at a cost that only an error
+    /// pays.
+    var path: [any CodingKey] { path(isDue: text.pointee.shape == .nothing || text.pointee.shape == .scalar) }
+
+    /// `isDue` says whether a member's value or an element comes next, so that the innermost container counts.
+    func path(isDue: Bool) -> [any CodingKey] { path(upTo: text.pointee.output.count, isDue: isDue) }
+
+    private func path(upTo end: Int, isDue: Bool) -> [any CodingKey] {
+        let start = min(text.pointee.start, end)
+        var steps = text.pointee.output.withUnsafeBytes { OpenContainers(UnsafeRawBufferPointer(rebasing: $0[start..<end])).steps }
+        if !isDue, !steps.isEmpty { steps.removeLast() }
+        guard let place = text.pointee.place else { return steps }
+        return place.parent.path(upTo: place.position, isDue: true) + steps
+    }
+}
+
+/// Which containers an unfinished text leaves open, each with the step that leads on from it.
+private struct OpenContainers {
+    private var isObject: [Bool] = []
+    private var last: [JSONKey] = []
+
+    var steps: [any CodingKey] { last }
+
+    init(_ text: UnsafeRawBufferPointer) {
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                isObject.append(byte == UInt8(ascii: "{"))
+                last.append(JSONKey(index: 0))
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                isObject.removeLast()
+                last.removeLast()
+            case UInt8(ascii: ","):
+                guard let step = last.last?.intValue, isObject.last == false else { continue }
+                last[last.count - 1] = JSONKey(index: step + 1)
+            case UInt8(ascii: "\""):
+                let name = Self.stringEnd(text, index)
+                if name + 1 < text.count, text[name + 1] == UInt8(ascii: ":"), isObject.last == true {
+                    last[last.count - 1] = JSONKey(Self.decoded(text, index..<name))
+                }
+                index = name + 1
+            default:
+                continue
+            }
+        }
+    }
+
+    /// The position of the closing quote.
+    private static func stringEnd(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int {
+        var index = start
+        while index < text.count, text[index] != UInt8(ascii: "\"") {
+            index += text[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return index
+    }
+
+    private static func decoded(_ text: UnsafeRawBufferPointer, _ range: Range<Int>) -> String {
+        guard let base = text.baseAddress else { return "" }
+        let name = (base + range.lowerBound).assumingMemoryBound(to: UInt8.self)
+        return KeyText(name, count: range.count, hasEscapes: true).string
+    }
+}
+
+extension Encoding {
+    /// The error for a value that cannot be written where one is due, or under `key`.
+    @inline(never)
+    func invalid(_ value: Any, _ description: String, at key: (any CodingKey)? = nil) -> EncodingError {
+        let path = key.map { self.path + [$0] } ?? path(isDue: true)
+        return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: description))
+    }
+
+    /// The error for a container or encoder that is used although another one is open, or none.
+    @inline(never)
+    func stale() -> EncodingError {
+        .invalidValue((), EncodingError.Context(codingPath: path, debugDescription: "This container or encoder is not the one that is open."))
+    }
+
+    /// Keeps the first failure of a call that cannot throw, for the end of the whole.
+    @inline(never)
+    func noteStale() {
+        var top = self
+        while let place = top.text.pointee.place { top = place.parent }
+        if top.text.pointee.failure == nil { top.text.pointee.failure = stale() }
+    }
+}
+
+extension ThreadPool {
+    @inline(__always)
+    fileprivate mutating func takeEncoding() -> UnsafeMutablePointer<EncodingText> {
+        guard let encoding = freeEncodings?.assumingMemoryBound(to: EncodingText.self) else { return EncodingText.make() }
+        freeEncodings = UnsafeMutableRawPointer(encoding.pointee.nextFree)
+        return encoding
+    }
+
+    @inline(__always)
+    fileprivate mutating func giveBack(_ encoding: UnsafeMutablePointer<EncodingText>) {
+        encoding.pointee.nextFree = freeEncodings?.assumingMemoryBound(to: EncodingText.self)
+        freeEncodings = UnsafeMutableRawPointer(encoding)
+    }
+}

@@ -2,6 +2,7 @@ import Configuration
 import EventLoop
 import FunctionWorker
 import HearthJSON
+import Logging
 
 /// A deployment over the administration: all of its plugins or nothing. Belongs to the home loop.
 final class RemoteDeployment {
@@ -123,6 +124,7 @@ final class RemoteDeployment {
             if request.validateOnly {
                 return completion(.success(DeploymentResult(revision: state.revision, changes: plan.changes)))
             }
+            for warning in outcome.warnings { deployer.log.warning("\(warning)") }
             deployer.commit(plan, as: "deploy") { [self] answer, _ in
                 completion(answer.map { result in
                     var result = result
