@@ -24,8 +24,8 @@ let programLinking: [LinkerSetting] = [
 
 /// What `hearth init` writes.
 let projectTemplates = [
-    "Package.swift", "Functions.swift", "plugin.c", "hearth.h", "build-swift", "build-c", "Tests.swift", "test-swift", "test-c", "run-c", "README-swift.md",
-    "README-c.md", "functions.json", "database.rules.json", "hearth", "hearth.sh", "serve", "gitignore",
+    "Package.swift", "Functions.swift", "plugin.c", "hearth.h", "build-swift", "build-c", "Tests.swift", "test-swift", "test-c", "run-c",
+    "README-swift.md", "README-c.md", "functions.json", "database.rules.json", "hearth", "hearth.sh", "serve", "gitignore",
 ]
 
 /// A module of the package in `SDK/`. The host compiles the sources of that package itself, with the settings of the house: its hot

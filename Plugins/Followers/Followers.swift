@@ -1,6 +1,6 @@
 import HearthFunctions
 
-/// Tells people on all of their devices that somebody follows them, as in the Firebase samples.
+/// Notifies users on all of their devices of a new follower, as in the Firebase samples.
 ///
 /// A follower is `/followers/FOLLOWED/FOLLOWER: true`; a device is `/users/UID/notificationTokens/TOKEN: true`.
 let functions = Functions {
@@ -22,7 +22,7 @@ let functions = Functions {
     }
 }
 
-/// Who follows, as far as `/users/UID` tells.
+/// A follower, from the profile at `/users/UID`.
 struct Follower {
     var name: String
     var photoURL: String?

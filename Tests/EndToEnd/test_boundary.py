@@ -25,7 +25,7 @@ def members(header, struct):
     """The names of a struct's members, in their order."""
     text = re.sub(r'/\*.*?\*/', '', (header / 'hearth.h').read_text(), flags=re.DOTALL)
     body = re.search(rf'struct {struct} \{{(.*?)\n\}}', text, re.DOTALL)[1]
-    return [re.search(r'\(\*(\w+)\)', line)[1] if '(*' in line else line.split()[-1] for line in body.split(';') if line.strip()]
+    return [re.search(r'\(\*(\w+)\)', line)[1] if '(*' in line else line.split()[-1].lstrip('*') for line in body.split(';') if line.strip()]
 
 
 def layout(header, struct, names, folder):

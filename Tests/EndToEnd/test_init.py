@@ -42,6 +42,7 @@ def works(folder, name, data, result, edit, passed):
     tested = run(folder, 'scripts/test')
     assert tested.returncode == 0, tested.stdout + tested.stderr
     assert passed in tested.stdout + tested.stderr
+    assert run(folder, 'scripts/build').returncode == 0
     port = free_port()
     with open(folder.parent / 'serve.log', 'wb') as log:
         host = subprocess.Popen(['scripts/serve', '--port', str(port)], cwd=folder, stdout=log, stderr=log, start_new_session=True)
@@ -118,10 +119,11 @@ def test_what_is_made(hearth):
     assert (made['name'], made['project'], made['language']) == ('MyFirstFunctions', 'demo-my-first-functions', 'swift')
     assert made['directory'] == str(folder)
     assert made['files'] == files(folder)
-    assert {'Package.swift', 'functions.json', 'functions.schema.json', 'database.rules.json', '.gitignore', 'README.md', 'Tests/MyFirstFunctionsTests/MyFirstFunctionsTests.swift',
-            'scripts/serve', 'scripts/test', 'Sources/MyFirstFunctions/MyFirstFunctions.swift'} <= set(made['files'])
+    assert {'Package.swift', 'functions.json', 'functions.schema.json', 'database.rules.json', '.gitignore', 'README.md',
+            'Tests/MyFirstFunctionsTests/MyFirstFunctionsTests.swift', 'scripts/serve', 'scripts/test', 'Sources/MyFirstFunctions/MyFirstFunctions.swift'} <= set(made['files'])
     assert not [path for path in made['files'] if '{{' in (folder / path).read_text()]
-    assert [path for path in made['files'] if (folder / path).stat().st_mode & stat.S_IXUSR] == ['scripts/build', 'scripts/hearth', 'scripts/serve', 'scripts/test']
+    programs = [path for path in made['files'] if (folder / path).stat().st_mode & stat.S_IXUSR]
+    assert programs == ['scripts/build', 'scripts/hearth', 'scripts/serve', 'scripts/test']
     assert json.loads((folder / 'functions.json').read_text())['plugins'] == {'MyFirstFunctions': {'product': 'MyFirstFunctions'}}
     assert (folder / 'functions.schema.json').read_bytes() == (ROOT / 'functions.schema.json').read_bytes()
     # The watcher builds without a terminal: with colours its compiler would have other arguments, and compile everything anew.

@@ -45,7 +45,8 @@ def test_reason_that_a_plugin_gives_is_in_the_log(launch):
     refusal(launch, library('null_entry'), 'NULL').until_logged('needs a Tuesday')
 
 
-IDLE_OPTIONS = ['endpoints.idle.vpc: vpc does nothing on this host', 'endpoints.page.enforceAppCheck: enforceAppCheck does nothing for plain HTTP functions']
+IDLE_OPTIONS = ['endpoints.idle.vpc: vpc does nothing on this host',
+                'endpoints.page.enforceAppCheck: enforceAppCheck does nothing for plain HTTP functions']
 
 
 @pytest.mark.parametrize('is_deployed', [False, True], ids=['at its start', 'deployed'])

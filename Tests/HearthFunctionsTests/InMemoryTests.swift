@@ -8,7 +8,9 @@ private let functions = Functions {
         try await database.acting(as: request.auth).reference("by/\(request.auth?.uid ?? "nobody")").setValue(true)
     }
     OnCall("send") { (request: CallableRequest<String>) in
-        do throws(MessagingError) { return try await messaging.send(Message(.topic(request.data), data: ["a": "1"])) } catch { throw HttpsError(error) }
+        do throws(MessagingError) {
+            return try await messaging.send(Message(.topic(request.data), data: ["a": "1"]))
+        } catch { throw HttpsError(error) }
     }
     OnCall("own") { (request: CallableRequest<JSONValue>) in try await services.call("weather", "today", request.data) }
     OnCall("threads") { (_: CallableRequest<JSONValue>) in
@@ -25,7 +27,8 @@ private let functions = Functions {
     }
     OnCall("project") { (_: CallableRequest<JSONValue>) in Project.id }
     OnValueCreated("writer", ref: "/by/{uid}") { event in
-        try await database.reference("seen/\(event.params["uid"] ?? "")").setValue("\(event.authType.rawValue) \(event.authID ?? "-") \(event.attempt)")
+        let writer = "\(event.authType.rawValue) \(event.authID ?? "-") \(event.attempt)"
+        try await database.reference("seen/\(event.params["uid"] ?? "")").setValue(writer)
     }
     OnValueCreated("slow", ref: "/slow/{id}") { event in
         try await Task.sleep(for: .milliseconds(20))

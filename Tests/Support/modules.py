@@ -18,7 +18,7 @@ DECLARATION = re.compile(r'^(?:(?:public|package|internal|final|indirect|nonisol
 
 
 class Module:
-    """A target that is no test and no plugin."""
+    """A target that is no test, no plugin and no build plugin."""
 
     def __init__(self, package, target):
         self.name = target['name']
@@ -71,7 +71,7 @@ def modules():
     found = {}
     for package in ('SDK', ''):
         for target in manifest(package)['targets']:
-            if target['type'] != 'test' and (package or (target.get('path') or '').startswith('Sources/')):
+            if target['type'] not in ('test', 'plugin') and (package or (target.get('path') or '').startswith('Sources/')):
                 found[target['name']] = Module(package, target)
     return found
 

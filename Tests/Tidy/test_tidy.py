@@ -16,7 +16,7 @@ COLUMNS_MAX = 150
 CODE = ('.swift', '.c', '.h', '.py', '.sh')
 
 # Modules that a worker or the request path runs in.
-NO_FOUNDATION = ('SDK', *(f'Sources/{module}' for module in (
+NO_FOUNDATION = ('SDK/Sources', *(f'Sources/{module}' for module in (
     'Base/EventLoop', 'Base/HTTP', 'Base/SQLite', 'Database', 'Functions/Configuration', 'Functions/WorkerProtocol', 'Functions/FunctionWorker',
     'Command/CommandClient')))
 # Where the program speaks to a terminal.

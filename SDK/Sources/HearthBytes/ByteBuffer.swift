@@ -6,8 +6,8 @@ import Musl
 
 /// Growable bytes with one owner, read from the front and written at the back.
 ///
-/// What is queued for a socket, gathered from one, or built up as an answer lives in one of these. It never shares its
-/// memory, so appending never copies for uniqueness, and it gives the memory back when it goes.
+/// Holds bytes that wait to be sent, bytes that have been received, and answers under construction. It never shares its memory, so
+/// that appending never copies for uniqueness, and it frees the memory at its end.
 public struct ByteBuffer: ~Copyable {
     @usableFromInline var base: UnsafeMutableRawPointer?
     @usableFromInline var start: Int
@@ -42,7 +42,7 @@ public struct ByteBuffer: ~Copyable {
         }
     }
 
-    /// Makes room for `additional` bytes at the back: moves what is unread to the front, or grows to at least double.
+    /// Makes room for `additional` bytes at the back: moves the unread bytes to the front, or grows to at least double.
     @inlinable
     public mutating func reserve(_ additional: Int) {
         if capacity - end >= additional { return }

@@ -1,4 +1,4 @@
-/// What a reader of JSON puts up with before it refuses the text.
+/// The limits of a reader of JSON.
 public struct JSONLimits: Sendable, Hashable {
     /// The deepest nesting any reader of this room supports.
     public static let depthCeiling = 1024

@@ -1,8 +1,8 @@
 internal import HearthJSON
 
-/// A call of a callable function: its data, and who makes it.
+/// A call of a callable function: its data and its caller.
 public struct CallableRequest<Input> {
-    /// What the client sent.
+    /// The client's data.
     public let data: Input
     @usableFromInline let call: CallHandle
 
@@ -14,22 +14,22 @@ public struct CallableRequest<Input> {
 
     private var invocation: Invocation { call.invocation }
 
-    /// Who calls; nil when nobody has signed in. A call with a token that does not verify never gets here.
+    /// The signed-in user; nil for a client that has not signed in. A call with an invalid token is refused before the function runs.
     public var auth: AuthData? { invocation.context.auth }
 
-    /// Which app calls; nil when App Check said nothing or nothing valid.
+    /// The app, as App Check has verified it; nil without a valid token.
     public var app: AppCheckData? { invocation.context.app }
 
     /// The client's messaging registration token, as sent: it has not been verified.
     public var instanceIDToken: String? { invocation.context.instanceIDToken }
 
-    /// Whether the client asked for a stream, and so receives what `sendChunk` sends.
+    /// Whether the client asked for a stream, and so receives the values of `sendChunk`.
     public var acceptsStreaming: Bool { invocation.context.acceptsStreaming }
 
     /// The HTTP request that carried the call.
     public var rawRequest: RawRequest { RawRequest(invocation) }
 
-    /// The call's place in a trace, as a W3C `traceparent`: what the function asks of other systems goes on with it.
+    /// The call's place in a trace, as a W3C `traceparent`, to be sent along with requests to other systems.
     public var traceparent: String? { rawRequest.traceparent }
 
     /// When the caller gets `deadline-exceeded` instead of an answer, and the task is cancelled; nil for never.
@@ -47,7 +47,7 @@ public struct CallableResponse: Sendable {
 
     /// Sends a value that the client receives as a message of its stream, and waits while the client reads slowly.
     ///
-    /// - Returns: false when nobody receives it: the client did not ask for a stream, or is gone.
+    /// - Returns: false when the client did not ask for a stream, or is gone.
     /// - Throws: when the value cannot be written as JSON.
     @discardableResult
     public func sendChunk(_ value: some Encodable) async throws -> Bool {

@@ -7,7 +7,7 @@ public struct Headers: Sendable, Equatable, Sequence, ExpressibleByDictionaryLit
     public struct Field: Sendable, Equatable {
         /// As sent; compared without regard to case.
         public var name: String
-        /// What follows the colon.
+        /// The value.
         public var value: String
     }
 

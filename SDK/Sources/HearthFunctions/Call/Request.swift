@@ -17,16 +17,16 @@ public struct Request: Sendable {
 
     /// "GET", "POST", ...
     public var method: String { rawRequest.method }
-    /// What follows the function's name; "/" when nothing does.
+    /// The path behind the function's name; "/" where there is none.
     public var path: String { rawRequest.path }
-    /// What follows "?", as sent; nil without one.
+    /// The query as sent, without "?"; nil where there is none.
     public var query: String? { rawRequest.query }
     /// The parts of the query, decoded, in the order sent.
     public var queryItems: [QueryItem] { rawRequest.queryItems }
     /// In the order sent, names in lower case.
     public var headers: Headers { rawRequest.headers }
 
-    /// The body as text; what is not UTF-8 is replaced.
+    /// The body as text. Invalid UTF-8 is replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The body as JSON. Throws `invalid-argument` where it is not.
@@ -47,7 +47,7 @@ public struct Request: Sendable {
         }
     }
 
-    /// The call's place in a trace, as a W3C `traceparent`: what the function asks of other systems goes on with it.
+    /// The call's place in a trace, as a W3C `traceparent`, to be sent along with requests to other systems.
     public var traceparent: String? { rawRequest.traceparent }
 
     /// When the caller is answered 504 and the task is cancelled; nil for never.
@@ -63,17 +63,17 @@ public struct RawRequest: Sendable {
 
     /// "GET", "POST", ...
     public var method: String { context.method }
-    /// What follows the function's name; "/" when nothing does.
+    /// The path behind the function's name; "/" where there is none.
     public var path: String { context.path }
-    /// What follows "?", as sent; nil without one.
+    /// The query as sent, without "?"; nil where there is none.
     public var query: String? { context.query }
     /// In the order sent, names in lower case.
     public var headers: Headers { Headers(alternating: context.headerTexts) }
     /// The client's address, such as "127.0.0.1:50000".
     public var peer: String? { context.peer }
-    /// The call's place in a trace, as a W3C `traceparent`: what the function asks of other systems goes on with it.
+    /// The call's place in a trace, as a W3C `traceparent`, to be sent along with requests to other systems.
     public var traceparent: String? { context.traceparent }
-    /// What other systems said of the trace, to be sent on with ``traceparent``.
+    /// The W3C `tracestate` of the trace, to be sent on with ``traceparent``.
     public var tracestate: String? { context.tracestate }
     /// The parts of the query, decoded, in the order sent.
     public var queryItems: [QueryItem] { QueryItem.parse(query ?? "") }
@@ -81,9 +81,9 @@ public struct RawRequest: Sendable {
 
 /// One `name=value` of a query, decoded.
 public struct QueryItem: Sendable, Equatable {
-    /// What stands before the equals sign.
+    /// The name.
     public var name: String
-    /// Empty where the query has the name alone.
+    /// The value; empty where the query has the name alone.
     public var value: String
 
     static func parse(_ query: String) -> [QueryItem] {

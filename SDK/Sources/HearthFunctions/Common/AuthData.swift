@@ -1,4 +1,4 @@
-/// Who calls: what a verified ID token says.
+/// The caller, as the verified ID token names it.
 public struct AuthData: Sendable {
     /// The user's id.
     public let uid: String
@@ -24,7 +24,7 @@ public struct AuthData: Sendable {
     public var email: String? { text("email") }
 }
 
-/// Which app calls: what a verified App Check token says.
+/// The app, as the verified App Check token names it.
 public struct AppCheckData: Sendable {
     /// The app's id.
     public let appID: String

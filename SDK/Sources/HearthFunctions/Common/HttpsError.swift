@@ -4,36 +4,36 @@
 ///
 /// Everything else that a function throws is logged and reaches the caller as `INTERNAL` without a word more.
 public struct HttpsError: Error, Sendable {
-    /// What went wrong: the codes of the callable protocol (spec functions 2.1).
+    /// The kind of error: the codes of the callable protocol (spec functions 2.1).
     ///
     /// Two need care: Apple's client drops message and details of `internal`, and every client takes `ok` for a success
     /// without a result.
     public enum Code: String, Sendable, CaseIterable {
         /// Status 200: no error to any client.
         case ok
-        /// Status 499: the caller gave up, or somebody on its behalf.
+        /// Status 499: the call was cancelled, as a rule by the caller.
         case cancelled
         /// Status 500: another system failed without saying how.
         case unknown
-        /// Status 400: what was sent is wrong, whatever the state of things.
+        /// Status 400: the data is wrong, whatever the state of the system.
         case invalidArgument = "invalid-argument"
         /// Status 504: it took too long, though it may have happened.
         case deadlineExceeded = "deadline-exceeded"
-        /// Status 404: what was asked for is not there.
+        /// Status 404: the requested thing does not exist.
         case notFound = "not-found"
-        /// Status 409: what was to be made is there already.
+        /// Status 409: the thing to be created exists already.
         case alreadyExists = "already-exists"
-        /// Status 403: the caller is known and may not.
+        /// Status 403: the caller is known and not allowed.
         case permissionDenied = "permission-denied"
         /// Status 429: a quota or a limit is used up.
         case resourceExhausted = "resource-exhausted"
-        /// Status 400: right in itself, but not in the state that things are in; trying again does not help before that changes.
+        /// Status 400: the system is not in the state that the call needs. Trying again does not help before that changes.
         case failedPrecondition = "failed-precondition"
-        /// Status 409: somebody else came first; the whole may be tried again.
+        /// Status 409: another operation interfered; the whole may be tried again.
         case aborted
-        /// Status 400: beyond the end of what there is.
+        /// Status 400: beyond the end of the valid range.
         case outOfRange = "out-of-range"
-        /// Status 501: there is no such operation, or not here.
+        /// Status 501: the operation does not exist, or not here.
         case unimplemented
         /// Status 500: something is broken on this side.
         case `internal`
@@ -45,11 +45,11 @@ public struct HttpsError: Error, Sendable {
         case unauthenticated
     }
 
-    /// What went wrong.
+    /// The kind of error.
     public var code: Code
     /// A sentence that the client receives.
     public var message: String
-    /// Anything that helps the client; sent with the error, absent when nil.
+    /// Further information for the client; absent when nil.
     public var details: (any Encodable & Sendable)?
 
     /// An error with whatever helps the client, such as a structure of your own.

@@ -1,6 +1,6 @@
 internal import HearthJSON
 
-/// What a client is told when its data does not have the shape that the function declares: "data.text is missing".
+/// The message to a client whose data does not have the shape that the function declares: "data.text is missing".
 ///
 /// Clients are written in any language, so types have JSON's names here, and not Swift's.
 func shapeProblem(_ error: any Error, root: String) -> String {
@@ -36,7 +36,7 @@ private func numberOutOfRange(_ description: String) -> Substring? {
     return description[..<end.lowerBound].dropFirst(start.count)
 }
 
-/// The name of what a value of that type is read from; nil for a type that decides that itself.
+/// The JSON name of the values that a type is read from; nil for a type that decides that itself.
 private func name(of type: Any.Type) -> String? {
     switch type {
     case is String.Type: "text"
@@ -49,7 +49,7 @@ private func name(of type: Any.Type) -> String? {
     }
 }
 
-/// The same of what the decoder found: `string.`
+/// The JSON name of the value that the decoder found: `string.`
 private func name(ofFound kind: Substring) -> String? {
     switch kind {
     case "string.": "text"

@@ -1,6 +1,6 @@
 internal import HearthJSON
 
-/// What was at a place when it was read, or around a write.
+/// The value of a place at one time: when it was read, or before or after a write.
 public struct DataSnapshot: Sendable {
     /// The place.
     public let ref: DatabaseReference
@@ -38,22 +38,22 @@ public struct DataSnapshot: Sendable {
     /// The last part of the place's path; nil for the root.
     public var key: String? { ref.key }
 
-    /// The priority: a number or a text; nil for none. What a function gets with an event has none.
+    /// The priority: a number or a text; nil for none. A snapshot of an event has none.
     public var priority: JSONValue? { exported?[".priority"] }
 
-    /// Whether there is anything.
+    /// Whether there is a value.
     public func exists() -> Bool { !value.isNull }
 
     /// Whether there are children, and not a single value.
     public func hasChildren() -> Bool { value.object?.isEmpty == false || value.array?.isEmpty == false }
 
-    /// Whether there is anything at `path` below.
+    /// Whether there is a value at `path` below.
     public func hasChild(_ path: String) -> Bool { childSnapshot(forPath: path).exists() }
 
     /// The number of children.
     public var childrenCount: Int { value.object?.count ?? value.array?.count { !$0.isNull } ?? 0 }
 
-    /// What was at `path` below; a snapshot of nothing where there was nothing.
+    /// The snapshot of the value at `path` below; an empty one if there was no value.
     public func childSnapshot(forPath path: String) -> DataSnapshot {
         path.split(separator: "/").reduce(self) { $0.child(String($1)) }
     }

@@ -1,18 +1,18 @@
 internal import HearthJSON
 
-/// Something that can be read: a place, or those of its children that a query selects.
+/// A readable part of the database: a place, or those of its children that a query selects.
 ///
 ///     let newest = try await database.reference("messages").queryOrdered(byChild: "at").queryLimited(toLast: 10).getData()
 ///     for message in newest.children { ... }
 public protocol DatabaseQueryable: Sendable {
-    /// What is read.
+    /// The part of the database to read.
     var query: DatabaseQuery { get }
 }
 
 /// Some children of a place: in an order, from here to there, so many at most.
 ///
-/// An order by a child or by value needs an index: `".indexOn": ["at"]` in the rules of the place. A query that contradicts
-/// itself is refused when it is read.
+/// An order by a child or by value needs an index: `".indexOn": ["at"]` in the rules of the place. A query with a
+/// contradiction is refused when it is read.
 public struct DatabaseQuery: DatabaseQueryable, Hashable {
     enum Order: Sendable, Hashable {
         case key, value, priority
@@ -44,7 +44,7 @@ public struct DatabaseQuery: DatabaseQueryable, Hashable {
     var start: Bound?
     var end: Bound?
     var limit: Limit?
-    /// What contradicts itself, noted while the query is put together.
+    /// The first contradiction in the query; nil for none.
     var problem: String?
 
     init(ref: DatabaseReference) { self.ref = ref }
@@ -81,13 +81,13 @@ extension DatabaseQuery.Bound {
 }
 
 extension DatabaseQueryable {
-    /// What is there now.
+    /// Reads the current value.
     public func getData() async throws(DatabaseError) -> DataSnapshot {
         let answer = try query.ref.decode(ValueAnswer<JSONValue>.self, from: try await get(form: "export"))
         return DataSnapshot(query.ref, exported: answer.value, order: query.isWhole ? nil : query.order ?? .priority)
     }
 
-    /// What is there now, as a value of type `T`; of an optional type where there may be nothing.
+    /// Reads the current value as type `T`, an optional one if there may be no value.
     ///
     ///     let topic = try await room.child("topic").getData(as: String?.self) ?? "none"
     ///
@@ -106,7 +106,7 @@ extension DatabaseQueryable {
     }
 }
 
-/// What children can be compared with: texts, numbers, booleans, and `JSONValue`s that are one of these. Nil is nothing at all.
+/// A value to compare children with: a text, a number, a boolean, or a `JSONValue` that is one of these. Nil stands for no value.
 public protocol DatabaseQueryValue {
     /// The value as the database compares it.
     var queryValue: JSONValue { get }
@@ -137,7 +137,7 @@ extension JSONValue: DatabaseQueryValue {
     public var queryValue: JSONValue { self }
 }
 
-// How a query is put together. Without an order children come by priority, which is by key where nothing has one.
+// Queries are built by these calls. Without an order children come by priority, which is by key where nothing has one.
 extension DatabaseQueryable {
     /// Ordered by the value at `path` of each child; a child without it comes first. Needs an index on `path`.
     public func queryOrdered(byChild path: String) -> DatabaseQuery {
@@ -155,7 +155,9 @@ extension DatabaseQueryable {
 
     /// From the children that have this value on, the first of those included. Ordered by key, the value is a key.
     ///
-    /// - Parameter childKey: of those with this value, where to begin.
+    /// - Parameters:
+    ///   - value: the value of the first child.
+    ///   - childKey: the key of the first child among those with this value.
     public func queryStarting(atValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
         starting(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: true))
     }
@@ -167,7 +169,9 @@ extension DatabaseQueryable {
 
     /// Up to the children that have this value, the last of those included.
     ///
-    /// - Parameter childKey: of those with this value, where to end.
+    /// - Parameters:
+    ///   - value: the value of the last child.
+    ///   - childKey: the key of the last child among those with this value.
     public func queryEnding(atValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
         ending(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: true))
     }
@@ -179,7 +183,9 @@ extension DatabaseQueryable {
 
     /// The children that have this value: nil for those that have none.
     ///
-    /// - Parameter childKey: the one of them that has this key.
+    /// - Parameters:
+    ///   - value: the value of the children.
+    ///   - childKey: the key of the one child that is meant.
     public func queryEqual(toValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
         let bound = DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: true)
         return starting(bound).ending(bound)

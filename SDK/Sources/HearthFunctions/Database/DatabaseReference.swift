@@ -8,7 +8,7 @@ public struct DatabaseReference: Sendable, Hashable, CustomStringConvertible, Da
     /// From the root, beginning with "/"; "/" for the root itself.
     public let path: String
 
-    /// Slashes at the ends and runs of them do not count. What the path is made of is checked by the host when it is used.
+    /// Slashes at the ends and runs of slashes do not count. The host checks the keys when the path is used.
     init(_ database: Database, _ path: String) {
         self.database = database
         self.path = "/" + path.split(separator: "/").joined(separator: "/")
@@ -86,7 +86,7 @@ struct AutoID {
 
 // Each of these returns when the write is durable, or throws and nothing has been written.
 extension DatabaseReference {
-    /// Replaces what is here, children included. A value that is null, or holds nothing but nulls, removes it.
+    /// Replaces the value here, children included. A value that is null, or holds only nulls, removes it.
     ///
     /// - Parameters:
     ///   - value: any `Encodable`; `ServerValue`s in it are filled in by the database.
@@ -98,7 +98,7 @@ extension DatabaseReference {
         _ = try await call.send()
     }
 
-    /// The same with a value written down as JSON: `setValue(["text": "hello", "likes": 0])`. `nil` removes what is here.
+    /// The same with a JSON literal: `setValue(["text": "hello", "likes": 0])`. `nil` removes the value.
     public func setValue(_ value: JSONValue, andPriority priority: JSONValue? = nil) async throws(DatabaseError) {
         var call = DatabaseCall("set", at: self)
         call.add("value", value)
@@ -106,7 +106,7 @@ extension DatabaseReference {
         _ = try await call.send()
     }
 
-    /// Replaces the priority of what is here and leaves the value; nil removes it. Does nothing where there is no value.
+    /// Replaces the priority of the value here; nil removes the priority. Does nothing where there is no value.
     public func setPriority(_ priority: JSONValue) async throws(DatabaseError) {
         var call = DatabaseCall("setPriority", at: self)
         call.add("priority", priority)
@@ -134,13 +134,13 @@ extension DatabaseReference {
         _ = try await call.send()
     }
 
-    /// Removes what is here, children included, however many there are.
+    /// Removes the value here, with all of its children.
     public func removeValue() async throws(DatabaseError) {
         _ = try await DatabaseCall("remove", at: self).send()
     }
 }
 
-/// Values that the database fills in when it writes, at any depth of what is written.
+/// Values that the database fills in when it writes, at any depth.
 ///
 ///     try await post.updateChildValues(["editedAt": ServerValue.timestamp, "edits": ServerValue.increment(1)])
 ///

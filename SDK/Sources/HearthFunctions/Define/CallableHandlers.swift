@@ -1,6 +1,6 @@
 /// A callable that waits for nothing: decoded, run and answered within the host's call, without a task.
 ///
-/// What runs is a closure that `OnCall` makes in the plugin's own module, where the types of data and result are known.
+/// The closure is compiled in the plugin's own module by `OnCall`, where the types of data and result are known.
 @usableFromInline
 // Immutable, Sendable parts only.
 final class SynchronousCallableHandler: FunctionHandler, @unchecked Sendable {
@@ -54,7 +54,7 @@ final class CallableHandler: FunctionHandler, @unchecked Sendable {
 }
 
 extension HttpsError {
-    /// What a call gets that its function's `authPolicy` turns away.
+    /// The answer to a call that the function's `authPolicy` refuses.
     fileprivate static let refusedByPolicy = HttpsError(.permissionDenied, "Permission Denied")
 }
 
@@ -72,7 +72,7 @@ extension AuthPolicy {
     }
 }
 
-/// Who may call a function. Asked before the function runs; a refusal is `permission-denied`, "Permission Denied".
+/// Decides who may call a function, before the function runs. A refusal is `permission-denied`, "Permission Denied".
 ///
 ///     OnCall("fortyTwo", authPolicy: isSignedIn()) { ... }
 ///     OnCall("purge", authPolicy: hasClaim("admin")) { ... }
@@ -88,7 +88,7 @@ public struct AuthPolicy: Sendable {
 
     let rule: Rule
 
-    /// Lets pass those for whom `isAllowed` returns true, given who calls and with what.
+    /// Allows calls for which `isAllowed` returns true. It gets the caller and the data.
     public init(_ isAllowed: @escaping @Sendable (AuthData?, JSONValue) async throws -> Bool) {
         self.rule = .callerAndData(isAllowed)
     }
@@ -96,10 +96,10 @@ public struct AuthPolicy: Sendable {
     init(caller: @escaping @Sendable (AuthData?) -> Bool) { self.rule = .caller(caller) }
 }
 
-/// Lets everybody pass who has signed in.
+/// Allows every signed-in user.
 public func isSignedIn() -> AuthPolicy { AuthPolicy(caller: { $0 != nil }) }
 
-/// Lets pass whose ID token has the claim `name`: with `value`, or with any if that is nil.
+/// Allows users whose ID token has the claim `name`: with `value`, or with any value if that is nil.
 public func hasClaim(_ name: String, _ value: String? = nil) -> AuthPolicy {
     AuthPolicy(caller: { auth in
         guard let claim = auth?.token[name] else { return false }

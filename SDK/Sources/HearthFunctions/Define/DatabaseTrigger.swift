@@ -11,7 +11,7 @@ struct DatabaseTrigger: Sendable {
     let instance: String
     /// Whether a failed event is tried again.
     let retry: Bool
-    /// What is wrong with the type of the values; nil when nothing is.
+    /// The problem with the type of the values; nil for none.
     var problem: String?
 
     /// As the manifest has it: a plain name is a filter, anything with a wildcard a pattern (spec functions 8.2).

@@ -2,7 +2,7 @@ internal import CHearth
 import Glibc
 
 extension Functions {
-    /// Ties these functions to the host that loaded the plugin. A plugin's `hearth_plugin_entry` returns what this returns.
+    /// Ties these functions to the host that loaded the plugin. The result is that of `hearth_plugin_entry`.
     ///
     /// Returns nil, after a sentence for each reason on standard error, when a definition is not valid or the host speaks
     /// another version of the boundary.

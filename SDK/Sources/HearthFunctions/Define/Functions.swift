@@ -49,13 +49,13 @@ public enum FunctionsBuilder {
     public static func buildExpression(_ content: some FunctionsContent) -> [FunctionDefinition] { content.definitions }
     /// A property that gathers functions itself.
     public static func buildExpression(_ definitions: [FunctionDefinition]) -> [FunctionDefinition] { definitions }
-    /// What stands first between the braces.
+    /// The first part between the braces.
     public static func buildPartialBlock(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
-    /// What stood before, and what follows it: in this order the functions are declared.
+    /// The parts so far, and the next one. Functions keep this order.
     public static func buildPartialBlock(
         accumulated: [FunctionDefinition], next: [FunctionDefinition]
     ) -> [FunctionDefinition] { accumulated + next }
-    /// An `if` without `else`; nothing where it does not hold.
+    /// An `if` without `else`; no functions where it does not hold.
     public static func buildOptional(_ part: [FunctionDefinition]?) -> [FunctionDefinition] { part ?? [] }
     /// The first branch of an `if` with `else`, or of a `switch`.
     public static func buildEither(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
@@ -82,7 +82,7 @@ public struct Group: FunctionsContent {
     }
 }
 
-/// One function: its name, its options and what runs.
+/// One function: its name, its options and its code.
 public struct FunctionDefinition: Sendable {
     /// The names of the groups around it, then its own.
     var path: [String]
@@ -96,10 +96,10 @@ public struct FunctionDefinition: Sendable {
         case database(DatabaseTrigger)
     }
 
-    /// What clients call it: group and name joined by a dash.
+    /// The name for clients: group and name joined by a dash.
     var name: String { path.joined(separator: "-") }
 
-    /// What the Firebase tools call the entry point: group and name joined by a dot.
+    /// The entry point for the Firebase tools: group and name joined by a dot.
     var entryPoint: String { path.joined(separator: ".") }
 
     func applying(defaults: Options) -> FunctionDefinition {

@@ -6,7 +6,7 @@ public enum Memory: Int, Sendable {
     case gib1 = 1024, gib2 = 2048, gib4 = 4096, gib8 = 8192, gib16 = 16384, gib32 = 32768
 }
 
-/// From where a function may be reached.
+/// The networks from which a function may be reached.
 public enum IngressSettings: String, Sendable {
     /// From everywhere.
     case allowAll = "ALLOW_ALL"
@@ -16,7 +16,7 @@ public enum IngressSettings: String, Sendable {
     case allowInternalAndLoadBalancer = "ALLOW_INTERNAL_AND_GCLB"
 }
 
-/// Who may call a plain HTTP function.
+/// The callers of a plain HTTP function.
 public enum Invoker: Sendable {
     /// Everybody, or only the host's administrator.
     case `public`, `private`
@@ -56,7 +56,7 @@ public struct VPC: Sendable {
 public enum Generation: String, Sendable {
     /// No streaming, and one call of a worker at a time.
     case first = "gcfv1"
-    /// What functions are unless they say otherwise.
+    /// The default.
     case second = "gcfv2"
 }
 
@@ -73,7 +73,7 @@ public enum Heartbeat: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloat
     public init(floatLiteral seconds: Double) { self = .every(seconds) }
 }
 
-/// What a heartbeat looks like on the wire.
+/// The form of a heartbeat on the wire.
 public enum HeartbeatStyle: String, Sendable {
     /// A space in front of the next message: understood by every client.
     case padding
@@ -93,7 +93,7 @@ public enum CORS: Sendable {
     case all
     /// No CORS headers at all.
     case off
-    /// One origin, sent whoever asks.
+    /// One origin, sent to every page.
     case only(String)
     /// The pages whose origin is one of these.
     case anyOf([Origin])
@@ -113,7 +113,7 @@ public enum CORS: Sendable {
 extension CORS: ExpressibleByBooleanLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
     /// Every origin, or no CORS at all.
     public init(booleanLiteral isOn: Bool) { self = isOn ? .all : .off }
-    /// This origin, whoever calls.
+    /// This origin, for every page.
     public init(stringLiteral origin: String) { self = .only(origin) }
     /// Any of these origins.
     public init(arrayLiteral origins: Origin...) { self = .anyOf(origins) }

@@ -6,7 +6,7 @@
 public struct Options: Sendable {
     /// Where the function is reachable: region names of its URL. Default `us-central1`.
     public var region: [String]?
-    /// What a worker may use. Default 256 MiB.
+    /// Memory of a worker. Default 256 MiB.
     public var memory: Memory?
     /// Seconds until the caller gets `deadline-exceeded`, from 0 (the default of 60) to 3600.
     public var timeoutSeconds: Int?
@@ -16,15 +16,15 @@ public struct Options: Sendable {
     public var concurrency: Int?
     /// Workers that are kept ready. Default 0.
     public var minInstances: Int?
-    /// Workers at most; calls beyond what they take are queued, then refused.
+    /// Workers at most. Further calls are queued, then refused.
     public var maxInstances: Int?
     /// Secrets that the function's environment gets.
     public var secrets: [SecretParam]?
     /// Labels that tools filter by. At most 58.
     public var labels: [String: String]?
-    /// From where the function may be reached.
+    /// The networks from which the function may be reached.
     public var ingressSettings: IngressSettings?
-    /// Who may call. Of an `OnRequest` only.
+    /// The callers that are allowed. Of an `OnRequest` only.
     public var invoker: Invoker?
     /// The account of the function on Google's servers: "default", an address, or "name@". Does nothing on a host of Hearth.
     public var serviceAccount: String?

@@ -8,7 +8,7 @@ public struct Param<Value: ParamValue>: FunctionParam {
     public let name: String
     /// A name for people.
     public let label: String?
-    /// What it is for.
+    /// The purpose, for people.
     public let description: String?
     private let fallback: Value?
 
@@ -16,7 +16,7 @@ public struct Param<Value: ParamValue>: FunctionParam {
     ///   - name: the environment variable: capital letters, digits and underscores.
     ///   - fallback: the value where the variable is not set.
     ///   - label: a name for people.
-    ///   - description: what it is for.
+    ///   - description: the purpose, for people.
     public init(_ name: String, default fallback: Value? = nil, label: String? = nil, description: String? = nil) {
         self.name = name
         self.fallback = fallback
@@ -75,7 +75,7 @@ public protocol FunctionParam: Sendable {
     var defaultValue: JSONValue? { get }
     /// A name for people.
     var label: String? { get }
-    /// What it is for.
+    /// The purpose, for people.
     var description: String? { get }
 }
 
@@ -152,7 +152,7 @@ public struct SecretParam: FunctionParam, ExpressibleByStringLiteral {
     public let name: String
     /// A name for people.
     public let label: String?
-    /// What it is for.
+    /// The purpose, for people.
     public let description: String?
 
     /// A secret with the name of its environment variable.

@@ -1,5 +1,5 @@
 extension Functions {
-    /// What is wrong with these definitions, a sentence each; the plugin does not load while there is any.
+    /// The problems of these definitions, a sentence each. The plugin loads only without any.
     var problems: [String] {
         var problems: [String] = []
         var names: Set<String> = []
@@ -59,7 +59,7 @@ extension UInt8 {
 }
 
 extension Options {
-    /// What is out of range, each without a point at its end. The bounds are those of spec functions 9.
+    /// The options that are out of range, each as a phrase without a full stop. The bounds are those of spec functions 9.
     var problems: [String] {
         var problems: [String] = []
         func check(_ isFine: Bool, _ problem: @autoclosure () -> String) {

@@ -44,6 +44,8 @@ public struct FunctionLogger: Sendable {
     /// Writes a line. Neither text nor fields are computed where the line is dropped.
     ///
     /// - Parameters:
+    ///   - level: the severity.
+    ///   - message: the text.
     ///   - metadata: fields of this line. A field of the logger with the same name gives way.
     public func log(_ level: Level, _ message: @autoclosure () -> String, metadata: @autoclosure () -> JSONObject = [:]) {
         guard level.rank >= logLevel.rank else { return }

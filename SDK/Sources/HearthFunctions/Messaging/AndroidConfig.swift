@@ -4,9 +4,9 @@ internal import HearthJSON
 public struct AndroidConfig: Sendable, Hashable {
     /// Whether a sleeping device is woken.
     public enum Priority: String, Sendable, Hashable {
-        /// Waits while the device sleeps; what holds without a notification.
+        /// Waits while the device sleeps. The default without a notification.
         case normal = "NORMAL"
-        /// Wakes a sleeping device; what holds with a notification.
+        /// Wakes a sleeping device. The default with a notification.
         case high = "HIGH"
     }
 
@@ -14,7 +14,7 @@ public struct AndroidConfig: Sendable, Hashable {
     public var collapseKey: String?
     /// Without it: high where there is a notification, else normal.
     public var priority: Priority?
-    /// How long the message may wait: from zero, which is now or never, up to 28 days, which is what holds without it.
+    /// How long the message may wait: from zero (now or never) to 28 days, the default.
     public var ttl: Duration?
     /// The only package that gets it.
     public var restrictedPackageName: String?
@@ -24,7 +24,7 @@ public struct AndroidConfig: Sendable, Hashable {
     public var notification: AndroidNotification?
     /// Its label of analytics on Android, in place of the common one.
     public var fcmOptions: FcmOptions?
-    /// Whether the app gets it in direct boot mode too, before somebody has unlocked the device.
+    /// Whether the app gets it in direct boot mode too, before the device has been unlocked.
     public var directBootOk: Bool?
     /// Whether it is delivered over a network of little bandwidth too.
     public var bandwidthConstrainedOk: Bool?
@@ -74,15 +74,15 @@ public struct AndroidNotification: Sendable, Hashable {
     public enum Priority: String, Sendable, Hashable {
         case min = "PRIORITY_MIN"
         case low = "PRIORITY_LOW"
-        /// What holds without it.
+        /// The default.
         case `default` = "PRIORITY_DEFAULT"
         case high = "PRIORITY_HIGH"
         case max = "PRIORITY_MAX"
     }
 
-    /// Who sees it on a locked screen.
+    /// Visibility on a locked screen.
     public enum Visibility: String, Sendable, Hashable {
-        /// Shown, without what it says: what holds without it.
+        /// Shown without its content. The default.
         case `private` = "PRIVATE"
         /// Shown as a whole.
         case `public` = "PUBLIC"
@@ -94,7 +94,7 @@ public struct AndroidNotification: Sendable, Hashable {
     public enum Proxy: String, Sendable, Hashable {
         case allow = "ALLOW"
         case deny = "DENY"
-        /// Only if its priority was lowered on the way from high to normal: what holds without it.
+        /// Only if its priority was lowered on the way from high to normal. The default.
         case ifPriorityLowered = "IF_PRIORITY_LOWERED"
     }
 
@@ -116,11 +116,11 @@ public struct AndroidNotification: Sendable, Hashable {
     public var clickAction: String?
     /// The key of the title among the app's string resources, so that it comes in the device's language.
     public var titleLocKey: String?
-    /// What fills in the places of that text; needs ``titleLocKey``.
+    /// The arguments of that text; needs ``titleLocKey``.
     public var titleLocArgs: [String] = []
     /// The key of the text among the app's string resources.
     public var bodyLocKey: String?
-    /// What fills in the places of that text; needs ``bodyLocKey``.
+    /// The arguments of that text; needs ``bodyLocKey``.
     public var bodyLocArgs: [String] = []
     /// A channel that the app has made (Android 8 and later); where it has not, the one that its manifest names is used.
     public var channelID: String?
@@ -146,7 +146,7 @@ public struct AndroidNotification: Sendable, Hashable {
     public var defaultLightSettings: Bool?
     /// How much of it a locked screen shows; ``Visibility/private`` without it.
     public var visibility: Visibility?
-    /// What the app's badge counts; not negative.
+    /// The number on the app's badge; not negative.
     public var notificationCount: Int?
     /// Whether another app may handle it; ``Proxy/ifPriorityLowered`` without it.
     public var proxy: Proxy?

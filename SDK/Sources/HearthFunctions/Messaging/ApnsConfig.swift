@@ -4,11 +4,11 @@ public import HearthJSON
 public struct ApnsConfig: Sendable, Hashable {
     /// "apns-priority", "apns-expiration", "apns-collapse-id", "apns-push-type", ...
     public var headers: [String: String]
-    /// What the device gets; its `aps` needs an alert, a badge, a sound or `contentAvailable`, unless the message has a notification.
+    /// The payload. Its `aps` needs an alert, a badge, a sound or `contentAvailable`, unless the message has a notification.
     public var payload: ApnsPayload?
     /// A picture and a label of analytics, in place of the common ones.
     public var fcmOptions: ApnsFcmOptions?
-    /// Whom a Live Activity is for; the payload's `aps` needs an "event" then.
+    /// The token of a Live Activity; the payload's `aps` needs an "event" then.
     public var liveActivityToken: String?
 
     /// Everything may be left out.
@@ -31,14 +31,14 @@ public struct ApnsConfig: Sendable, Hashable {
     }
 }
 
-/// What an Apple device gets.
+/// The payload for an Apple device.
 public struct ApnsPayload: Sendable, Hashable {
-    /// What the system acts on.
+    /// The part for the system.
     public var aps: Aps
-    /// What stands beside `aps`.
+    /// Members beside `aps`.
     public var custom: [String: JSONValue]
 
-    /// A payload with `aps` and what stands beside it.
+    /// A payload with `aps` and members beside it.
     public init(aps: Aps, custom: [String: JSONValue] = [:]) {
         self.aps = aps
         self.custom = custom
@@ -53,17 +53,17 @@ public struct ApnsPayload: Sendable, Hashable {
     }
 }
 
-/// What Apple's devices themselves act on.
+/// The part of a payload that Apple's systems act on.
 public struct Aps: Sendable, Hashable {
-    /// What is shown.
+    /// The alert to show.
     public enum Alert: Sendable, Hashable {
         /// A text without a title.
         case text(String)
-        /// A title, a text and what else an alert may have.
+        /// A title, a text and the other parts of an alert.
         case parts(ApsAlert)
     }
 
-    /// What is heard.
+    /// The sound to play.
     public enum Sound: Sendable, Hashable {
         /// "default", or a file of the app.
         case named(String)
@@ -71,11 +71,11 @@ public struct Aps: Sendable, Hashable {
         case critical(CriticalSound)
     }
 
-    /// What is shown.
+    /// The alert to show.
     public var alert: Alert?
     /// The number on the app's icon; 0 takes it away.
     public var badge: Int?
-    /// What is heard.
+    /// The sound to play.
     public var sound: Sound?
     /// Wakes the app without showing anything.
     public var contentAvailable: Bool
@@ -85,7 +85,7 @@ public struct Aps: Sendable, Hashable {
     public var category: String?
     /// Notifications of the same identifier are shown as one group.
     public var threadID: String?
-    /// What has no name here: "event", "interruption-level", ...
+    /// Members without a property here: "event", "interruption-level", ...
     public var custom: [String: JSONValue]
 
     /// Everything may be left out.
@@ -135,15 +135,15 @@ public struct ApsAlert: Sendable, Hashable {
     public var body: String?
     /// The key of the text among the app's localised strings.
     public var locKey: String?
-    /// What fills in the places of that text; needs ``locKey``.
+    /// The arguments of that text; needs ``locKey``.
     public var locArgs: [String] = []
     /// The key of the title among the app's localised strings.
     public var titleLocKey: String?
-    /// What fills in the places of that text; needs ``titleLocKey``.
+    /// The arguments of that text; needs ``titleLocKey``.
     public var titleLocArgs: [String] = []
     /// The key of the second line among the app's localised strings.
     public var subtitleLocKey: String?
-    /// What fills in the places of that text; needs ``subtitleLocKey``.
+    /// The arguments of that text; needs ``subtitleLocKey``.
     public var subtitleLocArgs: [String] = []
     /// The key of the view button's text among the app's localised strings.
     public var actionLocKey: String?
@@ -196,7 +196,7 @@ public struct CriticalSound: Sendable, Hashable {
     }
 }
 
-/// What Firebase's library on an Apple device adds.
+/// Settings for Firebase's library on an Apple device.
 public struct ApnsFcmOptions: Sendable, Hashable {
     /// An http or https URL of a picture.
     public var imageURL: String?

@@ -5,10 +5,10 @@ public import HearthJSON
 ///     let name = try await messaging.send(
 ///         Message(.token(token), notification: .init(title: "New follower", body: "Ann follows you now.")))
 ///
-/// The host checks it as the hosted service does before anything is sent; what is wrong comes as a `MessagingError` with the path of
-/// each field.
+/// The host checks the message as the hosted service does, before anything is sent. A `MessagingError` has the path of each invalid
+/// field.
 public struct Message: Sendable, Hashable {
-    /// What is shown to people on every platform, unless the platform's own part says otherwise.
+    /// The notification on every platform, unless the platform's own part replaces it.
     public struct Notification: Sendable, Hashable {
         /// Its first line.
         public var title: String?
@@ -25,18 +25,18 @@ public struct Message: Sendable, Hashable {
         }
     }
 
-    /// Whom it is for.
+    /// The receivers.
     public var target: Target
-    /// What the app gets. Keys may not be "from" or "message_type" nor begin with "google" or "gcm"; with everything
+    /// Data for the app. Keys may not be "from" or "message_type" nor begin with "google" or "gcm"; with everything
     /// else that is counted it has at most 4,096 bytes.
     public var data: [String: String]
-    /// What is shown; without it, and without a platform's own, the app's code gets ``data`` and nothing is shown.
+    /// The notification to show. Without it, and without a platform's own, the app gets ``data`` and nothing is shown.
     public var notification: Notification?
-    /// What holds for Android devices only.
+    /// Settings for Android devices.
     public var android: AndroidConfig?
-    /// What holds for browsers only.
+    /// Settings for browsers.
     public var webpush: WebpushConfig?
-    /// What holds for Apple devices only.
+    /// Settings for Apple devices.
     public var apns: ApnsConfig?
     /// Its label of analytics, unless the platform's own part has one.
     public var fcmOptions: FcmOptions?
@@ -75,15 +75,15 @@ public struct MulticastMessage: Sendable, Hashable {
     public var tokens: [String]
     /// Installation ids, whose responses follow those of ``tokens``.
     public var fids: [String]
-    /// What the app gets, by the rules of ``Message/data``.
+    /// Data for the app, by the rules of ``Message/data``.
     public var data: [String: String]
-    /// What is shown on every platform.
+    /// The notification on every platform.
     public var notification: Message.Notification?
-    /// What holds for Android devices only.
+    /// Settings for Android devices.
     public var android: AndroidConfig?
-    /// What holds for browsers only.
+    /// Settings for browsers.
     public var webpush: WebpushConfig?
-    /// What holds for Apple devices only.
+    /// Settings for Apple devices.
     public var apns: ApnsConfig?
     /// The label of analytics, unless the platform's own part has one.
     public var fcmOptions: FcmOptions?
@@ -112,7 +112,7 @@ public struct MulticastMessage: Sendable, Hashable {
     }
 }
 
-/// What analytics call a message, on every platform.
+/// The label of a message in analytics, on every platform.
 public struct FcmOptions: Sendable, Hashable {
     /// 1 to 50 letters, digits and `-_.~%`.
     public var analyticsLabel: String?
@@ -137,15 +137,15 @@ extension Message.Notification {
     }
 }
 
-/// Whom a message is for: exactly one of these.
+/// The receivers of a message: exactly one of these.
 public enum Target: Sendable, Hashable {
     /// One installation of an app, by its Firebase installation id.
     case fid(String)
     /// One installation of an app, by its registration token.
     case token(String)
-    /// Whoever subscribed to the topic; with or without a leading "/topics/".
+    /// The subscribers of a topic, with or without a leading "/topics/".
     case topic(String)
-    /// Whoever subscribed to topics as the condition says.
+    /// The subscribers that meet a condition.
     case condition(Condition)
 
     /// Puts the target into a message.
@@ -159,12 +159,12 @@ public enum Target: Sendable, Hashable {
     }
 }
 
-/// Which subscribers get a message: topics combined with `&&`, `||` and `!`.
+/// Selects the subscribers that get a message: topics combined with `&&`, `||` and `!`.
 ///
 ///     let keen: Condition = .topic("dogs") && (.topic("cats") || .topic("birds"))
 ///
-/// The service knows no precedence of `&&` over `||`; what is built here is written with all its parentheses and means what Swift
-/// means. At most five topics may be named.
+/// For the service, `&&` and `||` have the same precedence. A condition that is built here has all parentheses, and so the meaning that
+/// it has in Swift. At most five topics may be named.
 public struct Condition: Sendable, Hashable, CustomStringConvertible {
     /// The condition as the service reads it: `'dogs' in topics && ('cats' in topics || 'birds' in topics)`.
     public let description: String
@@ -178,16 +178,16 @@ public struct Condition: Sendable, Hashable, CustomStringConvertible {
     /// Subscribers of one topic.
     public static func topic(_ name: String) -> Condition { Condition("'\(name)' in topics", isSingle: true) }
 
-    /// A condition that is written already, taken as it is.
+    /// A condition in the form of the service.
     public static func raw(_ text: String) -> Condition { Condition(text, isSingle: false) }
 
-    /// Whoever meets both.
+    /// Subscribers that meet both conditions.
     public static func && (left: Condition, right: Condition) -> Condition { joined(left, "&&", right) }
 
-    /// Whoever meets one of them, or both.
+    /// Subscribers that meet one of the conditions, or both.
     public static func || (left: Condition, right: Condition) -> Condition { joined(left, "||", right) }
 
-    /// Whoever does not meet it, among those who subscribed to anything.
+    /// Subscribers of any topic that do not meet the condition.
     public static prefix func ! (condition: Condition) -> Condition { Condition("!(\(condition.description))", isSingle: true) }
 
     private static func joined(_ left: Condition, _ sign: String, _ right: Condition) -> Condition {
@@ -197,7 +197,7 @@ public struct Condition: Sendable, Hashable, CustomStringConvertible {
     private var operand: String { isSingle ? description : "(\(description))" }
 }
 
-/// An object of the wire's form while it is put together: what is not set is left out.
+/// Builds a JSON object. Members that are not set are left out.
 struct WireObject {
     private(set) var members = JSONObject()
 

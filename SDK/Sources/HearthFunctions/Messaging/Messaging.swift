@@ -6,11 +6,11 @@ internal import HearthJSON
 ///         MulticastMessage(tokens: tokens, notification: .init(title: "New follower", body: "\(name) follows you now.")))
 ///     for token in response.unregistered { try await tokensReference.child(token).removeValue() }
 ///
-/// The names are those of the Firebase Admin SDKs. What carries the messages, Google's service or the host's own, is the host's
-/// configuration and the same for functions.
+/// The names are those of the Firebase Admin SDKs. The host's configuration decides whether Google's service or the host's own carries
+/// the messages. It makes no difference to functions.
 public let messaging = Messaging()
 
-/// Sends messages and manages who gets them.
+/// Sends messages and manages subscriptions to topics.
 public struct Messaging: Sendable {
     /// How many messages one call takes.
     public static let messagesMax = 500
@@ -21,7 +21,9 @@ public struct Messaging: Sendable {
 
     /// Sends one message.
     ///
-    /// - Parameter dryRun: checks everything, and sends nothing.
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - dryRun: whether the message is only checked, and not sent.
     /// - Returns: its name, `projects/PROJECT/messages/ID`.
     public func send(_ message: Message, dryRun: Bool = false) async throws(MessagingError) -> String {
         let response = try await sendEach([message], dryRun: dryRun)
@@ -29,9 +31,9 @@ public struct Messaging: Sendable {
         return try first.result.get()
     }
 
-    /// Sends up to 500 messages; that one is not taken says nothing of the others.
+    /// Sends up to 500 messages. Each is accepted or refused by itself.
     ///
-    /// - Throws: only what concerns all of them: that there are too many, or that nobody could be asked.
+    /// - Throws: only errors that concern all messages: there are too many, or the service could not be reached.
     public func sendEach(_ messages: [Message], dryRun: Bool = false) async throws(MessagingError) -> BatchResponse {
         guard !messages.isEmpty else { return BatchResponse([]) }
         guard messages.count <= Self.messagesMax else {
@@ -55,7 +57,7 @@ public struct Messaging: Sendable {
         try await sendEach(message.messages, dryRun: dryRun)
     }
 
-    /// Subscribes up to 1,000 tokens or installation ids to a topic, which comes into being with its first subscriber.
+    /// Subscribes up to 1,000 tokens or installation ids to a topic. The first subscription creates the topic.
     public func subscribe(_ registrations: [String], toTopic topic: String) async throws(MessagingError) -> TopicManagementResponse {
         try await change("subscribe", registrations, topic)
     }
@@ -101,7 +103,7 @@ public struct Messaging: Sendable {
     }
 }
 
-/// What became of each message of ``Messaging/sendEach(_:dryRun:)``.
+/// The outcomes of ``Messaging/sendEach(_:dryRun:)``, one for each message.
 public struct BatchResponse: Sendable {
     /// In the order of the messages.
     public var responses: [SendResponse]
@@ -127,9 +129,9 @@ public struct BatchResponse: Sendable {
     }
 }
 
-/// What became of one message.
+/// The outcome of one message.
 public struct SendResponse: Sendable {
-    /// Whom it was for.
+    /// The receiver.
     public var target: Target
     /// The message's name, `projects/PROJECT/messages/ID`, or why it was not taken.
     public var result: Result<String, MessagingError>
@@ -150,7 +152,7 @@ public struct SendResponse: Sendable {
     }
 }
 
-/// What became of each registration whose subscription was to change.
+/// The outcomes of a change of subscriptions.
 public struct TopicManagementResponse: Sendable {
     /// A registration whose subscription did not change.
     public struct Failure: Sendable, Hashable {
@@ -179,9 +181,9 @@ public struct TopicSubscription: Sendable, Hashable {
     public var created: String
 }
 
-/// Why a message was not taken, or a subscription not changed.
+/// The reason why a message was refused, or a subscription not changed.
 public struct MessagingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     public enum Code: String, Sendable, CaseIterable {
         /// The message breaks a rule; ``fieldViolations`` say where.
         case invalidArgument = "invalid-argument"
@@ -199,7 +201,7 @@ public struct MessagingError: Error, Sendable, Hashable, CustomStringConvertible
         case thirdPartyAuth = "third-party-auth-error"
         /// The service cannot be reached, or is about to stop. Nothing was sent.
         case unavailable
-        /// What should not happen.
+        /// An error of the service itself.
         case `internal`
     }
 
@@ -217,7 +219,7 @@ public struct MessagingError: Error, Sendable, Hashable, CustomStringConvertible
         }
     }
 
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     public var code: Code
     /// A sentence for the log.
     public var message: String
@@ -242,7 +244,7 @@ public struct MessagingError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension HttpsError {
-    /// The error that tells a caller what the messaging service said.
+    /// The error for a caller of the function, made from an error of the messaging service.
     public init(_ error: MessagingError) {
         let code: Code =
             switch error.code {

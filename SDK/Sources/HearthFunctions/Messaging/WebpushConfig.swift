@@ -44,9 +44,9 @@ public struct WebpushNotification: Sendable, Hashable {
 
     /// A button.
     public struct Action: Sendable, Hashable {
-        /// What the click's event calls it.
+        /// The name of the action in the click's event.
         public var action: String
-        /// What stands on it.
+        /// Its title.
         public var title: String
         /// The URL of a picture.
         public var icon: String?
@@ -79,7 +79,7 @@ public struct WebpushNotification: Sendable, Hashable {
     public var silent: Bool?
     /// Is heard again when it takes an older one's place.
     public var renotify: Bool?
-    /// Stays until somebody acts on it.
+    /// Stays until the user acts on it.
     public var requireInteraction: Bool?
     /// Milliseconds since 1970.
     public var timestampMilliseconds: Int?
@@ -87,7 +87,7 @@ public struct WebpushNotification: Sendable, Hashable {
     public var vibrate: [Int] = []
     /// The buttons; a browser shows as many as it has room for.
     public var actions: [Action] = []
-    /// What the page's code finds as the notification's `data`.
+    /// The notification's `data` for the page's code.
     public var data: JSONValue?
     /// Options that have no name here; one of a name that has is overridden by it.
     public var custom: [String: JSONValue] = [:]
@@ -133,7 +133,7 @@ extension WebpushNotification.Action {
     }
 }
 
-/// What a click on a browser's notification does.
+/// The effect of a click on a browser's notification.
 public struct WebpushFcmOptions: Sendable, Hashable {
     /// An https URL that is opened.
     public var link: String?

@@ -3,7 +3,7 @@ internal import CHearth
 import Glibc
 internal import Synchronization
 
-/// The tie between this plugin's functions and the host: what arrives goes through here.
+/// The connection between this plugin's functions and the host. Every call of the host arrives here.
 ///
 /// Everything but `host` and `running` belongs to the thread that the host calls on, the worker's loop.
 // The loop's thread alone touches the mutable parts; `attributed` looks at the thread before it reads one of them.
@@ -44,7 +44,7 @@ final class Attachment: @unchecked Sendable {
     /// Whether this is the thread that the host calls on.
     var isOnLoop: Bool { loopThread.load(ordering: .relaxed) == pthread_self() }
 
-    /// Runs `body` as work for an invocation: what it logs and starts is put down to that.
+    /// Runs `body` as work for an invocation: log lines and new tasks of `body` belong to it.
     func attributing(_ invocation: UInt64, _ body: () -> Void) {
         let outer = running
         running = invocation
@@ -82,7 +82,7 @@ final class Attachment: @unchecked Sendable {
         }
     }
 
-    /// An invocation has been answered; after that nobody cancels it.
+    /// Forgets an invocation that has been answered, so that it is not cancelled any more.
     func finished(_ invocation: Invocation) {
         if !open.isEmpty { open[invocation.id] = nil }
     }

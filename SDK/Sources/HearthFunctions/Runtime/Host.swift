@@ -1,7 +1,7 @@
 internal import CHearth
 import Glibc
 
-/// What the host offers: the functions of `hearth.h`, with Swift's types.
+/// The host's functions of `hearth.h`, with Swift's types.
 ///
 /// May be used from any thread.
 // The table is read-only and lives as long as the process; the header allows its functions on every thread.
@@ -66,9 +66,9 @@ struct Host: @unchecked Sendable {
     }
 }
 
-/// What became of a chunk.
+/// The outcome of sending a chunk.
 enum Flow {
-    /// Nobody reads it.
+    /// The client does not read it.
     case gone
     /// Taken, but the client reads slowly.
     case pressure

@@ -23,7 +23,7 @@ extension Invocation {
         host.respond(id, HEARTH_RESULT, body: UnsafeRawBufferPointer(start: null.utf8Start, count: null.utf8CodeUnitCount))
     }
 
-    /// Answers with a failure. What is no `HttpsError` is logged, and the client learns nothing of it.
+    /// Answers with a failure. An error that is no `HttpsError` is logged, and the client gets `INTERNAL`.
     func fail(_ error: any Error) {
         if let error = error as? HttpsError {
             do {
@@ -81,7 +81,7 @@ extension HttpsError {
 }
 
 extension JSONEncoder {
-    /// Writes what a callable's client receives. A `Double` beyond 2^53 keeps an exponent, because the host takes digits alone
+    /// Writes results of callables. A `Double` beyond 2^53 keeps an exponent, because the host takes digits alone
     /// for an integer and wraps it.
     static let callable = JSONEncoder(largeDoubles: .exponent)
 }

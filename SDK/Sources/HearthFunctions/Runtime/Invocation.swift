@@ -3,12 +3,12 @@ internal import HearthBytes
 internal import HearthJSON
 internal import Synchronization
 
-/// One call of a function, and the executor that its task runs on: every job of the task goes to the host's loop under the
-/// call's id, so that no job changes threads and whatever it prints is put down to the call.
+/// One call of a function, and the executor of its task: every job of the task goes to the host's loop under the
+/// call's id. So no job changes threads, and its output belongs to the call.
 ///
-/// The objects are used again once nobody else holds them.
-// Mutable parts belong to the loop's thread, but for `details` and `drain`, which have locks. `id`, `deadlineNanoseconds` and
-// what `reset` looks at without a lock change only while no other reference exists, or before the last one went.
+/// Objects are reused once they have no other references.
+// Mutable parts belong to the loop's thread, except `details` and `drain`, which have locks. `id`, `deadlineNanoseconds` and the
+// parts that `reset` reads without a lock change only while there is no other reference.
 final class Invocation: TaskExecutor, @unchecked Sendable {
     let attachment: Attachment
     private(set) var id: UInt64
@@ -44,7 +44,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
 
     var host: Host { attachment.host }
 
-    /// Makes a used object stand for another call.
+    /// Reuses the object for another call.
     func begin(_ call: UnsafePointer<hearth_invocation>) {
         id = call.pointee.id
         deadlineNanoseconds = call.pointee.deadline_ns
@@ -55,7 +55,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         hasStartedResponse = false
     }
 
-    /// Forgets the call.
+    /// Resets everything that belongs to the call.
     func reset() {
         payload = .none
         borrowedContext = .none
@@ -67,7 +67,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         drain.reset()
     }
 
-    /// Copies the context, because `invoke` is about to return and somebody may still ask for it.
+    /// Copies the context, because `invoke` is about to return and the function may still read it.
     func keepContext() {
         payload = .none
         details.withLock { details in
@@ -94,7 +94,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Who calls, and how.
+    /// The context of the call.
     var context: CallContext {
         details.withLock { details in
             if let parsed = details.parsed { return parsed }
@@ -118,7 +118,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         drain.end()
     }
 
-    /// Notes that the one answer is about to leave. False when it has left already.
+    /// Marks the invocation as answered. False when it was answered before.
     func takeAnswer() -> Bool {
         if isAnswered { return false }
         isAnswered = true
@@ -150,19 +150,19 @@ struct CallHandle: Sendable {
     func answerNothing() { invocation.answerNothing() }
 }
 
-/// What runs when a function is called. There is one for each function, for as long as the plugin is loaded.
+/// Runs a function. There is one handler for each function, for as long as the plugin is loaded.
 @usableFromInline
 // Subclasses hold immutable, Sendable parts only.
 class FunctionHandler: @unchecked Sendable {
-    /// Begins a call. Whoever overrides it answers the invocation once, now or later.
+    /// Begins a call. Each override answers the invocation once, now or later.
     func start(_ invocation: Invocation) {
         preconditionFailure("a handler overrides start")
     }
 }
 
-/// What the host tells of a call beside its data, read from the JSON that `hearth.h` describes.
+/// The context of a call, read from the JSON that `hearth.h` describes.
 ///
-/// Most functions look at none of it, so it is parsed when the first of them does.
+/// Most functions do not look at it, so it is parsed at the first access.
 struct CallContext: Sendable {
     private let members: JSONValue
 
@@ -182,8 +182,8 @@ struct CallContext: Sendable {
     var tracestate: String? { members["tracestate"]?.string }
 }
 
-/// The host's memory: readable until the call that it came with returns.
-// Only read, and only during that call; whoever keeps it longer copies it first.
+/// Memory of the host, readable until the call that it came with returns.
+// The bytes are only read, and only during that call. To keep them longer, copy them.
 struct BorrowedBytes: @unchecked Sendable {
     private let buffer: UnsafeBufferPointer<UInt8>
 

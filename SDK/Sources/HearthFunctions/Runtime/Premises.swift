@@ -1,4 +1,4 @@
-/// Where this copy of the SDK has been loaded to, which decides what process-wide settings are its own to change.
+/// Facts about the process that this copy of the SDK is loaded into. They decide which process-wide settings it may change.
 enum Premises {
     /// Whether this code is in a library, as a plugin is, and not in a program that plays the host, as a test does.
     static let isPlugin: Bool = {

@@ -2,7 +2,7 @@ internal import CHearth
 internal import HearthJSON
 package import Synchronization
 
-/// What the host offers beside calling functions: the database, messaging, and what comes later.
+/// The services of the host: the database, messaging and others.
 ///
 ///     let answer = try await services.call("database", "get", ["path": "/rooms/blue"] as JSONValue)
 public let services = Services()
@@ -21,7 +21,7 @@ public struct Services: Sendable {
             value["message"]?.string ?? "The service \(service) failed.", details: value["details"])
     }
 
-    /// The largest payload of any service, in bytes: what one message to the host holds.
+    /// The largest payload of any service, in bytes: the size of one message to the host.
     private static let payloadBytesMax = 64 << 20
 
     /// Calls a service with a payload that is JSON already, and waits for its answer.

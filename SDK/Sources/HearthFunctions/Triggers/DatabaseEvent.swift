@@ -1,10 +1,10 @@
 internal import HearthJSON
 
-/// A write that a function runs because of: what it did, where, and who wrote.
+/// A write to the database that runs a function: the place, the values, and the writer.
 ///
-/// An event comes at least once. When it comes again, as after a power failure, it has the same `id`.
+/// An event is delivered at least once. When it is delivered again, as after a power failure, it has the same `id`.
 public struct DatabaseEvent<Data> {
-    /// The value that was created or deleted; for an updated or written one what it was before and after.
+    /// The value that was created or deleted; for an update or a write, the values before and after.
     public let data: Data
     /// Names this event, the same in every attempt.
     public let id: String
@@ -12,30 +12,30 @@ public struct DatabaseEvent<Data> {
     public let time: String
     /// The place that matched the function's pattern. Reading and writing through it is done as an administrator.
     public let ref: DatabaseReference
-    /// What the pattern's captures stand for: `event.params["pushId"]`.
+    /// The keys that the pattern has captured: `event.params["pushId"]`.
     public let params: [String: String]
     /// The name of the database.
     public let instance: String
     /// The region of the database.
     public let location: String
-    /// As whom the write was done.
+    /// The kind of writer.
     public let authType: AuthType
-    /// The id of the user who wrote; of an administrator the account's name, where it has one.
+    /// The id of the user who wrote; for an administrator the account's name, where it has one.
     public let authID: String?
-    /// 1 when the function sees the event for the first time, more when it comes again.
+    /// 1 at the first delivery, more when the event is delivered again.
     public let attempt: Int
-    /// Whether the values were too large for the host to keep: `data` is a snapshot of nothing then, and `ref` shows what is
-    /// there now. A function that asks for values of a type fails instead.
+    /// Whether the values were too large for the host to keep: `data` is then an empty snapshot, and `ref` reads the current
+    /// value. A function that asks for values of a type fails instead.
     public let isTruncated: Bool
     private let invocation: Invocation
 
-    /// As whom a write was done.
+    /// The kind of a writer.
     public enum AuthType: String, Sendable {
         /// A user who has signed in.
         case appUser = "app_user"
-        /// Somebody to whom no rules apply: the console, an admin SDK, another function.
+        /// An administrator, to whom no rules apply: the console, an admin SDK, another function.
         case admin
-        /// Somebody who has not signed in.
+        /// A client that has not signed in.
         case unauthenticated
         /// The host does not know.
         case unknown
@@ -43,7 +43,7 @@ public struct DatabaseEvent<Data> {
 
     /// The event's place in a trace, as a W3C `traceparent`: a part of the trace that the write was a part of.
     public var traceparent: String? { invocation.context.traceparent }
-    /// What other systems said of the trace, to be sent on with ``traceparent``.
+    /// The W3C `tracestate` of the trace, to be sent on with ``traceparent``.
     public var tracestate: String? { invocation.context.tracestate }
 
     /// When the function's time is up and its task is cancelled; nil for never.
@@ -77,7 +77,7 @@ public struct Change<Value> {
 
 extension Change: Sendable where Value: Sendable {}
 
-/// What the host tells of an event beside its values: the member "event" of the context, as `hearth.h` describes it.
+/// An event without its values: the member "event" of the context, as `hearth.h` describes it.
 struct EventHead {
     private let members: JSONValue
 
@@ -89,7 +89,7 @@ struct EventHead {
         isTruncated = invocation.withPayload { Self.saysTruncated($0) }
     }
 
-    /// `{"truncated":true}`. What has values is longer, and is not read for this.
+    /// `{"truncated":true}`. A longer payload has values, and is not parsed here.
     private static func saysTruncated(_ payload: Span<UInt8>) -> Bool {
         guard payload.count < 64, let value = try? JSONValue(parsing: payload) else { return false }
         return value["truncated"] == true
@@ -175,7 +175,7 @@ enum EventPayload {
     }
 }
 
-/// A function that runs because of an event: nobody waits for what it returns, but the host wants to know whether it failed.
+/// Runs a function for an event. The host needs no result, only whether the function failed.
 final class EventHandler: FunctionHandler, @unchecked Sendable {
     // Immutable and Sendable.
     private let body: @Sendable (Invocation) async throws -> Void

@@ -13,11 +13,13 @@ public struct OnValueCreated: FunctionsContent {
     /// A function that gets snapshots.
     ///
     /// - Parameters:
+    ///   - name: the function's name.
     ///   - ref: the places: a path with `{name}` for one key (found in `event.params`), `*` for any key, and at most one
     ///     `{name=**}` or `**` for several keys.
     ///   - instance: the databases: a name, or a pattern with `*`. Default: all.
     ///   - retry: whether a failed event is tried again, with growing delays, for a day. Default: false.
     ///   - options: how the function runs.
+    ///   - handler: the function.
     public init(
         _ name: String, ref: String, instance: String = "*", retry: Bool = false, options: Options = Options(),
         _ handler: @escaping @Sendable (DatabaseEvent<DataSnapshot>) async throws -> Void
@@ -48,11 +50,13 @@ public struct OnValueUpdated: FunctionsContent {
     /// A function that gets snapshots.
     ///
     /// - Parameters:
+    ///   - name: the function's name.
     ///   - ref: the places: a path with `{name}` for one key (found in `event.params`), `*` for any key, and at most one
     ///     `{name=**}` or `**` for several keys.
     ///   - instance: the databases: a name, or a pattern with `*`. Default: all.
     ///   - retry: whether a failed event is tried again, with growing delays, for a day. Default: false.
     ///   - options: how the function runs.
+    ///   - handler: the function.
     public init(
         _ name: String, ref: String, instance: String = "*", retry: Bool = false, options: Options = Options(),
         _ handler: @escaping @Sendable (DatabaseEvent<Change<DataSnapshot>>) async throws -> Void
@@ -84,11 +88,13 @@ public struct OnValueDeleted: FunctionsContent {
     /// A function that gets snapshots.
     ///
     /// - Parameters:
+    ///   - name: the function's name.
     ///   - ref: the places: a path with `{name}` for one key (found in `event.params`), `*` for any key, and at most one
     ///     `{name=**}` or `**` for several keys.
     ///   - instance: the databases: a name, or a pattern with `*`. Default: all.
     ///   - retry: whether a failed event is tried again, with growing delays, for a day. Default: false.
     ///   - options: how the function runs.
+    ///   - handler: the function.
     public init(
         _ name: String, ref: String, instance: String = "*", retry: Bool = false, options: Options = Options(),
         _ handler: @escaping @Sendable (DatabaseEvent<DataSnapshot>) async throws -> Void
@@ -120,11 +126,13 @@ public struct OnValueWritten: FunctionsContent {
     /// A function that gets snapshots.
     ///
     /// - Parameters:
+    ///   - name: the function's name.
     ///   - ref: the places: a path with `{name}` for one key (found in `event.params`), `*` for any key, and at most one
     ///     `{name=**}` or `**` for several keys.
     ///   - instance: the databases: a name, or a pattern with `*`. Default: all.
     ///   - retry: whether a failed event is tried again, with growing delays, for a day. Default: false.
     ///   - options: how the function runs.
+    ///   - handler: the function.
     public init(
         _ name: String, ref: String, instance: String = "*", retry: Bool = false, options: Options = Options(),
         _ handler: @escaping @Sendable (DatabaseEvent<Change<DataSnapshot>>) async throws -> Void

@@ -1,8 +1,8 @@
 /// A text with its index, shared by every part of one decode.
 ///
 /// A plain pair of words: containers are copied at every call, and counting references for each copy would cost more than the
-/// decoding. What it points to is never freed but used for one text after another, and a decoder or container that outlives its
-/// decode finds by the generation that its text is gone.
+/// decoding. Its memory is never freed, but reused for one text after another. A decoder or container that outlives its decode
+/// recognizes by the generation that its text is gone.
 struct Document {
     let storage: UnsafeMutablePointer<DocumentStorage>
     let generation: UInt32
@@ -67,7 +67,7 @@ extension ThreadPool {
     }
 }
 
-/// What a document points to.
+/// The storage of a document.
 struct DocumentStorage: ~Copyable {
     /// The text, borrowed for the time of the decode.
     fileprivate(set) var base: UnsafePointer<UInt8>
@@ -257,7 +257,7 @@ extension Document {
 extension Document {
     /// The way from the top of the text to the entry at `target`.
     ///
-    /// Nobody keeps paths while decoding goes well: this walks down the tape, at a cost that only an error pays.
+    /// Paths are not recorded during a decode. This walks down the tape, so that only an error costs time.
     func path(to target: Int) -> [any CodingKey] {
         guard isLive else { return [] }
         var path: [any CodingKey] = []
@@ -289,7 +289,7 @@ extension Document {
         DecodingError.Context(codingPath: path(to: index), debugDescription: description)
     }
 
-    /// The error for an entry that is not what `type` is made of.
+    /// The error for an entry of the wrong kind for `type`.
     @inline(never)
     func mismatch(_ type: Any.Type, at index: Int) -> DecodingError {
         let kind = token(index).kind

@@ -5,13 +5,13 @@
 /// - A missing member is `keyNotFound`, a null one `valueNotFound`, each with the path to it; for an optional both are nil.
 /// - Text that is not JSON is `dataCorrupted` with the `JSONError` as its underlying error.
 /// - `JSONValue` is taken as it is.
-/// - What a type keeps of its decoder, or of a container, throws once the decode has ended.
+/// - A decoder or container that is kept throws once the decode has ended.
 ///
 /// A decoder may be used from any number of threads at once.
 public struct JSONDecoder: Sendable {
     /// How deep the texts may nest.
     public var limits: JSONLimits
-    /// What the types that are decoded find in their decoder's `userInfo`.
+    /// The `userInfo` of the decoders that types get.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// With the default limits arrays and objects may nest 512 deep.

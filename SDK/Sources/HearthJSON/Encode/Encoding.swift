@@ -2,12 +2,12 @@ import HearthBytes
 
 /// One encode, shared by every encoder and container of it.
 ///
-/// A value is written where it is encoded. What a type's `encode(to:)` does stands between two calls of this type, so one frame
-/// is open at a time, and the frames around it wait on the native stack. Nested containers and super encoders may be written to
+/// A value is written where it is encoded. A type's `encode(to:)` runs between two calls of this type, so that one frame is open at
+/// a time, and the frames around it wait on the native stack. Nested containers and super encoders may be written to
 /// in any order, so each has an encoding of its own, whose text is put in its place at the end.
 ///
 /// A plain pointer: containers are copied at every call, and counting references for each copy would cost more than the
-/// encoding. What it points to is never freed, and a container that outlives its encode finds its frame closed.
+/// encoding. Its memory is never freed, and a container that outlives its encode finds its frame closed.
 struct Encoding {
     let text: UnsafeMutablePointer<EncodingText>
 
@@ -35,7 +35,7 @@ struct Encoding {
     func top<T: Encodable>(_ value: T, _ encoder: JSONEncoder) throws {
         let start = text.pointee.output.count
         text.pointee.start = start
-        // What a container that has outlived an earlier encode may have left.
+        // A container that has outlived an earlier encode may have left a failure.
         if text.pointee.failure != nil { text.pointee.failure = nil }
         text.pointee.largeDoubles = encoder.largeDoubles
         if !encoder.userInfo.isEmpty { text.pointee.userInfo = encoder.userInfo }
@@ -97,7 +97,7 @@ struct Encoding {
         text.pointee.output.appendNumber(value, large: text.pointee.largeDoubles)
     }
 
-    /// Runs `body`, which writes a member or element, and takes back what it wrote if it throws.
+    /// Runs `body`, which writes a member or element, and removes its output if it throws.
     @inline(__always)
     func attempt(_ body: () throws -> Void) throws {
         let (frame, shape, needsComma) = (text.pointee.frame, text.pointee.shape, text.pointee.needsComma)
@@ -163,8 +163,7 @@ extension Encoding {
 extension Encoding {
     /// The way from the top to where the text ends now.
     ///
-    /// Nobody keeps paths while encoding goes well: this reads them off the text that is there, at a cost that only an error
-    /// pays.
+    /// Paths are not recorded during an encode. This reads them from the text, so that only an error costs time.
     var path: [any CodingKey] { path(isDue: text.pointee.shape == .nothing || text.pointee.shape == .scalar) }
 
     /// `isDue` says whether a member's value or an element comes next, so that the innermost container counts.

@@ -2,7 +2,7 @@ import HearthBytes
 
 /// The text of one encode while it grows, and which frame of it is open.
 struct EncodingText: ~Copyable {
-    /// What the open frame has made of itself.
+    /// Outcome of the current frame.
     enum Shape: UInt8 {
         case nothing, scalar, array, object
     }
@@ -15,7 +15,7 @@ struct EncodingText: ~Copyable {
 
     /// The frame of a container that must not be written to.
     static let closedFrame = -1
-    /// What is open while nothing is encoded; no container has it.
+    /// The frame that is open while nothing is encoded. No container has it.
     private static let idleFrame = 0
 
     var output = ByteBuffer()
@@ -30,7 +30,7 @@ struct EncodingText: ~Copyable {
     var splices: [Splice] = []
     /// Where this text belongs, when it is a nested one.
     var place: (parent: Encoding, position: Int)?
-    /// What a call that cannot throw found wrong.
+    /// The error of a call that cannot throw.
     var failure: (any Error)?
     var largeDoubles = LargeDoubles.digits
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -43,7 +43,7 @@ struct EncodingText: ~Copyable {
         return text
     }
 
-    /// Closes every frame and forgets what has been encoded, but for `output`.
+    /// Closes every frame and resets everything except `output`.
     @inline(__always)
     mutating func reset() {
         frame = Self.idleFrame
@@ -75,7 +75,7 @@ struct EncodingText: ~Copyable {
         return true
     }
 
-    /// Ends what the open frame has begun.
+    /// Ends the array or object of the open frame.
     @inline(__always)
     mutating func closeShape() {
         switch shape {

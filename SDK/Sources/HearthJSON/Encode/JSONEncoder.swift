@@ -6,12 +6,12 @@ public import HearthBytes
 ///   back to the same value.
 /// - Types of Foundation are written as they write themselves: a `Date` is a number, `Data` an array of numbers.
 /// - A number that is not finite is `EncodingError.invalidValue` with the path to it; inside a `JSONValue` it becomes null.
-/// - What a type keeps of its encoder, or of a container, throws once the encode has ended.
+/// - An encoder or container that is kept throws once the encode has ended.
 /// - Members stand in the order in which they are encoded. A name that is encoded twice is written twice.
 ///
 /// An encoder may be used from any number of threads at once.
 public struct JSONEncoder: Sendable {
-    /// What the types that are encoded find in their encoder's `userInfo`.
+    /// The `userInfo` of the encoders that types get.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// How whole doubles of 2^53 and more are written.

@@ -12,7 +12,7 @@ enum Escape {
 
     /// The text that `count` bytes between two quotes stand for. An escape for half a surrogate pair becomes U+FFFD.
     static func decoded(_ base: UnsafePointer<UInt8>, count: Int) -> [UInt8] {
-        // No escape is shorter than what it stands for.
+        // No escape is shorter than its character.
         [UInt8](unsafeUninitializedCapacity: count) { output, written in
             guard let target = output.baseAddress else { return }
             var index = 0
@@ -35,7 +35,7 @@ enum Escape {
         }
     }
 
-    /// What the letter after a backslash stands for.
+    /// The character that the letter after a backslash stands for.
     private static func simple(_ letter: UInt8) -> UInt8 {
         switch letter {
         case UInt8(ascii: "b"): 0x08

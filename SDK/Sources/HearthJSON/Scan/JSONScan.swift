@@ -1,16 +1,16 @@
-/// Looks through JSON without making anything of it: one pass, no memory taken.
+/// Checks JSON without building values: one pass, without allocating memory.
 ///
-/// What the host does with the text of each request and each answer: prove that it is JSON, learn the two things that decide
-/// whether the text may be passed on as it is, and find the slice that matters.
+/// The host does this with the text of each request and each answer: it proves that the text is JSON, finds out whether the text may be
+/// passed on unchanged, and finds the slice that matters.
 public struct JSONScan: Sendable {
-    /// What a scan learns on its way.
+    /// The results of a scan.
     public struct Facts: Sendable, Hashable {
         /// Whether some object in the text, at any depth, has the key `@type`, written plainly or with escapes.
         public internal(set) var hasTypeKey = false
         /// Whether some number is a whole one, without fraction and exponent, beyond ±(2^53 - 1): more than a JavaScript
         /// number holds exactly.
         public internal(set) var hasBigInteger = false
-        /// What the text is at its top.
+        /// The kind of the whole text.
         public internal(set) var kind: JSONKind = .null
     }
 
@@ -77,13 +77,13 @@ struct FactEvents: ScanEvents {
 }
 
 extension JSONScan {
-    /// What `member(_:of:limits:)` finds in a text.
+    /// The result of `member(_:of:limits:)`.
     public struct Envelope: Sendable, Hashable {
-        /// What is true of the whole text; `kind` is `.object` when it can have members at all.
+        /// The facts about the whole text. Only a text whose `kind` is `.object` can have members.
         public internal(set) var facts = Facts()
         /// Where the value of the member asked for stands, without white space around it. The last one of equal names counts.
         public internal(set) var value: Range<Int>?
-        /// What that value is.
+        /// The kind of the value.
         public internal(set) var kind: JSONKind = .null
         /// Whether the top object has a member of another name.
         public internal(set) var hasOtherMembers = false
@@ -103,10 +103,10 @@ extension JSONScan {
     }
 
     /// Validates `bytes` and hands each member of the top object to `body` in the order of the text: the name with escapes
-    /// resolved, where the value stands, and what it is.
+    /// resolved, the range of the value, and its kind.
     ///
-    /// Members are handed on before what follows them is known to be valid: act on them only once this returns. Equal names are
-    /// all handed on; the last one counts. A text that is not an object has no members; its facts tell what it is.
+    /// Members are handed on before the rest of the text has been checked: act on them only once this returns. Members with equal names
+    /// are all handed on; the last one counts. A text that is not an object has no members, and `facts.kind` is its kind.
     public static func members(
         of bytes: Span<UInt8>, limits: JSONLimits = JSONLimits(),
         _ body: (_ name: Span<UInt8>, _ value: Range<Int>, _ kind: JSONKind) -> Void

@@ -68,7 +68,7 @@ struct Scanner {
         }
     }
 
-    /// What stands between a value and the next: closes containers, takes a comma and a key. False at the end of the text.
+    /// Reads from the end of a value to the start of the next: closes containers, takes a comma and a key. False at the end of the text.
     @inline(__always)
     private mutating func followed<Events: ScanEvents & ~Copyable>(
         _ nesting: inout Nesting, _ events: inout Events
@@ -138,7 +138,7 @@ struct Scanner {
     }
 }
 
-/// What a scan tells of a text while it goes through it, each position a byte offset.
+/// Receives the parts of a text during a scan. Positions are byte offsets.
 ///
 /// The one grammar of this room is generic over its listener, so that validating costs no more than validating and the tape of
 /// a decoder is written in the same pass. Listeners see a prefix of the events when the text turns out to be wrong.
@@ -305,7 +305,7 @@ extension Scanner {
         return false
     }
 
-    /// What follows the whole part of the number that began at `start`.
+    /// Reads the fraction and the exponent of the number that began at `start`.
     @inline(never)
     private mutating func fraction(from point: Int, of start: Int) throws(JSONError) {
         var index = point

@@ -1,6 +1,6 @@
 /// Any JSON value as a tree.
 ///
-/// Numbers keep what the text said: a whole one up to 64 bits is exact. Two numbers are equal when they are the same number,
+/// Numbers are as exact as in the text: a whole number of up to 64 bits loses nothing. Two numbers are equal when they are the same number,
 /// however they are held: `.int(3) == .double(3)`.
 public enum JSONValue: Sendable {
     case null

@@ -66,7 +66,7 @@ extension ByteBuffer {
         var text = text
         text.withUTF8 { text in
             guard let base = text.baseAddress else { return }
-            // Between 1e-4 and 2^53 the standard library writes what JavaScript does, but for whole numbers.
+            // Between 1e-4 and 2^53 the standard library writes as JavaScript does, except for whole numbers.
             if !text.contains(UInt8(ascii: "e")), text.last != UInt8(ascii: "0") {
                 return append(UnsafeRawBufferPointer(text))
             }
@@ -106,7 +106,7 @@ extension ByteBuffer {
 public enum LargeDoubles: Sendable, Hashable {
     /// As `JSON.stringify` does: digits only below 10^21. A reader that keeps whole numbers apart takes them for integers.
     case digits
-    /// With an exponent, `1e+17`: what was a double is read as one.
+    /// With an exponent, `1e+17`, so that a double is read as a double.
     case exponent
 }
 

@@ -41,15 +41,6 @@ public struct TestTransport: Sendable, CustomStringConvertible {
     }
 }
 
-/// Something that keeps a test from running, such as a missing program or invalid functions.
-public struct TestFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A sentence that says what is wrong.
-    public let description: String
-
-    /// A failure with its sentence.
-    public init(_ description: String) { self.description = description }
-}
-
 extension Functions {
     /// Runs a test of these functions. The same body works with each transport.
     ///

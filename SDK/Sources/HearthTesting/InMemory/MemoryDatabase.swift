@@ -4,7 +4,7 @@ internal import HearthJSON
 
 /// A Realtime Database in memory, with the methods of the host's service `database`.
 ///
-/// It follows the host in everything that functions can see, with three exceptions: no rules apply, whoever acts; a query needs no
+/// It follows the host in everything that functions can see, with three exceptions: no rules apply; a query needs no
 /// index; and sizes are not limited.
 struct MemoryDatabase {
     /// A change that was committed.
@@ -14,7 +14,7 @@ struct MemoryDatabase {
         var after: JSONValue
         /// The places that were written.
         var places: [[String]]
-        /// The `auth` of the writer; nil for an administrator, null for somebody who has not signed in.
+        /// The `auth` of the writer; nil for an administrator, null for a client that has not signed in.
         var auth: JSONValue?
     }
 

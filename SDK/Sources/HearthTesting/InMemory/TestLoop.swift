@@ -2,7 +2,7 @@ import Glibc
 internal import Synchronization
 
 /// A thread that runs jobs one after the other, as the event loop of a worker does. A plugin is called on one thread only.
-// The thread alone touches what is not behind the mutex. The pipe's descriptors never change.
+// State that is not behind the mutex belongs to the thread. The pipe's descriptors never change.
 final class TestLoop: @unchecked Sendable {
     private struct Job {
         var due: ContinuousClock.Instant

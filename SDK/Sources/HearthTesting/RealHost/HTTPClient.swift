@@ -36,7 +36,9 @@ struct HTTPClient: Sendable {
         guard connected == 0 else { throw TestFailure("The host does not answer: \(String(cString: strerror(errno)))") }
         var sent = 0
         while sent < request.count {
-            let count = request.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress.map { $0 + sent }, request.count - sent, Int32(MSG_NOSIGNAL)) }
+            let count = request.withUnsafeBytes { bytes in
+                Glibc.send(descriptor, bytes.baseAddress.map { $0 + sent }, request.count - sent, Int32(MSG_NOSIGNAL))
+            }
             guard count > 0 else { break }
             sent += count
         }

@@ -27,7 +27,8 @@ struct HostDatabase: ServiceBackend {
         case "get":
             var parameters = payload["form"] == "export" ? [("format", "export")] : []
             if let query = payload["query"] { parameters += Self.parameters(of: query) }
-            let answer = try await send("GET", path, payload, parameters, headers: [("X-Firebase-ETag", "true")].filter { _ in payload["etag"] == true })
+            let headers = payload["etag"] == true ? [("X-Firebase-ETag", "true")] : []
+            let answer = try await send("GET", path, payload, parameters, headers: headers)
             return try reply(answer, path) { ["value": $0, "etag": .string(answer.header("etag") ?? "")] }
         case "set": return try reply(try await send("PUT", path, payload, body: Self.value(value, payload["priority"])), path) { _ in .null }
         case "setPriority":
@@ -98,6 +99,8 @@ struct HostDatabase: ServiceBackend {
     /// Percent-encoded for a path or a query.
     private static func escaped(_ text: String) -> String {
         let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~".utf8)
-        return text.utf8.map { plain.contains($0) ? String(UnicodeScalar($0)) : "%" + (($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true)) }.joined()
+        return text.utf8.map { byte in
+            plain.contains(byte) ? String(UnicodeScalar(byte)) : (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+        }.joined()
     }
 }

@@ -20,7 +20,9 @@ struct HostProcess: Sendable {
     private static let files = ["functions.json", ".env", ".secret.local", "host.log"]
 
     /// Starts a host with the library of the functions, and waits until it serves.
-    static func start(_ settings: HostSettings, project: String, environment: [String: String], secrets: [String: String]) async throws -> HostProcess {
+    static func start(
+        _ settings: HostSettings, project: String, environment: [String: String], secrets: [String: String]
+    ) async throws -> HostProcess {
         let program = try program(settings.program)
         let library = try settings.library ?? builtLibrary()
         let name = library.split(separator: "/").last.map { $0.dropFirst(3).dropLast(3) } ?? "Functions"
