@@ -39,7 +39,7 @@ func sdkModule(_ name: String, _ dependencies: [Target.Dependency] = [], defines
 func plugin(_ name: String, in folder: String) -> Target {
     .target(
         name: name, dependencies: ["HearthFunctions"], path: "\(folder)/\(name)", swiftSettings: house, linkerSettings: pluginLinking,
-        plugins: ["HearthPlugin"])
+        plugins: ["HearthEntryPoint"])
 }
 
 let bytes = Target.Dependency.target(name: "HearthBytes")
@@ -94,7 +94,7 @@ let package = Package(
         sdkModule("HearthJSON", [bytes]),
         sdkModule("HearthFunctions", ["CHearth", bytes, json, logging], defines: [.define("SwiftLog")]),
         sdkModule("HearthTesting", ["CHearth", bytes, json, "HearthFunctions"]),
-        .plugin(name: "HearthPlugin", capability: .buildTool(), path: "SDK/Plugins/HearthPlugin"),
+        .plugin(name: "HearthEntryPoint", capability: .buildTool(), path: "SDK/Plugins/HearthEntryPoint"),
 
         // Base: general mechanisms, and the C libraries below them.
         .systemLibrary(name: "CLibuv", path: "Sources/Base/CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),

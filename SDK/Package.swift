@@ -18,7 +18,7 @@ let package = Package(
         .library(name: "CHearth", targets: ["CHearth"]),
         .library(name: "HearthFunctions", targets: ["HearthFunctions"]),
         .library(name: "HearthTesting", targets: ["HearthTesting"]),
-        .plugin(name: "HearthPlugin", targets: ["HearthPlugin"]),
+        .plugin(name: "HearthEntryPoint", targets: ["HearthEntryPoint"]),
     ],
     traits: [
         .trait(name: "SwiftLog", description: "Loggers of swift-log write to the function's log. Adds a dependency on swift-log.")
@@ -40,6 +40,6 @@ let package = Package(
         .target(
             name: "HearthTesting", dependencies: ["CHearth", "HearthBytes", "HearthFunctions", "HearthJSON"], exclude: ["README.md"],
             swiftSettings: settings),
-        .plugin(name: "HearthPlugin", capability: .buildTool()),
+        .plugin(name: "HearthEntryPoint", capability: .buildTool()),
     ]
 )

@@ -86,7 +86,7 @@ def test_a_project_needs_no_other_package(hearth):
     assert tested.returncode == 0, tested.stdout + tested.stderr
     assert list((folder / '.build/checkouts').iterdir()) == []
     compiled = {match for match in re.findall(r'Compiling (?:plugin )?(\w+)', tested.stdout + tested.stderr)}
-    assert compiled <= {'HearthBytes', 'HearthJSON', 'HearthFunctions', 'HearthTesting', 'HearthPlugin', 'Greetings', 'GreetingsTests',
+    assert compiled <= {'HearthBytes', 'HearthJSON', 'HearthFunctions', 'HearthTesting', 'HearthEntryPoint', 'Greetings', 'GreetingsTests',
                         'greetingsPackageTests', 'greetingsPackageDiscoveredTests'}
     assert '1 test case' in tested.stdout, 'in memory alone'
 

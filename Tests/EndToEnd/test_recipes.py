@@ -15,7 +15,7 @@ from local_server import Handler, LocalServer
 GUIDE = (ROOT / 'docs/writing-a-plugin.md').read_text()
 RECIPES = {'Foundation': 'WithFoundation', 'URLSession': 'WithURLSession', 'AsyncHTTPClient': 'WithClient',
            'Configuration and metrics': 'WithSettings'}
-ENTRY = '.plugin(name: "HearthPlugin", package: "hearth-sdk")'
+ENTRY = '.plugin(name: "HearthEntryPoint", package: "hearth-sdk")'
 
 
 def section(heading):

@@ -167,8 +167,8 @@ struct FastBuildTests {
     func buildPlugin() throws {
         let package = try TinyPackage()
         defer { try? package.remove("") }
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../SDK/Plugins/HearthPlugin/HearthPlugin.swift")
-        try package.write("Plugins/HearthPlugin/HearthPlugin.swift", String(contentsOf: source, encoding: .utf8))
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../SDK/Plugins/HearthEntryPoint/HearthEntryPoint.swift")
+        try package.write("Plugins/HearthEntryPoint/HearthEntryPoint.swift", String(contentsOf: source, encoding: .utf8))
         try package.write(
             "Package.swift",
             """
@@ -177,8 +177,8 @@ struct FastBuildTests {
             let package = Package(
                 name: "tiny", products: [.library(name: "Tiny", type: .dynamic, targets: ["Tiny"])],
                 targets: [
-                    .target(name: "HearthFunctions"), .plugin(name: "HearthPlugin", capability: .buildTool()),
-                    .target(name: "Tiny", dependencies: ["HearthFunctions"], plugins: ["HearthPlugin"]),
+                    .target(name: "HearthFunctions"), .plugin(name: "HearthEntryPoint", capability: .buildTool()),
+                    .target(name: "Tiny", dependencies: ["HearthFunctions"], plugins: ["HearthEntryPoint"]),
                 ])
             """)
         try package.write(

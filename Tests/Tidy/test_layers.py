@@ -65,10 +65,10 @@ def test_the_plugin_library_stands_apart_from_the_host():
 def test_the_host_declares_the_modules_of_the_sdk_as_the_sdk_does():
     """The host compiles the same sources with flags that a package for others may not have."""
     def declared(folder):
-        targets = [target for target in manifest(folder)['targets'] if target['name'] in SDK | {'HearthPlugin'}]
+        targets = [target for target in manifest(folder)['targets'] if target['name'] in SDK | {'HearthEntryPoint'}]
         return {target['name']: (target['type'], {next(iter(item.values()))[0] for item in target['dependencies']}) for target in targets}
 
-    assert set(declared('SDK')) == SDK | {'HearthPlugin'}
+    assert set(declared('SDK')) == SDK | {'HearthEntryPoint'}
     assert declared('') == declared('SDK')
 
 

@@ -9,7 +9,7 @@ let package = Package(
     targets: [
         .target(
             name: "Parity", dependencies: [.product(name: "HearthFunctions", package: "hearth-sdk")],
-            plugins: [.plugin(name: "HearthPlugin", package: "hearth-sdk")]),
+            plugins: [.plugin(name: "HearthEntryPoint", package: "hearth-sdk")]),
         .testTarget(name: "ParityTests", dependencies: ["Parity", .product(name: "HearthTesting", package: "hearth-sdk")]),
     ]
 )

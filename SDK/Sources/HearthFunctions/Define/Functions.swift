@@ -9,7 +9,7 @@
 ///         OnRequest("status") { request in Response(json: ["ok": true]) }
 ///     }
 ///
-/// The build plugin `HearthPlugin` adds the library's entry point, which looks for that name.
+/// The build plugin `HearthEntryPoint` adds the library's entry point, which looks for that name.
 public struct Functions: Sendable {
     let definitions: [FunctionDefinition]
     let params: [any FunctionParam]

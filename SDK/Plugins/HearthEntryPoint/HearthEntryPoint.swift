@@ -3,7 +3,7 @@ import PackagePlugin
 
 /// Adds the library's entry point to a plugin: the one C function that Hearth looks up, for the global `functions`.
 @main
-struct HearthPlugin: BuildToolPlugin {
+struct HearthEntryPoint: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let source = """
             import HearthFunctions
