@@ -4,11 +4,12 @@ import Glibc
 extension Functions {
     /// Ties these functions to the host that loaded the plugin. The result is that of `hearth_plugin_entry`.
     ///
-    /// Returns nil, after a sentence for each reason on standard error, when a definition is not valid or the host speaks
-    /// another version of the boundary.
+    /// Returns nil, after a sentence for each reason on standard error, when a definition is not valid or the host's version of the
+    /// boundary does not fit.
     public func attach(to host: UnsafeRawPointer) -> UnsafeRawPointer? {
         guard let host = Host(host) else {
-            Self.complain("The host speaks another version of hearth.h than this plugin, which was built for \(HEARTH_ABI_MAJOR).")
+            Self.complain(
+                "The host's version of hearth.h does not fit this plugin, which was built for \(HEARTH_ABI_MAJOR).\(HEARTH_ABI_MINOR).")
             return nil
         }
         let problems = problems
