@@ -120,7 +120,8 @@ def test_what_is_made(hearth):
     assert made['directory'] == str(folder)
     assert made['files'] == files(folder)
     assert {'Package.swift', 'functions.json', 'functions.schema.json', 'database.rules.json', '.gitignore', 'README.md',
-            'Tests/MyFirstFunctionsTests/MyFirstFunctionsTests.swift', 'scripts/serve', 'scripts/test', 'Sources/MyFirstFunctions/MyFirstFunctions.swift'} <= set(made['files'])
+            'Tests/MyFirstFunctionsTests/MyFirstFunctionsTests.swift',
+            'scripts/serve', 'scripts/test', 'Sources/MyFirstFunctions/MyFirstFunctions.swift'} <= set(made['files'])
     assert not [path for path in made['files'] if '{{' in (folder / path).read_text()]
     programs = [path for path in made['files'] if (folder / path).stat().st_mode & stat.S_IXUSR]
     assert programs == ['scripts/build', 'scripts/hearth', 'scripts/serve', 'scripts/test']

@@ -167,7 +167,8 @@ struct FastBuildTests {
     func buildPlugin() throws {
         let package = try TinyPackage()
         defer { try? package.remove("") }
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../SDK/Plugins/HearthEntryPoint/HearthEntryPoint.swift")
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../SDK/Plugins/HearthEntryPoint/HearthEntryPoint.swift")
         try package.write("Plugins/HearthEntryPoint/HearthEntryPoint.swift", String(contentsOf: source, encoding: .utf8))
         try package.write(
             "Package.swift",

@@ -70,7 +70,12 @@ public struct TestApp: Sendable {
     ///
     ///     let response = try await app.request("hook", method: "POST", path: "/orders?dry=1", body: Array("{}".utf8))
     ///
-    /// - Parameter path: the part of the address behind the function's name, with the query.
+    /// - Parameters:
+    ///   - name: the function's name.
+    ///   - method: the HTTP method.
+    ///   - path: the part of the address behind the function's name, with the query.
+    ///   - headers: header fields.
+    ///   - body: the bytes of the body.
     public func request(
         _ name: String, method: String = "GET", path: String = "/", headers: Headers = [:], body: [UInt8] = []
     ) async throws -> TestResponse {
@@ -128,7 +133,9 @@ public struct InMemoryServices: Sendable {
     ///         throw HttpsError(.unavailable, "The service is down.")
     ///     }
     ///
-    /// - Parameter answer: gets the method and the payload of a call, and returns the answer; nil to leave the call to the service.
+    /// - Parameters:
+    ///   - service: the name of the service.
+    ///   - answer: gets the method and the payload of a call, and returns the answer; nil to leave the call to the service.
     public func stub(_ service: String, _ answer: @escaping @Sendable (String, JSONValue) throws -> JSONValue?) async {
         await host.run { $0.stubs[service] = answer }
     }
