@@ -32,7 +32,7 @@ public struct CallableRequest<Input> {
     /// The call's place in a trace, as a W3C `traceparent`, to be sent along with requests to other systems.
     public var traceparent: String? { rawRequest.traceparent }
 
-    /// When the caller gets `deadline-exceeded` instead of an answer, and the task is cancelled; nil for never.
+    /// The time at which the caller gets `deadline-exceeded` and the task is cancelled; nil for never.
     public var deadline: ContinuousClock.Instant? { invocation.deadline }
 }
 

@@ -50,7 +50,7 @@ public struct Request: Sendable {
     /// The call's place in a trace, as a W3C `traceparent`, to be sent along with requests to other systems.
     public var traceparent: String? { rawRequest.traceparent }
 
-    /// When the caller is answered 504 and the task is cancelled; nil for never.
+    /// The time at which the caller gets status 504 and the task is cancelled; nil for never.
     public var deadline: ContinuousClock.Instant? { invocation.deadline }
 }
 
@@ -93,7 +93,7 @@ public struct QueryItem: Sendable, Equatable {
         }
     }
 
-    /// Turns `+` into a space and `%41` into its byte; a `%` that no two hexadecimal digits follow stays.
+    /// Turns `+` into a space and `%41` into its byte. A `%` without two hexadecimal digits stays.
     private static func decode(_ text: Substring.UTF8View) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

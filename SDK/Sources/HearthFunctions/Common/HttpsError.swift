@@ -2,7 +2,7 @@
 ///
 ///     throw HttpsError(.notFound, "There is no such room.", details: ["room": "blue"])
 ///
-/// Everything else that a function throws is logged and reaches the caller as `INTERNAL` without a word more.
+/// Any other error of a function is logged, and the caller gets `INTERNAL`.
 public struct HttpsError: Error, Sendable {
     /// The kind of error: the codes of the callable protocol (spec functions 2.1).
     ///

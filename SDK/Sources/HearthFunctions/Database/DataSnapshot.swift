@@ -181,7 +181,7 @@ struct ChildOrder {
     }
 }
 
-/// Nothing, false, true, numbers, texts, objects.
+/// The rank of a value: null, false, true, numbers, texts, objects.
 package enum ValueRank: Comparable {
     case null, no, yes
     case number(Double)
@@ -199,7 +199,7 @@ package enum ValueRank: Comparable {
     }
 }
 
-/// Keys that are numbers of 32 bits by their number, then all others by their UTF-16 units.
+/// The rank of a key: numbers of 32 bits by their value, then all other keys by their UTF-16 units.
 package enum KeyRank: Comparable {
     case number(Int32, length: Int)
     case text(UTF16Text)

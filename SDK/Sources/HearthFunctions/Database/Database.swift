@@ -9,7 +9,7 @@ public let database = Database()
 
 /// A Realtime Database of the host: which one, and on whose behalf it is used.
 public struct Database: Sendable, Hashable {
-    /// On whose behalf.
+    /// The actor of a call.
     enum Actor: Sendable, Hashable {
         /// No rules apply.
         case administrator

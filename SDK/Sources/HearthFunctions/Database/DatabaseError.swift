@@ -22,7 +22,7 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         case contention
         /// The disk is full or read-only.
         case storageUnavailable = "storage-unavailable"
-        /// It took longer than the host allows.
+        /// The call took longer than the host allows.
         case deadlineExceeded = "deadline-exceeded"
         /// The host runs no database, or is stopping. Try again later.
         case unavailable

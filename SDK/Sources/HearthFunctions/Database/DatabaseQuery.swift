@@ -9,7 +9,7 @@ public protocol DatabaseQueryable: Sendable {
     var query: DatabaseQuery { get }
 }
 
-/// Some children of a place: in an order, from here to there, so many at most.
+/// A selection of the children of a place: an order, two bounds and a limit.
 ///
 /// An order by a child or by value needs an index: `".indexOn": ["at"]` in the rules of the place. A query with a
 /// contradiction is refused when it is read.
@@ -139,21 +139,21 @@ extension JSONValue: DatabaseQueryValue {
 
 // Queries are built by these calls. Without an order children come by priority, which is by key where nothing has one.
 extension DatabaseQueryable {
-    /// Ordered by the value at `path` of each child; a child without it comes first. Needs an index on `path`.
+    /// Orders by the value at `path` of each child. A child without it comes first. Needs an index on `path`.
     public func queryOrdered(byChild path: String) -> DatabaseQuery {
         ordered(.child(path.split(separator: "/").joined(separator: "/")))
     }
 
-    /// Ordered by the children's keys.
+    /// Orders by the children's keys.
     public func queryOrderedByKey() -> DatabaseQuery { ordered(.key) }
 
-    /// Ordered by the children's values. Needs an index on `.value`.
+    /// Orders by the children's values. Needs an index on `.value`.
     public func queryOrderedByValue() -> DatabaseQuery { ordered(.value) }
 
-    /// Ordered by the children's priorities.
+    /// Orders by the children's priorities.
     public func queryOrderedByPriority() -> DatabaseQuery { ordered(.priority) }
 
-    /// From the children that have this value on, the first of those included. Ordered by key, the value is a key.
+    /// Starts at the first child that has this value. Ordered by key, the value is a key.
     ///
     /// - Parameters:
     ///   - value: the value of the first child.
@@ -162,12 +162,12 @@ extension DatabaseQueryable {
         starting(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: true))
     }
 
-    /// From behind the children that have this value, or behind the one of them that has this key.
+    /// Starts after the children that have this value, or after the one of them that has this key.
     public func queryStarting(afterValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
         starting(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: false))
     }
 
-    /// Up to the children that have this value, the last of those included.
+    /// Ends at the last child that has this value.
     ///
     /// - Parameters:
     ///   - value: the value of the last child.
@@ -176,7 +176,7 @@ extension DatabaseQueryable {
         ending(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: true))
     }
 
-    /// Up to the last one before the children that have this value, or before the one of them that has this key.
+    /// Ends before the first child that has this value, or before the one of them that has this key.
     public func queryEnding(beforeValue value: (any DatabaseQueryValue)?, childKey: String? = nil) -> DatabaseQuery {
         ending(DatabaseQuery.Bound(value: value?.queryValue ?? .null, key: childKey, isInclusive: false))
     }

@@ -1,8 +1,8 @@
 /// The decision of a transaction's block.
 public enum TransactionResult<Value> {
-    /// This shall be the value; nil removes it.
+    /// Replaces the value; nil removes it.
     case success(withValue: Value?)
-    /// Nothing shall happen.
+    /// Leaves the value unchanged.
     case abort
 }
 

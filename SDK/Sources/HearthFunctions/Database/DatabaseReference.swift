@@ -1,11 +1,11 @@
 import Glibc
 internal import Synchronization
 
-/// A place in the database. Making one reads and writes nothing.
+/// A place in the database. Creating one does not use the database.
 public struct DatabaseReference: Sendable, Hashable, CustomStringConvertible, DatabaseQueryable {
     /// The database that the place is in.
     public let database: Database
-    /// From the root, beginning with "/"; "/" for the root itself.
+    /// The path from the root, beginning with "/"; "/" for the root itself.
     public let path: String
 
     /// Slashes at the ends and runs of slashes do not count. The host checks the keys when the path is used.
@@ -29,22 +29,22 @@ public struct DatabaseReference: Sendable, Hashable, CustomStringConvertible, Da
     /// The place `path` below this one: a key, or several with slashes between.
     public func child(_ path: String) -> DatabaseReference { DatabaseReference(database, self.path + "/" + path) }
 
-    /// A child with a new key. Keys that are made later sort after it, so that children stay in the order of their making.
+    /// A child with a new key. Keys that are made later sort after it, so that children keep the order of their creation.
     ///
     ///     let message = database.reference("messages").childByAutoID()
     ///     try await message.setValue(["text": "hello"])
     ///
-    /// The key is made here, in no time, and is unique among all clients and workers.
+    /// The key is made without the host, and is unique among all clients and workers.
     public func childByAutoID() -> DatabaseReference { child(AutoID.next()) }
 
     /// The path.
     public var description: String { path }
 
-    /// All that is here.
+    /// The whole value here.
     public var query: DatabaseQuery { DatabaseQuery(ref: self) }
 }
 
-/// Makes keys that sort in the order of their making: eight characters of time, twelve at random (spec database 4).
+/// Makes keys that sort in the order of their creation: eight characters of time, twelve at random (spec database 4).
 struct AutoID {
     /// In the order of ASCII, so that texts sort as the numbers do.
     private static let digits = Array("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz".utf8)
@@ -53,7 +53,7 @@ struct AutoID {
     private var milliseconds: Int64 = 0
     private var random: [UInt8] = []
 
-    /// A key that sorts after every one that this process made before.
+    /// A key that sorts after all earlier keys of this process.
     static func next() -> String {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -61,7 +61,7 @@ struct AutoID {
         return shared.withLock { $0.next(now: now) }
     }
 
-    /// The key after the last one, at a time that may have stood still or gone back.
+    /// The next key. The clock may have stopped or gone back.
     mutating func next(now: Int64) -> String {
         if now > milliseconds || random.isEmpty {
             milliseconds = now
@@ -74,7 +74,7 @@ struct AutoID {
         return String(decoding: (time + random).map { Self.digits[Int($0)] }, as: UTF8.self)
     }
 
-    /// Adds one to the random part. False when it has gone round to the first.
+    /// Adds one to the random part. False on overflow.
     private mutating func increment() -> Bool {
         for index in random.indices.reversed() {
             random[index] = (random[index] + 1) & 63
@@ -113,7 +113,7 @@ extension DatabaseReference {
         _ = try await call.send()
     }
 
-    /// Replaces the values that `values` names and leaves everything else, all of it at once or nothing.
+    /// Replaces the values at the paths in `values` and leaves all others, in one step: all of them or none.
     ///
     ///     try await database.reference().updateChildValues([
     ///         "posts/\(key)": ["author": uid, "text": text],
@@ -152,12 +152,12 @@ extension DatabaseReference {
 ///
 /// Each is a `JSONValue`, so that it stands wherever one may.
 public enum ServerValue {
-    /// When the write happens, in milliseconds since 1970; the same for all of one write, and `now` of the rules.
+    /// The time of the write, in milliseconds since 1970: the same for all of one write, and `now` of the rules.
     public static let timestamp: JSONValue = [".sv": "timestamp"]
 
-    /// The number that is there, and `delta` more. Where no number is: `delta`. No other write can come between.
+    /// The current number plus `delta`, or `delta` if there is no number. No other write comes between.
     public static func increment(_ delta: Int) -> JSONValue { [".sv": ["increment": JSONValue(delta)]] }
 
-    /// The number that is there, and `delta` more. Where no number is: `delta`. No other write can come between.
+    /// The current number plus `delta`, or `delta` if there is no number. No other write comes between.
     public static func increment(_ delta: Double) -> JSONValue { [".sv": ["increment": .double(delta)]] }
 }

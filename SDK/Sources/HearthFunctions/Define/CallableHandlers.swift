@@ -81,7 +81,7 @@ public struct AuthPolicy: Sendable {
     typealias Check = @Sendable (AuthData?, JSONValue) async throws -> Bool
 
     enum Rule: Sendable {
-        /// Looks at the caller only, so that the data need not be kept for it.
+        /// Needs the caller only, so that the data need not be kept.
         case caller(@Sendable (AuthData?) -> Bool)
         case callerAndData(Check)
     }

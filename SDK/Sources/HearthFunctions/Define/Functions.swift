@@ -27,15 +27,15 @@ public struct Functions: Sendable {
     }
 }
 
-/// Something that stands between the braces of `Functions` or `Group`.
+/// A part between the braces of `Functions` or `Group`.
 public protocol FunctionsContent {
-    /// The functions that it stands for.
+    /// The functions of this part.
     var definitions: [FunctionDefinition] { get }
 }
 
 /// Gathers the functions between the braces of `Functions` and `Group`; `if` and `for` work there too.
 ///
-/// Functions of another file come in by a property of theirs:
+/// Functions of another file are added by a property:
 ///
 ///     @FunctionsBuilder var chat: [FunctionDefinition] {
 ///         OnCall("send") { ... }

@@ -4,7 +4,7 @@
 /// them for one deployment. A value out of range keeps the plugin from loading; the log names function, option and range. The host
 /// logs a warning for an option that does nothing, either on this host or for this kind of function.
 public struct Options: Sendable {
-    /// Where the function is reachable: region names of its URL. Default `us-central1`.
+    /// The regions in the function's URL. Default `us-central1`.
     public var region: [String]?
     /// Memory of a worker. Default 256 MiB.
     public var memory: Memory?
@@ -18,7 +18,7 @@ public struct Options: Sendable {
     public var minInstances: Int?
     /// Workers at most. Further calls are queued, then refused.
     public var maxInstances: Int?
-    /// Secrets that the function's environment gets.
+    /// Secrets that the function may read.
     public var secrets: [SecretParam]?
     /// Labels that tools filter by. At most 58.
     public var labels: [String: String]?
@@ -34,7 +34,7 @@ public struct Options: Sendable {
     public var enforceAppCheck: Bool?
     /// Whether an App Check token counts as used afterwards; see `AppCheckData.alreadyConsumed`. Of an `OnCall` only.
     public var consumeAppCheckToken: Bool?
-    /// Which web pages may call. Default: every one for `OnCall`, no CORS for `OnRequest`.
+    /// The web pages that may call. Default: all for `OnCall`, none for `OnRequest`.
     public var cors: CORS?
     /// How often a silent stream sends a heartbeat. Of an `OnCall` only. Default every 30 seconds.
     public var heartbeatSeconds: Heartbeat?
@@ -43,7 +43,7 @@ public struct Options: Sendable {
     /// Whether the function is left out: neither deployed nor served.
     public var omit: Bool?
 
-    /// Options; those that are not given stay open.
+    /// Options. Those that are not given stay open.
     public init(
         region: [String]? = nil,
         memory: Memory? = nil,

@@ -58,7 +58,7 @@ public protocol ParamValue: Sendable {
     var paramDefault: JSONValue { get }
 }
 
-/// A value that is set for each deployment, in `.env` files, and not in code.
+/// A value that is set for each deployment in `.env` files, not in code.
 ///
 ///     let greeting = StringParam("GREETING", default: "Hello")
 ///     let functions = Functions(params: [greeting]) {
@@ -94,7 +94,7 @@ extension FunctionParam {
     var environmentText: String? { environment(name) }
 }
 
-// Which text stands for which value: spec functions 11.4.
+// The texts of values: spec functions 11.4.
 
 extension String: ParamValue {
     /// "string"

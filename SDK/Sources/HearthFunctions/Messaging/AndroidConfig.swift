@@ -1,6 +1,6 @@
 internal import HearthJSON
 
-/// How a message is delivered to Android devices.
+/// Delivery to Android devices.
 public struct AndroidConfig: Sendable, Hashable {
     /// Whether a sleeping device is woken.
     public enum Priority: String, Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct AndroidConfig: Sendable, Hashable {
         case high = "HIGH"
     }
 
-    /// Of messages with the same key only the newest waits for a device that is off; at most four keys wait.
+    /// Only the newest message with a key waits for a device that is off, for at most four keys.
     public var collapseKey: String?
     /// Without it: high where there is a notification, else normal.
     public var priority: Priority?
@@ -20,9 +20,9 @@ public struct AndroidConfig: Sendable, Hashable {
     public var restrictedPackageName: String?
     /// Replaces the message's data as a whole.
     public var data: [String: String]
-    /// How its notification looks on Android; its title, text and picture take the place of the common ones.
+    /// The notification on Android. Its title, text and picture replace the common ones.
     public var notification: AndroidNotification?
-    /// Its label of analytics on Android, in place of the common one.
+    /// The label of analytics on Android, instead of the common one.
     public var fcmOptions: FcmOptions?
     /// Whether the app gets it in direct boot mode too, before the device has been unlocked.
     public var directBootOk: Bool?
@@ -31,7 +31,7 @@ public struct AndroidConfig: Sendable, Hashable {
     /// Whether it is delivered over a restricted satellite network too.
     public var restrictedSatelliteOk: Bool?
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(
         collapseKey: String? = nil, priority: Priority? = nil, ttl: Duration? = nil, restrictedPackageName: String? = nil,
         data: [String: String] = [:], notification: AndroidNotification? = nil, fcmOptions: FcmOptions? = nil, directBootOk: Bool? = nil,
@@ -65,12 +65,12 @@ public struct AndroidConfig: Sendable, Hashable {
     }
 }
 
-/// How a notification looks and sounds on Android devices.
+/// Look and sound of a notification on Android devices.
 ///
 ///     var notification = AndroidNotification(title: "New follower", color: "#7e55c3")
 ///     notification.channelID = "followers"
 public struct AndroidNotification: Sendable, Hashable {
-    /// How much it may disturb: lowest and highest are ``min`` and ``max``.
+    /// The importance, from ``min`` to ``max``.
     public enum Priority: String, Sendable, Hashable {
         case min = "PRIORITY_MIN"
         case low = "PRIORITY_LOW"
@@ -98,9 +98,9 @@ public struct AndroidNotification: Sendable, Hashable {
         case ifPriorityLowered = "IF_PRIORITY_LOWERED"
     }
 
-    /// Its first line, in place of the common notification's.
+    /// The title, instead of the common notification's.
     public var title: String?
-    /// Its text, in place of the common notification's.
+    /// The text, instead of the common notification's.
     public var body: String?
     /// The name of the app's drawable resource; without it the icon that the app's manifest names.
     public var icon: String?
@@ -108,9 +108,9 @@ public struct AndroidNotification: Sendable, Hashable {
     public var color: String?
     /// "default", or a file of the app's resources.
     public var sound: String?
-    /// A newer notification with the same tag takes an older one's place.
+    /// A newer notification with the same tag replaces this one.
     public var tag: String?
-    /// The URL of a picture (http or https), in place of the common notification's.
+    /// The URL of a picture (http or https), instead of the common notification's.
     public var imageURL: String?
     /// The action of the intent that a tap starts; the app needs an activity with that filter.
     public var clickAction: String?
@@ -122,29 +122,29 @@ public struct AndroidNotification: Sendable, Hashable {
     public var bodyLocKey: String?
     /// The arguments of that text; needs ``bodyLocKey``.
     public var bodyLocArgs: [String] = []
-    /// A channel that the app has made (Android 8 and later); where it has not, the one that its manifest names is used.
+    /// A channel of the app (Android 8 and later). If the app has no such channel, the one in its manifest is used.
     public var channelID: String?
     /// A text for accessibility services.
     public var ticker: String?
     /// Whether it stays after a tap; false without it.
     public var sticky: Bool?
-    /// When it happened, in RFC 3339: "2026-01-31T12:00:00Z".
+    /// The time of the event, in RFC 3339: "2026-01-31T12:00:00Z".
     public var eventTime: String?
     /// Whether it is kept from other devices of the same person, such as a watch.
     public var localOnly: Bool?
-    /// How much it may disturb; ``Priority/default`` without it. How it is delivered is ``AndroidConfig/priority``.
+    /// The importance of the notification; ``Priority/default`` without it. The priority of delivery is ``AndroidConfig/priority``.
     public var priority: Priority?
-    /// Waiting and vibrating in turns, the wait first; none may be negative.
+    /// Times of waiting and vibrating in turns, the wait first; not negative.
     public var vibrateTimings: [Duration] = []
     /// Whether the device's own pattern is used; ``vibrateTimings`` are not looked at then.
     public var defaultVibrateTimings: Bool?
     /// Whether the device's own sound is heard.
     public var defaultSound: Bool?
-    /// How the light blinks, where the device has one.
+    /// The blinking of the light, where the device has one.
     public var lightSettings: LightSettings?
     /// Whether the device's own blinking is used, unless there are ``lightSettings``.
     public var defaultLightSettings: Bool?
-    /// How much of it a locked screen shows; ``Visibility/private`` without it.
+    /// The part that a locked screen shows; ``Visibility/private`` without it.
     public var visibility: Visibility?
     /// The number on the app's badge; not negative.
     public var notificationCount: Int?
@@ -191,13 +191,13 @@ public struct AndroidNotification: Sendable, Hashable {
     }
 }
 
-/// How the device's light blinks.
+/// The blinking of the device's light.
 public struct LightSettings: Sendable, Hashable {
     /// "#rrggbb" or "#rrggbbaa".
     public var color: String
-    /// How long it shines; not negative.
+    /// The time of a flash; not negative.
     public var lightOnDuration: Duration
-    /// How long it is dark in between; not negative.
+    /// The time between flashes; not negative.
     public var lightOffDuration: Duration
 
     /// All three are needed.
@@ -215,7 +215,7 @@ public struct LightSettings: Sendable, Hashable {
         return object
     }
 
-    /// The colour as shares of red, green, blue and opacity; as it was given where it is none, for the host to say so.
+    /// The colour as shares of red, green, blue and opacity. An invalid colour is passed on unchanged, so that the host reports it.
     private var colorParts: JSONValue {
         let digits = Array(color.utf8.dropFirst())
         guard color.utf8.first == UInt8(ascii: "#"), [6, 8].contains(digits.count), let bits = UInt32(color.dropFirst(), radix: 16) else {

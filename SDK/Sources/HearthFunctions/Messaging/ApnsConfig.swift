@@ -1,17 +1,17 @@
 public import HearthJSON
 
-/// How a message is delivered to Apple devices.
+/// Delivery to Apple devices.
 public struct ApnsConfig: Sendable, Hashable {
     /// "apns-priority", "apns-expiration", "apns-collapse-id", "apns-push-type", ...
     public var headers: [String: String]
     /// The payload. Its `aps` needs an alert, a badge, a sound or `contentAvailable`, unless the message has a notification.
     public var payload: ApnsPayload?
-    /// A picture and a label of analytics, in place of the common ones.
+    /// A picture and a label of analytics that replace the common ones.
     public var fcmOptions: ApnsFcmOptions?
     /// The token of a Live Activity; the payload's `aps` needs an "event" then.
     public var liveActivityToken: String?
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(
         headers: [String: String] = [:], payload: ApnsPayload? = nil, fcmOptions: ApnsFcmOptions? = nil, liveActivityToken: String? = nil
     ) {
@@ -47,7 +47,7 @@ public struct ApnsPayload: Sendable, Hashable {
     var wire: WireObject {
         var object = WireObject()
         for (name, value) in custom.sorted(by: { $0.key < $1.key }) { object.set(name, json: value) }
-        // The service wants to see it, also where nothing in it is set.
+        // The service expects the object even if nothing in it is set.
         object.set("aps", json: aps.wire.json)
         return object
     }
@@ -67,7 +67,7 @@ public struct Aps: Sendable, Hashable {
     public enum Sound: Sendable, Hashable {
         /// "default", or a file of the app.
         case named(String)
-        /// One that is heard although the device is muted.
+        /// A sound that plays even if the device is muted.
         case critical(CriticalSound)
     }
 
@@ -88,7 +88,7 @@ public struct Aps: Sendable, Hashable {
     /// Members without a property here: "event", "interruption-level", ...
     public var custom: [String: JSONValue]
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(
         alert: Alert? = nil, badge: Int? = nil, sound: Sound? = nil, contentAvailable: Bool = false, mutableContent: Bool = false,
         category: String? = nil, threadID: String? = nil, custom: [String: JSONValue] = [:]
@@ -127,9 +127,9 @@ public struct Aps: Sendable, Hashable {
 
 /// The parts of an alert.
 public struct ApsAlert: Sendable, Hashable {
-    /// Its first line.
+    /// The title.
     public var title: String?
-    /// Its second line.
+    /// The subtitle.
     public var subtitle: String?
     /// Its text.
     public var body: String?
@@ -180,7 +180,7 @@ public struct CriticalSound: Sendable, Hashable {
     /// 0 to 1.
     public var volume: Double?
 
-    /// A sound, critical unless it is said otherwise.
+    /// A sound, critical unless `isCritical` is false.
     public init(name: String, isCritical: Bool = true, volume: Double? = nil) {
         self.name = name
         self.isCritical = isCritical
@@ -203,7 +203,7 @@ public struct ApnsFcmOptions: Sendable, Hashable {
     /// 1 to 50 letters, digits and `-_.~%`.
     public var analyticsLabel: String?
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(imageURL: String? = nil, analyticsLabel: String? = nil) {
         self.imageURL = imageURL
         self.analyticsLabel = analyticsLabel

@@ -10,14 +10,14 @@ public import HearthJSON
 public struct Message: Sendable, Hashable {
     /// The notification on every platform, unless the platform's own part replaces it.
     public struct Notification: Sendable, Hashable {
-        /// Its first line.
+        /// The title.
         public var title: String?
         /// Its text.
         public var body: String?
         /// An http or https URL of a picture.
         public var imageURL: String?
 
-        /// Everything may be left out.
+        /// Every part is optional.
         public init(title: String? = nil, body: String? = nil, imageURL: String? = nil) {
             self.title = title
             self.body = body
@@ -38,7 +38,7 @@ public struct Message: Sendable, Hashable {
     public var webpush: WebpushConfig?
     /// Settings for Apple devices.
     public var apns: ApnsConfig?
-    /// Its label of analytics, unless the platform's own part has one.
+    /// The label of analytics, unless the platform's own part has one.
     public var fcmOptions: FcmOptions?
 
     /// A message for `target`; everything else may be left out.
@@ -73,7 +73,7 @@ public struct Message: Sendable, Hashable {
 public struct MulticastMessage: Sendable, Hashable {
     /// Registration tokens; the responses to them come first.
     public var tokens: [String]
-    /// Installation ids, whose responses follow those of ``tokens``.
+    /// Installation ids. Their responses follow those of ``tokens``.
     public var fids: [String]
     /// Data for the app, by the rules of ``Message/data``.
     public var data: [String: String]
@@ -117,7 +117,7 @@ public struct FcmOptions: Sendable, Hashable {
     /// 1 to 50 letters, digits and `-_.~%`.
     public var analyticsLabel: String?
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(analyticsLabel: String? = nil) { self.analyticsLabel = analyticsLabel }
 
     var wire: WireObject {
@@ -148,7 +148,7 @@ public enum Target: Sendable, Hashable {
     /// The subscribers that meet a condition.
     case condition(Condition)
 
-    /// Puts the target into a message.
+    /// Writes the target into a message.
     func write(to object: inout WireObject) {
         switch self {
         case .fid(let fid): object.set("fid", fid)

@@ -12,9 +12,9 @@ public let messaging = Messaging()
 
 /// Sends messages and manages subscriptions to topics.
 public struct Messaging: Sendable {
-    /// How many messages one call takes.
+    /// The most messages of one call.
     public static let messagesMax = 500
-    /// How many registrations one change of subscriptions takes.
+    /// The most registrations of one change of subscriptions.
     public static let registrationsMax = 1000
 
     init() {}
@@ -111,9 +111,9 @@ public struct BatchResponse: Sendable {
     /// Responses, for tests of a plugin.
     public init(_ responses: [SendResponse]) { self.responses = responses }
 
-    /// How many were taken.
+    /// The number of accepted messages.
     public var successCount: Int { responses.count { $0.error == nil } }
-    /// How many were not.
+    /// The number of refused messages.
     public var failureCount: Int { responses.count { $0.error != nil } }
 
     /// The tokens and installation ids that are not registered any more: forget them.
@@ -145,7 +145,7 @@ public struct SendResponse: Sendable {
     /// The message's name, where it was taken.
     public var messageID: String? { try? result.get() }
 
-    /// Why it was not taken.
+    /// The reason of a refusal.
     public var error: MessagingError? {
         guard case .failure(let error) = result else { return nil }
         return error
@@ -156,7 +156,7 @@ public struct SendResponse: Sendable {
 public struct TopicManagementResponse: Sendable {
     /// A registration whose subscription did not change.
     public struct Failure: Sendable, Hashable {
-        /// Its place in the list that was given.
+        /// The index in the given list.
         public var index: Int
         /// The token or installation id as it was given.
         public var registration: String
@@ -164,12 +164,12 @@ public struct TopicManagementResponse: Sendable {
         public var reason: String
     }
 
-    /// How many subscriptions are now as they were asked for.
+    /// The number of subscriptions that are now as requested.
     public var successCount: Int
     /// The others, in the order of the registrations.
     public var errors: [Failure]
 
-    /// How many are not.
+    /// The number of subscriptions that did not change.
     public var failureCount: Int { errors.count }
 }
 
@@ -177,7 +177,7 @@ public struct TopicManagementResponse: Sendable {
 public struct TopicSubscription: Sendable, Hashable {
     /// Its name, without "/topics/".
     public var topic: String
-    /// When, in RFC 3339.
+    /// The time of the subscription, in RFC 3339.
     public var created: String
 }
 
@@ -225,7 +225,7 @@ public struct MessagingError: Error, Sendable, Hashable, CustomStringConvertible
     public var message: String
     /// The fields that break a rule; empty where none is at fault.
     public var fieldViolations: [FieldViolation]
-    /// When to try again, where the service says so.
+    /// The time to wait before another try, where the service says so.
     public var retryAfter: Duration?
 
     /// An error as the service makes it, for tests of a plugin.

@@ -18,9 +18,9 @@ final class Attachment: @unchecked Sendable {
     private let loopThread = Atomic<pthread_t>(0)
     /// The invocation that runs on the loop at this moment; 0 for none.
     private var running: UInt64 = 0
-    /// Those that wait for something.
+    /// Invocations that have not been answered yet.
     private var open: [UInt64: Invocation] = [:]
-    /// Objects of finished invocations, to be used again.
+    /// Objects of finished invocations, for reuse.
     private var spare: [Invocation] = []
     /// Memory for answers, kept from one to the next.
     private var output = ByteBuffer()

@@ -101,7 +101,7 @@ enum MonotonicTime {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// How long it is until `time`; negative when it has passed.
+    /// The time until `time`; negative when it has passed.
     static func duration(until time: UInt64) -> Duration {
         .nanoseconds(Int64(bitPattern: time &- now))
     }

@@ -28,7 +28,7 @@ private enum LoopExecutorFactory: ExecutorFactory {
     static let defaultExecutor: any TaskExecutor = LoopDefaultExecutor()
 }
 
-/// Where tasks without a preference run.
+/// The executor of tasks without a preference.
 private final class LoopDefaultExecutor: TaskExecutor, SchedulingExecutor {
     func enqueue(_ job: consuming ExecutorJob) { ScheduledJob.scheduleGlobal(UnownedJob(job)) }
 

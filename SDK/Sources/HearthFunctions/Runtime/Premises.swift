@@ -15,7 +15,7 @@ enum Premises {
         return runtime != nil && runtime == imageBase(of: address(of: Attachment.self))
     }()
 
-    /// Where a class's description is in memory: in the image that the class was compiled into.
+    /// The address of a class's description, which is in the image that the class was compiled into.
     private static func address(of type: any AnyObject.Type) -> UnsafeRawPointer? {
         UnsafeRawPointer(bitPattern: UInt(bitPattern: ObjectIdentifier(type)))
     }

@@ -2,7 +2,7 @@ internal import CHearth
 
 /// A job of Swift's concurrency on its way through the host's loop, in memory of its own so that it passes as one pointer.
 struct ScheduledJob {
-    /// On which executor a job must run, as Swift's runtime sees it.
+    /// The executor on which a job must run, as Swift's runtime sees it.
     enum Place {
         /// That of an invocation's task.
         case of(Invocation)

@@ -6,9 +6,9 @@ internal import HearthJSON
 public struct DatabaseEvent<Data> {
     /// The value that was created or deleted; for an update or a write, the values before and after.
     public let data: Data
-    /// Names this event, the same in every attempt.
+    /// The id of the event, the same in every attempt.
     public let id: String
-    /// When the write was committed: a date of RFC 3339, such as "2026-11-21T16:04:05.123Z".
+    /// The time at which the write was committed, in RFC 3339, such as "2026-11-21T16:04:05.123Z".
     public let time: String
     /// The place that matched the function's pattern. Reading and writing through it is done as an administrator.
     public let ref: DatabaseReference
@@ -46,7 +46,7 @@ public struct DatabaseEvent<Data> {
     /// The W3C `tracestate` of the trace, to be sent on with ``traceparent``.
     public var tracestate: String? { invocation.context.tracestate }
 
-    /// When the function's time is up and its task is cancelled; nil for never.
+    /// The time at which the function's task is cancelled; nil for never.
     public var deadline: ContinuousClock.Instant? { invocation.deadline }
 
     init(_ invocation: Invocation, _ head: EventHead, _ data: Data) {
