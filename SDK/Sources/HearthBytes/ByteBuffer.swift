@@ -14,7 +14,7 @@ public struct ByteBuffer: ~Copyable {
     @usableFromInline var end: Int
     @usableFromInline var capacity: Int
 
-    /// An empty buffer; memory is taken with the first byte unless `capacity` asks for it now.
+    /// An empty buffer. Memory is allocated with the first byte, or now for a `capacity`.
     @inlinable
     public init(capacity: Int = 0) {
         self.start = 0
@@ -79,7 +79,7 @@ public struct ByteBuffer: ~Copyable {
         end += written
     }
 
-    /// Appends one byte; room is taken as by ``reserve(_:)``.
+    /// Appends one byte, with room as from ``reserve(_:)``.
     @inlinable
     public mutating func append(_ byte: UInt8) {
         reserve(1)

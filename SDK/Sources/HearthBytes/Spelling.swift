@@ -22,7 +22,7 @@ public enum Spelling {
         return longer.count == 1 ? longer[0] : nil
     }
 
-    /// How many letters must be put in, left out, replaced, or exchanged with their neighbour.
+    /// The number of letters to insert, remove, replace, or exchange with their neighbour.
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

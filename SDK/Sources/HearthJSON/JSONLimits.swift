@@ -1,9 +1,9 @@
 /// The limits of a reader of JSON.
 public struct JSONLimits: Sendable, Hashable {
-    /// The deepest nesting any reader of this room supports.
+    /// The deepest nesting that any reader supports.
     public static let depthCeiling = 1024
 
-    /// How many arrays and objects may be open at once, from 1 to `depthCeiling`.
+    /// The most arrays and objects that are open at once, from 1 to `depthCeiling`.
     public var depthMax: Int {
         didSet { depthMax = Self.clamped(depthMax) }
     }
@@ -16,7 +16,7 @@ public struct JSONLimits: Sendable, Hashable {
     private static func clamped(_ depth: Int) -> Int { min(max(depth, 1), depthCeiling) }
 }
 
-/// The six sorts of value that JSON knows.
+/// The six kinds of JSON values.
 public enum JSONKind: UInt8, Sendable, Hashable {
     case null, bool, number, string, array, object
 }

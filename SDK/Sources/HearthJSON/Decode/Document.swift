@@ -71,12 +71,12 @@ extension ThreadPool {
 struct DocumentStorage: ~Copyable {
     /// The text, borrowed for the time of the decode.
     fileprivate(set) var base: UnsafePointer<UInt8>
-    /// How many decodes this has served.
+    /// The number of decodes that have used this storage.
     fileprivate(set) var generation: UInt32 = 0
     var tape = Tape()
     var memberIndexes: [MemberIndex] = []
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// The next one that waits for work.
+    /// The next free one.
     var nextFree: UnsafeMutablePointer<DocumentStorage>?
 
     /// Entries of a tape, 16 bytes each, that are kept for the next decode.
@@ -255,7 +255,7 @@ extension Document {
 }
 
 extension Document {
-    /// The way from the top of the text to the entry at `target`.
+    /// The path from the top of the text to the entry at `target`.
     ///
     /// Paths are not recorded during a decode. This walks down the tape, so that only an error costs time.
     func path(to target: Int) -> [any CodingKey] {

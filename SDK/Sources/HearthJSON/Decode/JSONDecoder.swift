@@ -9,7 +9,7 @@
 ///
 /// A decoder may be used from any number of threads at once.
 public struct JSONDecoder: Sendable {
-    /// How deep the texts may nest.
+    /// The deepest nesting of the texts.
     public var limits: JSONLimits
     /// The `userInfo` of the decoders that types get.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]

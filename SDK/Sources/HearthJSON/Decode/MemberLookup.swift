@@ -55,7 +55,7 @@ extension Document {
     }
 }
 
-/// Where the members of one large object stand, by name: an open-addressing table of tape positions.
+/// The positions of the members of one large object, by name: an open-addressing table of tape positions.
 ///
 /// Names are hashed with the seed of the process, so a text cannot be made so that they collide.
 struct MemberIndex {

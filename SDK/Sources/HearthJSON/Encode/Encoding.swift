@@ -11,7 +11,7 @@ import HearthBytes
 struct Encoding {
     let text: UnsafeMutablePointer<EncodingText>
 
-    /// Bytes of text that are kept room for.
+    /// The memory that is kept for the next text, in bytes.
     private static let bytesKept = 1 << 20
 
     /// Calls `body` with an encoding that is empty.
@@ -125,7 +125,7 @@ extension Encoding {
         return EncoderNode(encoding: child, frame: child.text.pointee.beginFrame())
     }
 
-    /// An encoder that only notes that it should not have been asked for.
+    /// An encoder that only records that it must not be used.
     func nowhere() -> EncoderNode {
         noteStale()
         return EncoderNode(encoding: self, frame: EncodingText.closedFrame)
@@ -161,7 +161,7 @@ extension Encoding {
 }
 
 extension Encoding {
-    /// The way from the top to where the text ends now.
+    /// The path from the top to the end of the text so far.
     ///
     /// Paths are not recorded during an encode. This reads them from the text, so that only an error costs time.
     var path: [any CodingKey] { path(isDue: text.pointee.shape == .nothing || text.pointee.shape == .scalar) }
@@ -242,7 +242,7 @@ extension Encoding {
         .invalidValue((), EncodingError.Context(codingPath: path, debugDescription: "This container or encoder is not the one that is open."))
     }
 
-    /// Keeps the first failure of a call that cannot throw, for the end of the whole.
+    /// Keeps the first error of a call that cannot throw. The encode throws it at its end.
     @inline(never)
     func noteStale() {
         var top = self

@@ -81,7 +81,7 @@ extension JSONScan {
     public struct Envelope: Sendable, Hashable {
         /// The facts about the whole text. Only a text whose `kind` is `.object` can have members.
         public internal(set) var facts = Facts()
-        /// Where the value of the member asked for stands, without white space around it. The last one of equal names counts.
+        /// The range of the value of the requested member, without white space around it. The last one of equal names counts.
         public internal(set) var value: Range<Int>?
         /// The kind of the value.
         public internal(set) var kind: JSONKind = .null

@@ -140,7 +140,7 @@ struct Scanner {
 
 /// Receives the parts of a text during a scan. Positions are byte offsets.
 ///
-/// The one grammar of this room is generic over its listener, so that validating costs no more than validating and the tape of
+/// The grammar is generic over its listener, so that validating costs no more than validating and the tape of
 /// a decoder is written in the same pass. Listeners see a prefix of the events when the text turns out to be wrong.
 protocol ScanEvents: ~Copyable {
     /// A member's name between its quotes.
@@ -162,7 +162,7 @@ struct Nesting {
     /// Whether the innermost container is an object.
     private(set) var isObject = false
 
-    /// Goes one level in; the caller has checked the limit.
+    /// Enters a level. The caller has checked the limit.
     @inline(__always)
     mutating func push(isObject: Bool) {
         let bit: UInt64 = 1 << UInt64(truncatingIfNeeded: depth & 63)
@@ -172,7 +172,7 @@ struct Nesting {
         depth += 1
     }
 
-    /// Goes one level out.
+    /// Leaves a level.
     @inline(__always)
     mutating func pop() {
         depth -= 1

@@ -198,7 +198,7 @@ struct ExactText: Hashable {
 }
 
 extension JSONValue: Codable {
-    /// Takes any value a decoder offers. This room's own decoder hands the tree over without coming here.
+    /// Takes any value of a decoder. The decoder of this module hands the tree over without this call.
     public init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: JSONKey.self) {
             var members = JSONObject(minimumCapacity: container.allKeys.count)

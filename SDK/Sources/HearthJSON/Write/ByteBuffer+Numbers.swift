@@ -102,7 +102,7 @@ extension ByteBuffer {
     }
 }
 
-/// How whole doubles of 2^53 and more are written, up to which a double holds every whole number.
+/// The form of whole doubles from 2^53 on. Below, a double holds every whole number.
 public enum LargeDoubles: Sendable, Hashable {
     /// As `JSON.stringify` does: digits only below 10^21. A reader that keeps whole numbers apart takes them for integers.
     case digits
@@ -116,7 +116,7 @@ struct DecimalDigits {
     private(set) var digits: [UInt8] = []
     private(set) var point = 0
 
-    /// Takes apart a description of the standard library, such as `1.5e-07`, `1e+300` or `1234.0`.
+    /// Parses a description of the standard library, such as `1.5e-07`, `1e+300` or `1234.0`.
     init(_ base: UnsafePointer<UInt8>, count: Int) {
         var index = 0
         var hasPoint = false

@@ -121,13 +121,13 @@ public struct JSONWriter: ~Copyable {
         value.write(to: &buffer)
     }
 
-    /// A value that is JSON already.
+    /// A value that is already JSON.
     public mutating func raw(_ json: Span<UInt8>) {
         comma()
         buffer.append(json)
     }
 
-    /// A value that is JSON already.
+    /// A value that is already JSON.
     public mutating func raw(_ json: StaticString) {
         comma()
         buffer.append(json)
