@@ -24,14 +24,26 @@ let programLinking: [LinkerSetting] = [
 
 /// The templates of `hearth init`.
 let projectTemplates = [
-    "Package.swift", "Functions.swift", "plugin.c", "hearth.h", "build-swift", "build-c", "run-swift", "run-c", "README-swift.md",
-    "README-c.md", "functions.json", "database.rules.json", "hearth", "hearth.sh", "serve", "test", "gitignore",
+    "Package.swift", "Functions.swift", "plugin.c", "hearth.h", "build-swift", "build-c", "Tests.swift", "test-swift", "test-c", "run-c",
+    "README-swift.md", "README-c.md", "functions.json", "database.rules.json", "hearth", "hearth.sh", "serve", "gitignore",
 ]
 
-/// A module of the package that plugin authors depend on.
-func sdk(_ module: String) -> Target.Dependency { .product(name: module, package: "hearth-sdk") }
-let bytes = sdk("HearthBytes")
-let json = sdk("HearthJSON")
+/// A module of the package in `SDK/`. The host compiles the sources of that package itself, with the settings of the house: its hot
+/// paths go through them, and a package that others depend on may not have unsafe flags.
+func sdkModule(_ name: String, _ dependencies: [Target.Dependency] = [], defines: [SwiftSetting] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "SDK/Sources/\(name)", exclude: ["README.md"], swiftSettings: house + defines)
+}
+
+/// A plugin in Swift: an example, or one that the tests need.
+func plugin(_ name: String, in folder: String) -> Target {
+    .target(
+        name: name, dependencies: ["HearthFunctions"], path: "\(folder)/\(name)", swiftSettings: house, linkerSettings: pluginLinking,
+        plugins: ["HearthEntryPoint"])
+}
+
+let bytes = Target.Dependency.target(name: "HearthBytes")
+let json = Target.Dependency.target(name: "HearthJSON")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -68,7 +80,6 @@ let package = Package(
         .library(name: "Faults", type: .dynamic, targets: ["Faults"]),
     ],
     dependencies: [
-        .package(name: "hearth-sdk", path: "SDK"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.15.0"),
@@ -77,6 +88,14 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
     targets: [
+        // SDK: the modules of the package that plugin authors depend on, as SDK/Package.swift declares them.
+        .systemLibrary(name: "CHearth", path: "SDK/Sources/CHearth"),
+        sdkModule("HearthBytes"),
+        sdkModule("HearthJSON", [bytes]),
+        sdkModule("HearthFunctions", ["CHearth", bytes, json, logging], defines: [.define("SwiftLog")]),
+        sdkModule("HearthTesting", ["CHearth", bytes, json, "HearthFunctions"]),
+        .plugin(name: "HearthEntryPoint", capability: .buildTool(), path: "SDK/Plugins/HearthEntryPoint"),
+
         // Base: general mechanisms, and the C libraries below them.
         .systemLibrary(name: "CLibuv", path: "Sources/Base/CLibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(name: "COpenSSL", path: "Sources/Base/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -112,7 +131,7 @@ let package = Package(
         // Functions: running people's code.
         module("Configuration", in: .functions, [bytes, "Files"], resources: [.embedInCode("functions.schema.json")]),
         module("WorkerProtocol", in: .functions, [bytes]),
-        module("FunctionWorker", in: .functions, [bytes, "EventLoop", "WorkerProtocol", sdk("CHearth"), "CLinux"]),
+        module("FunctionWorker", in: .functions, [bytes, "EventLoop", "WorkerProtocol", "CHearth", "CLinux"]),
         module("PluginBuild", in: .functions, ["Files", json, "CLinux"]),
 
         module("AdminProtocol", in: .functions, [bytes, "HTTP", json]),
@@ -120,7 +139,8 @@ let package = Package(
             "FunctionDispatch", in: .functions,
             [
                 bytes, "PluginBuild", "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "RealtimeDatabase", "Configuration", "WorkerProtocol",
-                "FunctionWorker", "AdminProtocol", "CLinux", logging,]),
+                "FunctionWorker", "AdminProtocol", "CLinux", logging,
+            ]),
         module(
             "CallFrontEnd", in: .functions,
             [
@@ -131,7 +151,8 @@ let package = Package(
             "EventDelivery", in: .functions,
             [
                 bytes, "FunctionWorker", "EventLoop", "HTTP", "Logs", json, "Tree", "RealtimeDatabase", "Configuration", "WorkerProtocol",
-                "AdminProtocol", "FunctionDispatch", logging,]),
+                "AdminProtocol", "FunctionDispatch", logging,
+            ]),
         module(
             "FunctionServices", in: .functions,
             [
@@ -176,22 +197,12 @@ let package = Package(
             swiftSettings: house, linkerSettings: programLinking),
 
         // Plugins: the examples, and those that the tests need.
-        .target(
-            name: "Arithmetic", dependencies: [sdk("HearthFunctions")], path: "Plugins/Arithmetic", swiftSettings: house,
-            linkerSettings: pluginLinking),
-        .target(
-            name: "Messages", dependencies: [sdk("HearthFunctions")], path: "Plugins/Messages", swiftSettings: house,
-            linkerSettings: pluginLinking),
-        .target(
-            name: "Followers", dependencies: [sdk("HearthFunctions")], path: "Plugins/Followers", swiftSettings: house,
-            linkerSettings: pluginLinking),
-        .target(name: "Counter", dependencies: [sdk("CHearth")], path: "Plugins/Counter"),
-        .target(
-            name: "Conformance", dependencies: [sdk("HearthFunctions")], path: "Tests/Plugins/Conformance", swiftSettings: house,
-            linkerSettings: pluginLinking),
-        .target(
-            name: "Faults", dependencies: [sdk("HearthFunctions")], path: "Tests/Plugins/Faults", swiftSettings: house,
-            linkerSettings: pluginLinking),
+        plugin("Arithmetic", in: "Plugins"),
+        plugin("Messages", in: "Plugins"),
+        plugin("Followers", in: "Plugins"),
+        .target(name: "Counter", dependencies: ["CHearth"], path: "Plugins/Counter"),
+        plugin("Conformance", in: "Tests/Plugins"),
+        plugin("Faults", in: "Tests/Plugins"),
 
         // Tests mirror the rooms.
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: house),
@@ -248,6 +259,6 @@ let package = Package(
             dependencies: ["FunctionServices", "FunctionDispatch", "RealtimeDatabase", "Tree", json], swiftSettings: house),
         .testTarget(
             name: "DeploymentTests", dependencies: ["Deployment", "FunctionDispatch", "Configuration", "Files", json], swiftSettings: house),
-        .testTarget(name: "HearthFunctionsTests", dependencies: [sdk("HearthFunctions"), json], swiftSettings: house),
+        .testTarget(name: "HearthFunctionsTests", dependencies: ["CHearth", "HearthFunctions", "HearthTesting", json, logging], swiftSettings: house),
     ]
 )

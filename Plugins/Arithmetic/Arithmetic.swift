@@ -14,9 +14,6 @@ let functions = Functions {
     OnRequest("status") { _ in Response(json: ["ok": true]) }
 }
 
-@c(hearth_plugin_entry)
-public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
-
 struct Numbers: Decodable {
     var firstNumber: Double
     var secondNumber: Double

@@ -1,6 +1,6 @@
 import HearthFunctions
 
-/// Tells people on all of their devices that somebody follows them, as in the Firebase samples.
+/// Notifies users on all of their devices of a new follower, as in the Firebase samples.
 ///
 /// A follower is `/followers/FOLLOWED/FOLLOWER: true`; a device is `/users/UID/notificationTokens/TOKEN: true`.
 let functions = Functions {
@@ -22,10 +22,7 @@ let functions = Functions {
     }
 }
 
-@c(hearth_plugin_entry)
-public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
-
-/// Who follows, as far as `/users/UID` tells.
+/// A follower, from the profile at `/users/UID`.
 struct Follower {
     var name: String
     var photoURL: String?

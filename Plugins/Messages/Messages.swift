@@ -1,6 +1,6 @@
 import HearthFunctions
 
-/// A chat's message board, as in the Firebase guides: whoever has signed in adds messages, and each is shown in capitals too.
+/// A chat's message board, as in the Firebase guides. Signed-in users add messages, and each message is shown in capitals, too.
 let functions = Functions {
     OnCall("addMessage") { (request: CallableRequest<NewMessage>) in
         let text = request.data.text
@@ -24,9 +24,6 @@ let functions = Functions {
     }
 }
 
-@c(hearth_plugin_entry)
-public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
-
 struct NewMessage: Decodable {
     var text: String
 }
@@ -35,13 +32,13 @@ struct AddedMessage: Encodable {
     var text: String
 }
 
-/// What is stored for each message.
+/// The stored form of a message.
 struct Message: Encodable {
     var text: String
     var author: Author
 }
 
-/// Who wrote a message, as the token says. What it does not say is left out.
+/// The author of a message, from the token. Absent claims are left out.
 struct Author: Encodable {
     var uid: String
     var name: String?

@@ -1,4 +1,4 @@
-/// The words that a message board for everybody does without, in lower case.
+/// The words that are not allowed on the message board, in lower case.
 private let swearWords: Set<String> = [
     "arse", "ass", "asshole", "bastard", "bitch", "bollocks", "bullshit", "crap", "cunt", "damn", "dick", "fuck", "fucked",
     "fucker", "fucking", "motherfucker", "piss", "prick", "shit", "shitty", "slut", "twat", "wanker", "whore",

@@ -22,6 +22,21 @@ import Testing
         #expect(manifest.warnings.map(\.path) == ["endpoints.a.cors"])
     }
 
+    @Test func optionsThatDoNothingAreNamed() throws {
+        let manifest = try ManifestTests.manifest(
+            #"{"a": {"callableTrigger": {}, "cors": true, "serviceAccount": "me@", "vpc": {"connector": "c"}, "ingressSettings": "ALLOW_ALL"}, "#
+                + #""b": {"httpsTrigger": {}, "cors": true, "enforceAppCheck": true, "serviceAccount": null}, "#
+                + #""c": {"eventTrigger": {"eventType": "google.firebase.database.ref.v1.written", "eventFilterPathPatterns": {"ref": "x"}}, "#
+                + #""cors": false, "heartbeatSeconds": 5}}"#)
+        #expect(
+            manifest.warnings.map { "\($0.path): \($0.message)" } == [
+                "endpoints.a.serviceAccount: serviceAccount does nothing on this host", "endpoints.a.vpc: vpc does nothing on this host",
+                "endpoints.b.enforceAppCheck: enforceAppCheck does nothing for plain HTTP functions",
+                "endpoints.c.cors: cors does nothing for functions that run on events",
+                "endpoints.c.heartbeatSeconds: heartbeatSeconds does nothing for functions that run on events",
+            ])
+    }
+
     @Test func optionsForAFunctionThatNobodyHasAreDoubtful() throws {
         let functions = "{\n\"addMesage\": {},\n\"increment\": {},\n\"zzz\": {}}"
         let configuration = try configuration(#"{"project": "demo-hearth", "functions": \#(functions)}"#)

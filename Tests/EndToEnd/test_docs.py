@@ -87,7 +87,8 @@ def test_the_plugin_in_the_guide_works(launch):
     blocks = {kind: [text for found, text in BLOCK.findall((ROOT / 'docs/writing-a-plugin.md').read_text()) if found == kind]
               for kind in ('swift', 'json')}
     config = json.loads(blocks['json'][0])
-    libraries = built('greeter', {'Package.swift': blocks['swift'][0], 'Sources/Greeter/Greeter.swift': blocks['swift'][1]}, ['Greeter'])
+    libraries = built('greeter', {'Package.swift': blocks['swift'][0], 'Sources/Greeter/Greeter.swift': blocks['swift'][1],
+                                  'Tests/GreeterTests/GreeterTests.swift': blocks['swift'][2]}, ['Greeter'])
     assert config['plugins']['Greeter']['library'] == '../greeter/.build/release/libGreeter.so'
     host = launch({'Greeter': {'library': str(libraries['Greeter'])}})
     assert host.result('greet', {'name': 'Ada'}) == 'Hello, Ada!'

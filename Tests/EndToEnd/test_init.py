@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -36,11 +37,12 @@ def serves(port):
         return False
 
 
-def works(folder, name, data, result, edit):
+def works(folder, name, data, result, edit, passed):
     """Both commands of a project: its tests pass, and it serves, and then what is saved."""
     tested = run(folder, 'scripts/test')
     assert tested.returncode == 0, tested.stdout + tested.stderr
-    assert 'All tests passed.' in tested.stdout
+    assert passed in tested.stdout + tested.stderr
+    assert run(folder, 'scripts/build').returncode == 0
     port = free_port()
     with open(folder.parent / 'serve.log', 'wb') as log:
         host = subprocess.Popen(['scripts/serve', '--port', str(port)], cwd=folder, stdout=log, stderr=log, start_new_session=True)
@@ -69,10 +71,24 @@ def test_a_project_in_swift(hearth):
         source.write_text(source.read_text().replace('Hello, ', 'Welcome, '))
         return 'Welcome, Grace!'
 
-    works(folder, 'greet', '{"name": "Grace"}', 'Hello, Grace!', edit)
+    works(folder, 'greet', '{"name": "Grace"}', 'Hello, Grace!', edit, 'Test run with 2 tests')
     # The compiler is all that an edit takes.
     assert 'Greetings: greet is version 2' in (hearth.folder / 'serve.log').read_text()
     assert run(folder, 'scripts/build', HEARTH='/nowhere', PATH='/usr/bin:/bin').stderr.startswith('build: hearth was not found')
+
+
+@pytest.mark.timeout(900)
+def test_a_project_needs_no_other_package(hearth):
+    """It resolves and compiles the SDK alone: no token library, no certificates, not even a logger. Its tests run without a host."""
+    hearth.succeeds('init', 'greetings')
+    folder = hearth.folder / 'greetings'
+    tested = run(folder, 'swift', 'test', HEARTH='', GIT_ALLOW_PROTOCOL='none')
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    assert list((folder / '.build/checkouts').iterdir()) == []
+    compiled = {match for match in re.findall(r'Compiling (?:plugin )?(\w+)', tested.stdout + tested.stderr)}
+    assert compiled <= {'HearthBytes', 'HearthJSON', 'HearthFunctions', 'HearthTesting', 'HearthEntryPoint', 'Greetings', 'GreetingsTests',
+                        'greetingsPackageTests', 'greetingsPackageDiscoveredTests'}
+    assert '1 test case' in tested.stdout, 'in memory alone'
 
 
 def test_a_project_in_c(hearth):
@@ -86,7 +102,7 @@ def test_a_project_in_c(hearth):
         assert run(folder, 'scripts/build').returncode == 0
         return '{"total":2}'
 
-    works(folder, 'increment', '{"by": 2}', '{"count":2}', edit)
+    works(folder, 'increment', '{"by": 2}', '{"count":2}', edit, 'All tests passed.')
 
 
 def test_a_crash_in_c_has_its_line(hearth):
@@ -103,16 +119,17 @@ def test_what_is_made(hearth):
     assert (made['name'], made['project'], made['language']) == ('MyFirstFunctions', 'demo-my-first-functions', 'swift')
     assert made['directory'] == str(folder)
     assert made['files'] == files(folder)
-    assert {'Package.swift', 'functions.json', 'functions.schema.json', 'database.rules.json', '.gitignore', 'README.md', 'Tests/run',
+    assert {'Package.swift', 'functions.json', 'functions.schema.json', 'database.rules.json', '.gitignore', 'README.md',
+            'Tests/MyFirstFunctionsTests/MyFirstFunctionsTests.swift',
             'scripts/serve', 'scripts/test', 'Sources/MyFirstFunctions/MyFirstFunctions.swift'} <= set(made['files'])
     assert not [path for path in made['files'] if '{{' in (folder / path).read_text()]
-    assert [path for path in made['files'] if (folder / path).stat().st_mode & stat.S_IXUSR] == ['Tests/run', 'scripts/build', 'scripts/hearth',
-                                                                                                  'scripts/serve', 'scripts/test']
+    programs = [path for path in made['files'] if (folder / path).stat().st_mode & stat.S_IXUSR]
+    assert programs == ['scripts/build', 'scripts/hearth', 'scripts/serve', 'scripts/test']
     assert json.loads((folder / 'functions.json').read_text())['plugins'] == {'MyFirstFunctions': {'product': 'MyFirstFunctions'}}
     assert (folder / 'functions.schema.json').read_bytes() == (ROOT / 'functions.schema.json').read_bytes()
     # The watcher builds without a terminal: with colours its compiler would have other arguments, and compile everything anew.
     assert '--no-color-diagnostics' in (folder / 'scripts/build').read_text()
-    for script in ('Tests/run', 'scripts/build', 'scripts/hearth', 'scripts/serve', 'scripts/test', 'scripts/hearth.sh'):
+    for script in ('scripts/build', 'scripts/hearth', 'scripts/serve', 'scripts/test', 'scripts/hearth.sh'):
         subprocess.run(['bash', '-n', folder / script], check=True)
 
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from deploys import Deploys
 from hearth import library
 from processes import mapped_files, until
 from tokens import id_claims, unsigned
@@ -42,6 +43,22 @@ def test_refused(name, launch):
 
 def test_reason_that_a_plugin_gives_is_in_the_log(launch):
     refusal(launch, library('null_entry'), 'NULL').until_logged('needs a Tuesday')
+
+
+IDLE_OPTIONS = ['endpoints.idle.vpc: vpc does nothing on this host',
+                'endpoints.page.enforceAppCheck: enforceAppCheck does nothing for plain HTTP functions']
+
+
+@pytest.mark.parametrize('is_deployed', [False, True], ids=['at its start', 'deployed'])
+def test_options_that_do_nothing_are_named_once(is_deployed, launch):
+    """The log names function and option when the plugin is loaded, not with each of its workers."""
+    host = launch({} if is_deployed else {'Idle': {'library': library('idle_options')}})
+    if is_deployed:
+        Deploys(host).deploy({'Idle': library('idle_options')})
+    assert host.result('idle') == 1
+    for sentence in IDLE_OPTIONS:
+        host.until_logged(sentence)
+        assert host.log.count(sentence) == 1
 
 
 @pytest.mark.timeout(120)

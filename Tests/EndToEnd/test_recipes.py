@@ -15,10 +15,7 @@ from local_server import Handler, LocalServer
 GUIDE = (ROOT / 'docs/writing-a-plugin.md').read_text()
 RECIPES = {'Foundation': 'WithFoundation', 'URLSession': 'WithURLSession', 'AsyncHTTPClient': 'WithClient',
            'Configuration and metrics': 'WithSettings'}
-DOOR = '''
-@c(hearth_plugin_entry)
-public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
-'''
+ENTRY = '.plugin(name: "HearthEntryPoint", package: "hearth-sdk")'
 
 
 def section(heading):
@@ -38,14 +35,15 @@ def package():
     for heading, name in RECIPES.items():
         needed = ['.product(name: "HearthFunctions", package: "hearth-sdk")', *re.findall(r'`(\.product\([^`]*)`', section(heading))]
         products.append(f'.library(name: "{name}", type: .dynamic, targets: ["{name}"]),')
-        targets.append(f'.target(name: "{name}", dependencies: [{", ".join(needed)}], swiftSettings: compiling, linkerSettings: linking),')
+        targets.append(f'.target(name: "{name}", dependencies: [{", ".join(needed)}], swiftSettings: compiling, linkerSettings: linking, '
+                       f'plugins: [{ENTRY}]),')
     return '\n'.join([head, 'let package = Package(', 'name: "recipes",', 'products: [', *products, '],', 'dependencies: [',
-                      '.package(name: "hearth-sdk", path: "../hearth/SDK"),', *added, '],', 'targets: [', *targets, '])\n'])
+                      '.package(name: "hearth-sdk", path: "../hearth/SDK", traits: ["SwiftLog"]),', *added, '],', 'targets: [', *targets, '])\n'])
 
 
 @pytest.fixture(scope='module')
 def libraries():
-    files = {f'Sources/{name}/{name}.swift': swift(heading)[0] + DOOR for heading, name in RECIPES.items()}
+    files = {f'Sources/{name}/{name}.swift': swift(heading)[0] for heading, name in RECIPES.items()}
     return built('recipes', {'Package.swift': package(), **files}, list(RECIPES.values()))
 
 
@@ -66,7 +64,7 @@ def host(prepare, libraries):
 
 
 def test_the_guide_shows_what_init_writes():
-    template = (ROOT / 'Sources/hearth/Init/Templates/Package.swift.template').read_text()
+    template = (ROOT / 'Sources/Command/hearth/Init/Templates/Package.swift.template').read_text()
     for name, value in {'PACKAGE': 'greeter', 'NAME': 'Greeter', 'SDK': 'hearth-sdk',
                         'DEPENDENCY': '.package(name: "hearth-sdk", path: "../hearth/SDK")'}.items():
         template = template.replace('{{' + name + '}}', value)

@@ -3,9 +3,9 @@ import CHearth
 @testable import HearthFunctions
 
 /// The functions of `hearth.h`, noted down by the fake host that the table belongs to.
-func fakeTable(_ version: UInt32) -> hearth_host {
+func fakeTable(_ version: UInt32, _ size: Int) -> hearth_host {
     hearth_host(
-        abi_major: version, abi_minor: 0, size: MemoryLayout<hearth_host>.size,
+        abi_major: version, abi_minor: 0, size: size,
         respond: { table, id, answer in
             let host = fake(table), answer = answer!.pointee
             host.answers[id, default: []].append(

@@ -46,9 +46,9 @@ final class FakeHost: @unchecked Sendable {
     /// Runs within `respond`, as when an answer lets the host go on to the next request.
     var onRespond: ((UInt64) -> Void)?
 
-    init?(_ functions: Functions, version: UInt32 = UInt32(HEARTH_ABI_MAJOR)) {
+    init?(_ functions: Functions, version: UInt32 = UInt32(HEARTH_ABI_MAJOR), size: Int = MemoryLayout<hearth_host>.size) {
         memory = .allocate(byteCount: MemoryLayout<hearth_host>.stride + MemoryLayout<UnsafeRawPointer>.size, alignment: 8)
-        memory.bindMemory(to: hearth_host.self, capacity: 1).initialize(to: fakeTable(version))
+        memory.bindMemory(to: hearth_host.self, capacity: 1).initialize(to: fakeTable(version, size))
         guard let table = functions.attach(to: UnsafeRawPointer(memory)) else { return nil }
         plugin = table.assumingMemoryBound(to: hearth_plugin.self)
         let text = UnsafeRawBufferPointer(start: plugin.pointee.manifest.data, count: plugin.pointee.manifest.size)

@@ -23,12 +23,12 @@ extension SDK {
         @Test func everyOptionIsWritten() throws {
             let functions = Functions {
                 OnCall(
-                    "all", region: ["europe-west1"], memory: .gib2, timeoutSeconds: 30, cpu: 2, concurrency: 5, minInstances: 1,
+                    "all", options: Options(region: ["europe-west1"], memory: .gib2, timeoutSeconds: 30, cpu: 2, concurrency: 5, minInstances: 1,
                     maxInstances: 3, secrets: ["KEY", SecretParam("OTHER")], labels: ["team": "blue"],
                     ingressSettings: .allowInternalOnly, serviceAccount: "me@", vpc: VPC(connector: "c", egress: .allTraffic),
                     enforceAppCheck: true, consumeAppCheckToken: true,
                     cors: ["https://a.example", .matching("\\.example$")], heartbeatSeconds: 2.5, heartbeatStyle: .comment,
-                    omit: true, nothing)
+                    omit: true), nothing)
             }
             #expect(
                 try endpoint("all", in: functions) == [
@@ -47,9 +47,9 @@ extension SDK {
         @Test func optionsOfOneKindOfFunctionOnly() throws {
             let functions = Functions {
                 OnCall("first", generation: .first, nothing)
-                OnCall("quiet", heartbeatSeconds: .off, nothing)
-                OnRequest("private", invoker: .private) { _ in Response() }
-                OnRequest("some", invoker: .accounts(["a@x", "b@x"])) { _ in Response() }
+                OnCall("quiet", options: Options(heartbeatSeconds: .off), nothing)
+                OnRequest("private", options: Options(invoker: .private)) { _ in Response() }
+                OnRequest("some", options: Options(invoker: .accounts(["a@x", "b@x"]))) { _ in Response() }
             }
             #expect(try endpoint("first", in: functions)["platform"] == "gcfv1")
             #expect(try endpoint("quiet", in: functions)["heartbeatSeconds"] == .some(.null))
@@ -62,13 +62,13 @@ extension SDK {
             (["https://a.example"], ["https://a.example"]), (.matching("a$"), [["regex": "a$"]]),
         ] as [(CORS, JSONValue)])
         func corsIsWhatTheHostReads(_ cors: CORS, _ written: JSONValue) throws {
-            #expect(try endpoint("f", in: Functions { OnCall("f", cors: cors, nothing) })["cors"] == written)
+            #expect(try endpoint("f", in: Functions { OnCall("f", options: Options(cors: cors), nothing) })["cors"] == written)
         }
 
         @Test func defaultsAreFilledInAndLabelsMerged() throws {
             let defaults = Options(timeoutSeconds: 10, maxInstances: 2, labels: ["team": "blue", "tier": "one"])
             let functions = Functions(defaults: defaults) {
-                OnCall("own", timeoutSeconds: 20, labels: ["team": "red"], nothing)
+                OnCall("own", options: Options(timeoutSeconds: 20, labels: ["team": "red"]), nothing)
                 OnCall("default", nothing)
             }
             let own = try endpoint("own", in: functions), other = try endpoint("default", in: functions)

@@ -58,7 +58,7 @@ extension SDK {
         }
 
         @Test func firstGenerationTakesOneCallAtATime() {
-            let functions = Functions { OnCall("f", concurrency: 2, generation: .first, nothing) }
+            let functions = Functions { OnCall("f", options: Options(concurrency: 2), generation: .first, nothing) }
             #expect(
                 functions.problems == [
                     "Function \"f\": concurrency is 2, but a first-generation function takes one call at a time."
@@ -74,11 +74,14 @@ extension SDK {
         }
 
         @Test func aPluginWithProblemsDoesNotLoad() {
-            #expect(FakeHost(Functions { OnCall("f", timeoutSeconds: -1, nothing) }) == nil)
+            #expect(FakeHost(Functions { OnCall("f", options: Options(timeoutSeconds: -1), nothing) }) == nil)
         }
 
         @Test func aHostOfAnotherVersionIsRefused() {
             #expect(FakeHost(Functions { OnCall("f", nothing) }, version: 2) == nil)
+            // A host of a later version has a longer table; one that is too short lacks functions that are called.
+            #expect(FakeHost(Functions { OnCall("f", nothing) }, size: 1000) != nil)
+            #expect(FakeHost(Functions { OnCall("f", nothing) }, size: 64) == nil)
         }
     }
 }

@@ -19,7 +19,7 @@ extension SDK {
             let functions = Functions {
                 OnValueCreated("created", ref: "/messages/{id}/original/") { (_: DatabaseEvent<String>) in }
                 OnValueUpdated("updated", ref: "a", instance: "archive", retry: true) { _ in }
-                OnValueDeleted("deleted", ref: "a/{b=**}", instance: "chat-*", memory: .mib512, timeoutSeconds: 540) { _ in }
+                OnValueDeleted("deleted", ref: "a/{b=**}", instance: "chat-*", options: Options(memory: .mib512, timeoutSeconds: 540)) { _ in }
                 Group("g") { OnValueWritten("written", ref: "") { (_: DatabaseEvent<Change<Int?>>) in } }
             }
             let endpoints = try #require(functions.manifest["endpoints"])
@@ -44,7 +44,7 @@ extension SDK {
 
         @Test func whatCannotBeIsSaid() {
             let functions = Functions {
-                OnValueCreated("slow", ref: "a", timeoutSeconds: 541) { _ in }
+                OnValueCreated("slow", ref: "a", options: Options(timeoutSeconds: 541)) { _ in }
                 OnValueCreated("nowhere", ref: "a", instance: "") { _ in }
                 OnValueWritten("certain", ref: "a") { (_: DatabaseEvent<Change<Message>>) in }
                 OnValueWritten("uncertain", ref: "a") { (_: DatabaseEvent<Change<JSONValue>>) in }

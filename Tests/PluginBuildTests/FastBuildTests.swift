@@ -163,6 +163,37 @@ struct FastBuildTests {
         #expect(try package.fromNothing() == last)
     }
 
+    @Test("the build plugin of a plugin's package is not in the way")
+    func buildPlugin() throws {
+        let package = try TinyPackage()
+        defer { try? package.remove("") }
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../SDK/Plugins/HearthEntryPoint/HearthEntryPoint.swift")
+        try package.write("Plugins/HearthEntryPoint/HearthEntryPoint.swift", String(contentsOf: source, encoding: .utf8))
+        try package.write(
+            "Package.swift",
+            """
+            // swift-tools-version:6.2
+            import PackageDescription
+            let package = Package(
+                name: "tiny", products: [.library(name: "Tiny", type: .dynamic, targets: ["Tiny"])],
+                targets: [
+                    .target(name: "HearthFunctions"), .plugin(name: "HearthEntryPoint", capability: .buildTool()),
+                    .target(name: "Tiny", dependencies: ["HearthFunctions"], plugins: ["HearthEntryPoint"]),
+                ])
+            """)
+        try package.write(
+            "Sources/HearthFunctions/HearthFunctions.swift",
+            "public struct Functions: Sendable { public init() {}; public func attach(to host: UnsafeRawPointer) -> UnsafeRawPointer? { host } }\n")
+        try package.write("Sources/Tiny/Tiny.swift", "import HearthFunctions\nlet functions = Functions()\n")
+        let fast = FastBuild(try PackageBuild(directory: package.directory, configuration: .debug))
+        _ = try build(fast)
+        try package.write("Sources/Tiny/Other.swift", "func other() -> Int { 2 }\n")
+        #expect(try build(fast).isDirect)
+        let library = try package.library()
+        #expect(library.firstRange(of: Data("hearth_plugin_entry".utf8)) != nil)
+    }
+
     @Test("refusals say what to do")
     func refusals() throws {
         let package = try TinyPackage()

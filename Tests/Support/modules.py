@@ -22,7 +22,7 @@ TYPE = re.compile(r'^(?:(?:public|package|internal|private|fileprivate|final|ind
 
 
 class Module:
-    """A target that is no test and no plugin."""
+    """A target that is no test, no plugin and no build plugin."""
 
     def __init__(self, package, target):
         self.name = target['name']
@@ -75,7 +75,7 @@ def modules():
     found = {}
     for package in ('SDK', ''):
         for target in manifest(package)['targets']:
-            if target['type'] != 'test' and (package or (target.get('path') or '').startswith('Sources/')):
+            if target['type'] not in ('test', 'plugin') and (package or (target.get('path') or '').startswith('Sources/')):
                 found[target['name']] = Module(package, target)
     return found
 

@@ -1,4 +1,4 @@
-"""docs/api.md is what the sources of HearthFunctions say, and leaves out nothing that is public."""
+"""docs/api.md is what the sources of HearthFunctions and HearthTesting say, and leaves out nothing that is public."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ def test_the_page_is_that_of_the_sources():
 
 def test_every_public_name_is_on_it():
     words = set(re.findall(r'\w+', (ROOT / 'docs/api.md').read_text()))
-    sources = (ROOT / 'SDK/Sources/HearthFunctions').rglob('*.swift')
+    sources = [path for module in ('HearthFunctions', 'HearthTesting') for path in (ROOT / 'SDK/Sources' / module).rglob('*.swift')]
     missing = sorted({name for path in sources for name in PUBLIC.findall(path.read_text())} - words)
     # The parts of a result builder are written by the compiler alone.
     assert [name for name in missing if not name.startswith('build')] == []

@@ -1,17 +1,18 @@
 """The layers of the sources: which module may import which, and which folder of a module may know of which."""
 
+import json
 import re
 
 import pytest
 
 from hearth import ROOT
-from modules import LAYERS, circles, modules
+from modules import LAYERS, circles, manifest, modules
 
 MODULES = modules()
 NAMES = list(MODULES)
-SDK = {'CHearth', 'HearthBytes', 'HearthJSON', 'HearthFunctions'}
+SDK = {'CHearth', 'HearthBytes', 'HearthJSON', 'HearthFunctions', 'HearthTesting'}
 # Modules whose folders still know of each other in a circle. Nothing is added here.
-TANGLED = {'RealtimeDatabase', 'Messaging', 'HearthFunctions', 'HearthJSON'}
+TANGLED = {'RealtimeDatabase', 'Messaging'}
 
 
 def test_every_folder_is_a_module():
@@ -59,6 +60,22 @@ def test_circles_are_found():
 
 def test_the_plugin_library_stands_apart_from_the_host():
     assert {other for other in MODULES['HearthFunctions'].imports if other in MODULES} <= SDK
+
+
+def test_the_host_declares_the_modules_of_the_sdk_as_the_sdk_does():
+    """The host compiles the same sources with flags that a package for others may not have."""
+    def declared(folder):
+        targets = [target for target in manifest(folder)['targets'] if target['name'] in SDK | {'HearthEntryPoint'}]
+        return {target['name']: (target['type'], {next(iter(item.values()))[0] for item in target['dependencies']}) for target in targets}
+
+    assert set(declared('SDK')) == SDK | {'HearthEntryPoint'}
+    assert declared('') == declared('SDK')
+
+
+def test_the_sdk_has_no_unsafe_flags():
+    """SwiftPM takes a package with such flags neither by version nor as the dependency of a dependency."""
+    assert 'unsafeFlags' not in json.dumps(manifest('SDK'))
+    assert [dependency for dependency in manifest('SDK')['dependencies'] if 'fileSystem' in dependency] == []
 
 
 @pytest.mark.parametrize('plugin', ['Arithmetic', 'Messages', 'Followers'])

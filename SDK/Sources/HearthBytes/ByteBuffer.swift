@@ -6,15 +6,15 @@ import Musl
 
 /// Growable bytes with one owner, read from the front and written at the back.
 ///
-/// What is queued for a socket, gathered from one, or built up as an answer lives in one of these. It never shares its
-/// memory, so appending never copies for uniqueness, and it gives the memory back when it goes.
+/// Holds bytes that wait to be sent, bytes that have been received, and answers under construction. It never shares its memory, so
+/// that appending never copies for uniqueness, and it frees the memory at its end.
 public struct ByteBuffer: ~Copyable {
     @usableFromInline var base: UnsafeMutableRawPointer?
     @usableFromInline var start: Int
     @usableFromInline var end: Int
     @usableFromInline var capacity: Int
 
-    /// An empty buffer; memory is taken with the first byte unless `capacity` asks for it now.
+    /// An empty buffer. Memory is allocated with the first byte, or now for a `capacity`.
     @inlinable
     public init(capacity: Int = 0) {
         self.start = 0
@@ -42,7 +42,7 @@ public struct ByteBuffer: ~Copyable {
         }
     }
 
-    /// Makes room for `additional` bytes at the back: moves what is unread to the front, or grows to at least double.
+    /// Makes room for `additional` bytes at the back: moves the unread bytes to the front, or grows to at least double.
     @inlinable
     public mutating func reserve(_ additional: Int) {
         if capacity - end >= additional { return }
@@ -79,7 +79,7 @@ public struct ByteBuffer: ~Copyable {
         end += written
     }
 
-    /// Appends one byte; room is taken as by ``reserve(_:)``.
+    /// Appends one byte, with room as from ``reserve(_:)``.
     @inlinable
     public mutating func append(_ byte: UInt8) {
         reserve(1)

@@ -1,14 +1,14 @@
-/// What somebody may have meant by a word that nobody knows.
+/// Suggests a known word for a misspelt one.
 public enum Spelling {
     private static let lettersMax = 64
 
-    /// A question such as `did you mean echo?`; nil where no name is near.
+    /// A question such as `did you mean echo?`; nil if no name is near.
     public static func question(for word: String, among names: [String]) -> String? {
         nearest(to: word, among: names).map { "did you mean \($0)?" }
     }
 
-    /// The name that is nearest to a word, where few enough letters differ, whatever their case; or else the only one that begins
-    /// with it.
+    /// The name that is nearest to a word, if few enough letters differ, regardless of their case; else the only name that begins with
+    /// the word.
     public static func nearest(to word: String, among names: [String]) -> String? {
         let word = Array(word.lowercased().unicodeScalars)
         guard word.count <= lettersMax else { return nil }
@@ -22,7 +22,7 @@ public enum Spelling {
         return longer.count == 1 ? longer[0] : nil
     }
 
-    /// How many letters must be put in, left out, replaced, or exchanged with their neighbour.
+    /// The number of letters to insert, remove, replace, or exchange with their neighbour.
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

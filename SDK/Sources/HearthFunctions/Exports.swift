@@ -1,4 +1,3 @@
-// A plugin says `import HearthFunctions` and nothing else: the values it meets in requests and the logger come along.
+// A plugin imports HearthFunctions alone: the values of requests and answers come with it.
 @_exported public import enum HearthJSON.JSONValue
 @_exported public import struct HearthJSON.JSONObject
-@_exported public import Logging

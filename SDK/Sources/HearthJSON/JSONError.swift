@@ -67,7 +67,7 @@ public struct JSONError: Error, Sendable, Hashable {
         return (line, column)
     }
 
-    /// The place, what is wrong, and the character that is there: `line 1, column 9: unexpected character '}'`.
+    /// The place, the reason, and the character at the place: `line 1, column 9: unexpected character '}'`.
     public func explanation(in text: Span<UInt8>) -> String {
         let (line, column) = location(in: text)
         let sentence = message.dropLast()

@@ -6,13 +6,15 @@ import Glibc
 import Musl
 #endif
 
-/// Working memory that waits for a thread's next decode or encode.
+/// A thread's working memory for its next decodes and encodes.
 ///
-/// Nothing of it is ever freed, so that a decoder or encoder that outlives its work points to memory that can tell. There is as
-/// much of it as was once in use at the same time; what an ending thread leaves is taken up by others.
+/// It is never freed: a decoder or encoder that outlives its work points to valid memory and can tell that it is stale. The pool of a
+/// thread that ends goes to another thread, so there is only as much memory as was once in use at the same time.
 struct ThreadPool: ~Copyable {
-    private var documents: UnsafeMutablePointer<DocumentStorage>?
-    private var encodings: UnsafeMutablePointer<EncodingText>?
+    /// The first free working memory of decodes. `Document` knows its type.
+    var freeDocuments: UnsafeMutableRawPointer?
+    /// The first free working memory of encodes. `Encoding` knows its type.
+    var freeEncodings: UnsafeMutableRawPointer?
     private var next: UnsafeMutablePointer<ThreadPool>?
 
     /// Pools of threads that have ended, for threads that begin.
@@ -61,32 +63,5 @@ struct ThreadPool: ~Copyable {
             orphan.first?.pointee.next = orphans.first
             orphans = orphan
         }
-    }
-
-    @inline(__always)
-    mutating func takeDocument() -> UnsafeMutablePointer<DocumentStorage> {
-        guard let document = documents else { return DocumentStorage.make() }
-        documents = document.pointee.nextFree
-        return document
-    }
-
-    @inline(__always)
-    mutating func giveBack(_ document: UnsafeMutablePointer<DocumentStorage>) {
-        guard document.pointee.retire() else { return }
-        document.pointee.nextFree = documents
-        documents = document
-    }
-
-    @inline(__always)
-    mutating func takeEncoding() -> UnsafeMutablePointer<EncodingText> {
-        guard let encoding = encodings else { return EncodingText.make() }
-        encodings = encoding.pointee.nextFree
-        return encoding
-    }
-
-    @inline(__always)
-    mutating func giveBack(_ encoding: UnsafeMutablePointer<EncodingText>) {
-        encoding.pointee.nextFree = encodings
-        encodings = encoding
     }
 }

@@ -73,7 +73,25 @@ struct ManifestReader {
         options.cors = cors(field["cors"])
         options.heartbeat = field["heartbeatSeconds"].value.map { HeartbeatSetting(seconds: $0.double) }
         options.heartbeatStyle = field["heartbeatStyle"].choiceIfPresent(HeartbeatFormat.self)
+        warnOfIdleOptions(field)
         return options
+    }
+
+    /// Warns of each option that does nothing: on this host, or for functions of this kind.
+    private mutating func warnOfIdleOptions(_ field: Field) {
+        var reasons = ["serviceAccount": "on this host", "serviceAccountEmail": "on this host", "vpc": "on this host"]
+        if field["callableTrigger"].value == nil {
+            let kind = field["httpsTrigger"].value == nil ? "functions that run on events" : "plain HTTP functions"
+            for name in ["enforceAppCheck", "consumeAppCheckToken", "heartbeatSeconds", "heartbeatStyle"] { reasons[name] = "for \(kind)" }
+            if field["httpsTrigger"].value == nil {
+                for name in ["cors", "ingressSettings"] { reasons[name] = "for \(kind)" }
+            }
+        }
+        for (name, reason) in reasons.sorted(by: { $0.key < $1.key }) {
+            let option = field[name]
+            guard let value = option.value, !value.isNull, isValid(option) else { continue }
+            warnings.append(text.problem(at: value.offset, path: option.path, "\(name) does nothing \(reason)"))
+        }
     }
 
     private func declared<Value>(_ field: Field, _ take: (LocatedValue) -> Value?) -> Declared<Value>? {

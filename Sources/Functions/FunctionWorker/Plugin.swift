@@ -63,7 +63,8 @@ public final class Plugin: @unchecked Sendable {
     /// The owner. Kept for good, as the plugin is: threads of a library may call the host at any time, also after a refusal.
     public let owner: any PluginOwner
 
-    private var table: UnsafePointer<hearth_plugin>?
+    /// The plugin's side of the boundary. Members behind the end of the plugin's own table are NULL.
+    private var table: hearth_plugin?
 
     /// Loads the library at `path` and asks it what it offers.
     ///
@@ -88,17 +89,15 @@ public final class Plugin: @unchecked Sendable {
         guard let table = entry(hostTable.pointer) else {
             throw PluginRefusal("\(name): its hearth_plugin_entry returned NULL; its reason is in the log above")
         }
-        try Self.checkVersion(table, name)
-        guard table.pointee.manifest.data != nil, table.pointee.manifest.size > 0 else {
-            throw PluginRefusal("\(name): has no manifest")
-        }
-        guard table.pointee.invoke != nil else { throw PluginRefusal("\(name): has no invoke function") }
-        self.table = table
+        let known = try Self.known(table, name)
+        guard known.manifest.data != nil, known.manifest.size > 0 else { throw PluginRefusal("\(name): has no manifest") }
+        guard known.invoke != nil else { throw PluginRefusal("\(name): has no invoke function") }
+        self.table = known
     }
 
     /// The manifest as the plugin wrote it.
     public var manifest: [UInt8] {
-        guard let bytes = table?.pointee.manifest else { return [] }
+        guard let bytes = table?.manifest else { return [] }
         return [UInt8](UnsafeRawBufferPointer(start: bytes.data, count: bytes.size))
     }
 
@@ -106,7 +105,7 @@ public final class Plugin: @unchecked Sendable {
     public func invoke(
         _ invocation: InvocationID, function: UInt32, name: Span<UInt8>, deadline: UInt64, context: Span<UInt8>, payload: Span<UInt8>
     ) {
-        guard let invoke = table?.pointee.invoke else { return }
+        guard let invoke = table?.invoke else { return }
         name.withHearthBytes { name in
             context.withHearthBytes { context in
                 payload.withHearthBytes { payload in
@@ -121,28 +120,38 @@ public final class Plugin: @unchecked Sendable {
 
     /// Tells the plugin that nobody waits for this invocation any more.
     public func cancel(_ invocation: InvocationID) {
-        guard let cancel = table?.pointee.cancel else { return }
+        guard let cancel = table?.cancel else { return }
         loop.withTag(invocation.rawValue) { cancel(invocation.rawValue) }
     }
 
     /// Tells the plugin that the client has read what it had sent.
     public func drained(_ invocation: InvocationID) {
-        guard let drained = table?.pointee.drained else { return }
+        guard let drained = table?.drained else { return }
         loop.withTag(invocation.rawValue) { drained(invocation.rawValue) }
     }
 
     /// Lets the plugin put its things in order; it is not called again.
-    public func shutdown() { table?.pointee.shutdown?() }
+    public func shutdown() { table?.shutdown?() }
 
-    private static func checkVersion(_ table: UnsafePointer<hearth_plugin>, _ name: String) throws(PluginRefusal) {
+    /// The size of the members that each plugin has: those up to `invoke`, as in version 1.0 of the boundary.
+    private static let tableBytesMin = (MemoryLayout<hearth_plugin>.offset(of: \.invoke) ?? 0) + MemoryLayout<UnsafeRawPointer>.size
+
+    /// Copies the members of a plugin's table that both sides know. The table of a plugin that was built against an older header is
+    /// shorter, that of a newer one longer.
+    private static func known(_ table: UnsafePointer<hearth_plugin>, _ name: String) throws(PluginRefusal) -> hearth_plugin {
         let major = table.pointee.abi_major
         guard major == UInt32(HEARTH_ABI_MAJOR) else {
             throw PluginRefusal("\(name): is built for plugin ABI \(major), this host speaks \(HEARTH_ABI_MAJOR)")
         }
-        guard table.pointee.size >= MemoryLayout<hearth_plugin>.size else {
-            throw PluginRefusal(
-                "\(name): its plugin table has \(table.pointee.size) bytes, expected at least \(MemoryLayout<hearth_plugin>.size)")
+        let size = table.pointee.size
+        guard size >= tableBytesMin else {
+            throw PluginRefusal("\(name): its plugin table has \(size) bytes, expected at least \(tableBytesMin)")
         }
+        var known = hearth_plugin()
+        withUnsafeMutableBytes(of: &known) { known in
+            known.copyMemory(from: UnsafeRawBufferPointer(start: table, count: min(size, known.count)))
+        }
+        return known
     }
 
     /// The dynamic loader's words without the path that they usually begin with.

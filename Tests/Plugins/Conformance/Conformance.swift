@@ -24,8 +24,8 @@ let functions = Functions {
         return user.uid
     }
     OnCall("policySignedIn", authPolicy: isSignedIn()) { (_: CallableRequest<JSONValue>) in 42 }
-    OnCall("enforcesAppCheck", enforceAppCheck: true) { (request: CallableRequest<JSONValue>) in appInfo(request) }
-    OnCall("consumesAppCheck", enforceAppCheck: true, consumeAppCheckToken: true) { (request: CallableRequest<JSONValue>) in
+    OnCall("enforcesAppCheck", options: Options(enforceAppCheck: true)) { (request: CallableRequest<JSONValue>) in appInfo(request) }
+    OnCall("consumesAppCheck", options: Options(enforceAppCheck: true, consumeAppCheckToken: true)) { (request: CallableRequest<JSONValue>) in
         appInfo(request)
     }
     OnCall("streamsCountdown", streamsCountdown)
@@ -33,18 +33,15 @@ let functions = Functions {
         try await response.sendChunk("partial")
         throw HttpsError(.aborted, "stopped")
     }
-    OnCall("slowStream", heartbeatSeconds: 1, heartbeatStyle: .comment, slow)
-    OnCall("slowStreamQuiet", heartbeatSeconds: .off, slow)
-    OnCall("corsFixed", cors: "https://app.example.com", echo)
-    OnCall("corsListOne", cors: ["https://app.example.com"], echo)
-    OnCall("corsList", cors: ["https://app.example.com", "https://b.example.com"], echo)
-    OnCall("corsRegex", cors: .matching("example\\.com$"), echo)
-    OnCall("corsFalse", cors: false, echo)
+    OnCall("slowStream", options: Options(heartbeatSeconds: 1, heartbeatStyle: .comment), slow)
+    OnCall("slowStreamQuiet", options: Options(heartbeatSeconds: .off), slow)
+    OnCall("corsFixed", options: Options(cors: "https://app.example.com"), echo)
+    OnCall("corsListOne", options: Options(cors: ["https://app.example.com"]), echo)
+    OnCall("corsList", options: Options(cors: ["https://app.example.com", "https://b.example.com"]), echo)
+    OnCall("corsRegex", options: Options(cors: .matching("example\\.com$")), echo)
+    OnCall("corsFalse", options: Options(cors: false), echo)
     OnCall("v1Echo", generation: .first, echo)
     OnCall("database", databaseStep)
     triggers
     traces
 }
-
-@c(hearth_plugin_entry)
-public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }

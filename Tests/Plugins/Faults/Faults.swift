@@ -15,8 +15,8 @@ let functions = Functions(params: [StringParam("GREETING", default: "hello")]) {
     // Functions that answer wrongly, late or never.
     OnCall("throwPlain") { (request: CallableRequest<JSONValue>) throws -> JSONValue in throw PlainError() }
     OnCall("returnNaN") { (request: CallableRequest<JSONValue>) in Double.nan }
-    OnCall("returnLate", timeoutSeconds: 1, Waiting.returnLate)
-    OnCall("sleepUntilCancelled", timeoutSeconds: 1, Waiting.sleepUntilCancelled)
+    OnCall("returnLate", options: Options(timeoutSeconds: 1), Waiting.returnLate)
+    OnCall("sleepUntilCancelled", options: Options(timeoutSeconds: 1), Waiting.sleepUntilCancelled)
     OnCall("sleep") { (request: CallableRequest<Waiting.Milliseconds>) in
         try await Task.sleep(for: .milliseconds(request.data.ms))
         return "slept"
@@ -38,11 +38,8 @@ let functions = Functions(params: [StringParam("GREETING", default: "hello")]) {
     OnRequest("httpDecode") { request in Response(text: "\(try request.decode(Waiting.Milliseconds.self).ms)") }
     OnRequest("httpThrows") { _ in throw PlainError() }
     OnRequest("httpStream", Plain.stream)
-    OnRequest("httpNeverEnds", timeoutSeconds: 1, Plain.neverEnds)
+    OnRequest("httpNeverEnds", options: Options(timeoutSeconds: 1), Plain.neverEnds)
 }
-
-@c(hearth_plugin_entry)
-public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
 
 /// Distinguishes builds of this plugin: a test changes it and builds again.
 let faultsVersion = 1

@@ -2,25 +2,30 @@
  * hearth.h: the boundary between Hearth and a function plugin.
  *
  * A plugin is a shared library (.so) with functions in it. Hearth loads it into a worker process of
- * its own and calls it through this header; nothing else is shared, so that a plugin can be written
+ * its own and calls it through this header. Nothing else is shared, so that a plugin can be written
  * in any language that can export a C function, with any compiler.
  *
- *   1. The worker loads the library and calls hearth_plugin_entry() once, with a table of what the
- *      host offers. The plugin keeps the pointer and returns a table of its own.
- *   2. The manifest in that table says which functions there are. The host reads it, and from then
- *      on routes requests to them.
+ *   1. The worker loads the library and calls hearth_plugin_entry() once, with a table of the host's
+ *      functions. The plugin keeps the pointer and returns a table of its own.
+ *   2. The manifest in that table lists the functions. The host reads it, and routes requests to them
+ *      from then on.
  *   3. For each request the host calls invoke(). The plugin answers with exactly one respond(), at
  *      once or later, for each invocation. Many can be open at the same time.
  *
- * THREADS. The host calls the plugin on one thread only, the worker's event loop. What blocks there
- * blocks every other invocation of this worker. A plugin may have threads of its own, and may call
- * every function of hearth_host from any of them.
+ * THREADS. The host calls the plugin on one thread only, the worker's event loop. Code that blocks
+ * there blocks every other invocation of this worker. A plugin may have threads of its own, and may
+ * call every function of hearth_host from any of them.
  *
- * MEMORY. Whoever is called reads the bytes that it is given during that call, and copies what it
- * wants to keep. Nobody frees what the other allocated. Text is UTF-8 and has no terminating zero.
+ * MEMORY. Bytes that are passed to a call may be read during that call. To keep them longer, copy
+ * them. Neither side frees memory of the other. Text is UTF-8 and has no terminating zero.
  *
- * VERSIONS. The first two members of both tables never move. A host refuses a plugin with another
- * major version. A newer minor version only appends members; `size` tells which are there.
+ * VERSIONS. A host refuses a plugin of another major version. Within a major version no member moves
+ * or changes its meaning: a newer minor version only appends members to the structures, and values to
+ * the enumerations. Both tables say with `size` how many of their members are there. A host takes
+ * plugins with shorter and longer tables than its own: members that a plugin's table lacks count as
+ * NULL, members that the host does not know are ignored. A plugin uses a member of hearth_host that
+ * is newer than version 1.0 only where `size` reaches it, and a newer member of a structure that it
+ * is handed only where the host's `abi_minor` says that it is there.
  *
  * A complete plugin:
  *
@@ -78,7 +83,7 @@ typedef struct hearth_invocation {
      * answered DEADLINE_EXCEEDED then, and the plugin is told by cancel(). */
     uint64_t deadline_ns;
     /*
-     * Who calls, and how; a JSON object. Members that do not apply are absent.
+     * The caller and the request; a JSON object. Members that do not apply are absent.
      *   "method", "path", "query"   of the HTTP request. The path has no function prefix and starts with "/"; the
      *                               query has no "?" and is absent where the URL has none
      *   "headers"                   [name, value, name, value, ...]: in the order sent, names in lower case
@@ -87,12 +92,12 @@ typedef struct hearth_invocation {
      *   "app"                       {"appId", "token": {claims}, "alreadyConsumed"?}: present when App Check was
      *   "instanceIdToken"           as sent, not verified
      *   "acceptsStreaming"          true when the client asked for server-sent events
-     *   "trace"                     the call's place in a trace, a W3C traceparent: what the function asks of other systems
-     *                               goes on with it. A part of the request's own where that is valid, else of a new one
-     *   "tracestate"                what other systems said of that trace, to be sent on with it
+     *   "trace"                     the call's place in a trace, a W3C traceparent, to be sent with requests to other systems.
+     *                               It continues the trace of the request where that is valid, else it starts a new one
+     *   "tracestate"                the W3C tracestate of that trace, to be sent with it
      *   "event"                     of an event: {"id", "type", "source", "subject", "time", "instance", "ref", "location",
      *                               "params": {}, "authType", "authId"?, "attempt", "chainDepth"}. The id stays the same when
-     *                               the event comes again; docs/triggers.md
+     *                               the event is delivered again; docs/triggers.md
      */
     hearth_bytes context;
     /*
@@ -105,14 +110,14 @@ typedef struct hearth_invocation {
     hearth_bytes payload;
 } hearth_invocation;
 
-/* What an answer is. */
+/* The kind of an answer. */
 typedef enum hearth_answer_kind {
     /* body: a JSON value, the callable's result. Empty stands for null. Integers beyond 2^53 reach the client wrapped as
-     * Int64Value or UInt64Value. Of an event any result says that it is dealt with. */
+     * Int64Value or UInt64Value. Of an event any result means that it has been handled. */
     HEARTH_RESULT = 0,
     /* body: {"code": "not-found", "message": "...", "details": any}; the codes are those of the callable protocol.
-     * Details may be absent. Every kind of function may fail so; what is not of this form reaches the client as INTERNAL. An event that
-     * fails is tried again where its function asks for that, else it is kept as a dead letter. */
+     * Details may be absent. Every kind of function may fail like this. A body of another form reaches the client as INTERNAL. An
+     * event that fails is tried again where its function asks for that, else it is kept as a dead letter. */
     HEARTH_ERROR = 1,
     /* A plain HTTP function's whole answer. head: {"status": 200, "headers": [name, value, ...]}; body: its bytes. */
     HEARTH_RESPONSE = 2,
@@ -141,7 +146,7 @@ typedef void (*hearth_completion)(void *context, int ok, hearth_bytes answer);
 /* A piece of work for the worker's loop. */
 typedef void (*hearth_job)(void *context);
 
-/* What send_chunk() and start_response() return. */
+/* The result of send_chunk() and start_response(). */
 typedef enum hearth_flow {
     HEARTH_GONE = -1,    /* not taken: the client left, the call was answered, chunks were not asked for, 16 MiB wait already, or
                             it has more than 64 MiB, which ends the call with an error */
@@ -160,7 +165,7 @@ typedef enum hearth_log_level {
     HEARTH_CRITICAL = 6,
 } hearth_log_level;
 
-/* What the host offers. Every function takes the table itself first and may be called from any thread; `invocation` is an
+/* The functions of the host. Each takes the table itself first and may be called from any thread. `invocation` is an
  * invocation's id. A call for an invocation that is no longer open does nothing. */
 typedef struct hearth_host hearth_host;
 struct hearth_host {
@@ -183,8 +188,8 @@ struct hearth_host {
     void (*call_service)(const hearth_host *host, uint64_t invocation, const hearth_service_call *call,
                          hearth_completion completion, void *context);
 
-    /* Runs a job on the worker's loop soon. `invocation` is the one that it works for (0 for none): what it prints is
-     * logged under it. */
+    /* Runs a job on the worker's loop soon. `invocation` is the one that it works for (0 for none). Its output is logged
+     * under it. */
     void (*schedule)(const hearth_host *host, uint64_t invocation, hearth_job job, void *context);
 
     /* The same, no earlier than `nanoseconds` from now. */
@@ -196,7 +201,7 @@ struct hearth_host {
                 hearth_bytes fields);
 };
 
-/* What the plugin offers. Members that it does not need may be NULL, but for manifest and invoke. */
+/* The functions of the plugin. Members other than manifest and invoke may be NULL. */
 typedef struct hearth_plugin {
     uint32_t abi_major; /* HEARTH_ABI_MAJOR */
     uint32_t abi_minor; /* HEARTH_ABI_MINOR */
@@ -219,14 +224,14 @@ typedef struct hearth_plugin {
     /* The client left or the deadline has passed: stop where that is easy. An answer is still due, and is dropped. */
     void (*cancel)(uint64_t invocation);
 
-    /* After HEARTH_PRESSURE: the client has read, go on. */
+    /* After HEARTH_PRESSURE: the client has caught up, more chunks may follow. */
     void (*drained)(uint64_t invocation);
 
     /* The worker ends when this returns; every invocation has been answered or given up. */
     void (*shutdown)(void);
 } hearth_plugin;
 
-/* The one symbol that a plugin exports. NULL says that it cannot run here; what it wrote to stderr tells why. */
+/* The one symbol that a plugin exports. NULL means that it cannot run here; it has written the reason to stderr. */
 const hearth_plugin *hearth_plugin_entry(const hearth_host *host);
 
 #ifdef __cplusplus

@@ -7,25 +7,25 @@ public struct Headers: Sendable, Equatable, Sequence, ExpressibleByDictionaryLit
     public struct Field: Sendable, Equatable {
         /// As sent; compared without regard to case.
         public var name: String
-        /// What follows the colon.
+        /// The value.
         public var value: String
     }
 
     var fields: [Field]
 
-    /// Fields in the order written; a name may stand several times.
+    /// Fields in the order written. A name may occur several times.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: $0.0, value: $0.1) }
     }
 
-    /// From name, value, name, value, as the host hands them over.
+    /// Makes fields of name, value, name, value, the host's form.
     init(alternating texts: [JSONValue]) {
         fields = stride(from: 0, to: texts.count - 1, by: 2).map {
             Field(name: texts[$0].string ?? "", value: texts[$0 + 1].string ?? "")
         }
     }
 
-    /// Goes through the fields in their order.
+    /// Iterates over the fields in their order.
     public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
     /// The number of fields.

@@ -9,11 +9,11 @@ public let database = Database()
 
 /// A Realtime Database of the host: which one, and on whose behalf it is used.
 public struct Database: Sendable, Hashable {
-    /// On whose behalf.
+    /// The actor of a call.
     enum Actor: Sendable, Hashable {
         /// No rules apply.
         case administrator
-        /// Rules apply with this `auth`; null is somebody who has not signed in.
+        /// Rules apply with this `auth`; null is a client that has not signed in.
         case user(JSONValue)
     }
 
@@ -28,7 +28,7 @@ public struct Database: Sendable, Hashable {
 
     /// Another database of the same host: `database.instance("demo-hearth-archive")`.
     ///
-    /// Each has data and rules of its own. One comes into being with its first write.
+    /// Each has data and rules of its own. The first write creates it.
     public func instance(_ name: String) -> Database {
         var other = self
         other.instanceName = name
@@ -40,7 +40,7 @@ public struct Database: Sendable, Hashable {
     ///     let mine = database.acting(as: request.auth)
     ///     try await mine.reference("profiles/\(uid)").setValue(profile)
     ///
-    /// - Parameter auth: who calls; nil for somebody who has not signed in.
+    /// - Parameter auth: the caller; nil for a client that has not signed in.
     public func acting(as auth: AuthData?) -> Database {
         acting(auth: auth.map { ["uid": .string($0.uid), "token": $0.token] } ?? .null)
     }
@@ -49,7 +49,7 @@ public struct Database: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - uid: the user's id: `auth.uid` in the rules.
-    ///   - claims: what `auth.token` is in the rules.
+    ///   - claims: the claims of `auth.token` in the rules.
     public func acting(asUser uid: String, claims: JSONValue = [:]) -> Database {
         acting(auth: ["uid": .string(uid), "token": claims])
     }

@@ -1,7 +1,7 @@
 internal import HearthBytes
 internal import HearthJSON
 
-/// One call of the host's database service: where, on whose behalf, and what the method needs beside that.
+/// One call of the host's database service: the place, the actor, and the other members of the payload.
 ///
 /// docs/services.md describes methods, payloads and answers.
 struct DatabaseCall: ~Copyable {

@@ -1,40 +1,40 @@
-/// Why the database did not do what was asked. Nothing was written then.
+/// The reason why the database refused a call. Nothing has been written then.
 public struct DatabaseError: Error, Sendable, CustomStringConvertible {
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     public enum Code: String, Sendable, CaseIterable {
         /// The rules do not allow it; an administrator never sees this.
         case permissionDenied = "permission-denied"
-        /// The path, the value or the query cannot be.
+        /// The path, the value or the query is invalid.
         case invalidArgument = "invalid-argument"
         /// The query needs an index: add `.indexOn` to the rules.
         case indexNotDefined = "index-not-defined"
-        /// There is more than one call may read or write.
+        /// The value is larger than one call may read or write.
         case tooLarge = "too-large"
         /// The write would run more functions than one write may, or with larger events.
         case tooManyTriggers = "too-many-triggers"
-        /// There is no value where a typed read needs one.
+        /// A typed read found no value.
         case notFound = "not-found"
-        /// The value is there, but not of the type that was asked for.
+        /// The value is not of the requested type.
         case typeMismatch = "type-mismatch"
-        /// The database's name cannot be one, or the database is not open to this host.
+        /// The name of the database is invalid, or the host has no such database.
         case unknownInstance = "unknown-instance"
-        /// A transaction gave up: others changed the value each time between reading and writing.
+        /// A transaction gave up, because other clients changed the value in each try.
         case contention
         /// The disk is full or read-only.
         case storageUnavailable = "storage-unavailable"
-        /// It took longer than the host allows.
+        /// The call took longer than the host allows.
         case deadlineExceeded = "deadline-exceeded"
-        /// The host runs no database, or is about to stop. It is worth trying again later.
+        /// The host runs no database, or is stopping. Try again later.
         case unavailable
-        /// What should not happen.
+        /// An error of the service itself.
         case `internal`
     }
 
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     public var code: Code
     /// A sentence for the log.
     public var message: String
-    /// Which place it is about, from the root: the one that was asked for, or the value below it that is wrong.
+    /// The path from the root: of the call, or of the invalid value below it.
     public var path: String
 
     /// An error as the database makes it, for tests of a plugin.
@@ -49,7 +49,7 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
 }
 
 extension HttpsError {
-    /// The error that tells a caller what the database said: `permission-denied`, `invalid-argument`, `not-found`, ...
+    /// The error for a caller of the function, made from an error of the database: `permission-denied`, `invalid-argument`, `not-found`, ...
     ///
     ///     do {
     ///         try await mine.reference("profiles/\(uid)").setValue(profile)
@@ -84,7 +84,7 @@ extension DatabaseError {
             path: details?["path"]?.string ?? path)
     }
 
-    /// What cannot be written as JSON, such as a number that is not finite.
+    /// A value that cannot be written as JSON, such as a number that is not finite.
     init(encoding error: any Error, path: String) {
         guard case .invalidValue(_, let context)? = error as? EncodingError else {
             self.init(.invalidArgument, "The value cannot be written: \(error)", path: path)
@@ -94,7 +94,7 @@ extension DatabaseError {
         self.init(.invalidArgument, context.debugDescription, path: place.path)
     }
 
-    /// What is there, but cannot be read as the type that was asked for.
+    /// A value that cannot be read as the requested type.
     init(decoding error: any Error, path: String) {
         if case .valueNotFound(_, let context)? = error as? DecodingError, context.codingPath.isEmpty {
             self.init(.notFound, "There is no value.", path: path)

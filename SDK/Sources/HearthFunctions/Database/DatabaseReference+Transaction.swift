@@ -1,12 +1,12 @@
-/// What a transaction's block wants to happen.
+/// The decision of a transaction's block.
 public enum TransactionResult<Value> {
-    /// This shall be the value; nil removes it.
+    /// Replaces the value; nil removes it.
     case success(withValue: Value?)
-    /// Nothing shall happen.
+    /// Leaves the value unchanged.
     case abort
 }
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 public struct TransactionOutcome<Value> {
     /// Whether the block's value was written; false when it said `.abort`.
     public let isCommitted: Bool
@@ -17,26 +17,26 @@ public struct TransactionOutcome<Value> {
 extension TransactionResult: Sendable where Value: Sendable {}
 extension TransactionOutcome: Sendable where Value: Sendable {}
 
-/// How often a transaction is tried.
+/// The most tries of a transaction.
 private let transactionTriesMax = 25
 
 extension DatabaseReference {
-    /// Changes the value here to what `update` makes of it, with no other write in between.
+    /// Replaces the value here by the result of `update`, with no other write in between.
     ///
     ///     let seats = try await show.child("seats").runTransaction { (seats: Int?) in
     ///         guard let seats, seats > 0 else { throw HttpsError(.resourceExhausted, "Sold out.") }
     ///         return seats - 1
     ///     }
     ///
-    /// When somebody else has written meanwhile the block runs again with the new value, up to 25 times; so it should do
+    /// If another client has written meanwhile, the block runs again with the new value, up to 25 times. So it should do
     /// nothing but compute. To count, `ServerValue.increment` needs no transaction at all.
     ///
-    /// The priorities of what is here are removed, as by `setValue`.
+    /// The priorities of the value are removed, as by `setValue`.
     ///
-    /// - Parameter update: gets the value, nil where there is none, and returns the new one, nil to remove it. What it throws
+    /// - Parameter update: gets the value, nil where there is none, and returns the new one, nil to remove it. An error that it throws
     ///   ends the transaction: nothing is written.
     /// - Returns: the value that was written.
-    /// - Throws: what the block throws; `DatabaseError`, `contention` after the last try; `CancellationError`.
+    /// - Throws: the block's errors; `DatabaseError`, with `contention` after the last try; `CancellationError`.
     @discardableResult
     public func runTransaction<Value: Codable>(_ update: (Value?) throws -> Value?) async throws -> Value? {
         try await runTransaction { (current: Value?) in TransactionResult.success(withValue: try update(current)) }.value

@@ -1,6 +1,8 @@
+package import HearthJSON
+
 extension Functions {
-    /// The plugin's description of itself: what the host reads before it routes anything here.
-    var manifest: JSONValue {
+    /// The plugin's description of itself. The host reads it before it routes calls to the plugin.
+    package var manifest: JSONValue {
         var endpoints = JSONObject()
         for definition in definitions { endpoints[definition.name] = .object(definition.manifest) }
         var manifest = JSONObject()
@@ -38,5 +40,78 @@ extension FunctionDefinition {
             endpoint["eventTrigger"] = trigger.manifest
         }
         return endpoint
+    }
+}
+
+extension Options {
+    /// Adds these options to an endpoint of the manifest, under the names that `functions.yaml` has for them.
+    func write(to endpoint: inout JSONObject) {
+        endpoint["region"] = region.map { .array($0.map { .string($0) }) }
+        endpoint["availableMemoryMb"] = memory.map { .int(Int64($0.rawValue)) }
+        endpoint["timeoutSeconds"] = timeoutSeconds.map { .int(Int64($0)) }
+        endpoint["cpu"] = cpu.map { .shortest($0) }
+        endpoint["concurrency"] = concurrency.map { .int(Int64($0)) }
+        endpoint["minInstances"] = minInstances.map { .int(Int64($0)) }
+        endpoint["maxInstances"] = maxInstances.map { .int(Int64($0)) }
+        endpoint["secretEnvironmentVariables"] = secrets.map { .array($0.map { ["key": .string($0.name)] }) }
+        endpoint["labels"] = labels.map { labels in
+            var object = JSONObject()
+            for (key, value) in labels.sorted(by: { $0.key < $1.key }) { object[key] = .string(value) }
+            return .object(object)
+        }
+        endpoint["ingressSettings"] = ingressSettings.map { .string($0.rawValue) }
+        endpoint["serviceAccount"] = serviceAccount.map { .string($0) }
+        endpoint["vpc"] = vpc?.manifest
+        endpoint["enforceAppCheck"] = enforceAppCheck.map { .bool($0) }
+        endpoint["consumeAppCheckToken"] = consumeAppCheckToken.map { .bool($0) }
+        endpoint["cors"] = cors?.manifest
+        endpoint["heartbeatSeconds"] = heartbeatSeconds?.manifest
+        endpoint["heartbeatStyle"] = heartbeatStyle.map { .string($0.rawValue) }
+        endpoint["omit"] = omit.map { .bool($0) }
+    }
+}
+
+extension JSONValue {
+    /// A whole number without its point.
+    fileprivate static func shortest(_ number: Double) -> JSONValue {
+        Int64(exactly: number).map { .int($0) } ?? .double(number)
+    }
+}
+
+extension VPC {
+    fileprivate var manifest: JSONValue {
+        var object = JSONObject()
+        object["connector"] = .string(connector)
+        object["egressSettings"] = egress.map { .string($0.rawValue) }
+        return .object(object)
+    }
+}
+
+extension Heartbeat {
+    fileprivate var manifest: JSONValue {
+        switch self {
+        case .every(let seconds): .shortest(seconds)
+        case .off: .null
+        }
+    }
+}
+
+extension CORS {
+    fileprivate var manifest: JSONValue {
+        switch self {
+        case .all: true
+        case .off: false
+        case .only(let origin): .string(origin)
+        case .anyOf(let origins): .array(origins.map(\.manifest))
+        }
+    }
+}
+
+extension CORS.Origin {
+    fileprivate var manifest: JSONValue {
+        switch self {
+        case .exactly(let origin): .string(origin)
+        case .matching(let pattern): ["regex": .string(pattern)]
+        }
     }
 }

@@ -1,7 +1,6 @@
 /// All functions of a plugin.
 ///
-/// A plugin declares one global of this type and hands it over in its entry point, the only line that is not about
-/// functions:
+/// A plugin declares one global of this type, called `functions`:
 ///
 ///     import HearthFunctions
 ///
@@ -10,8 +9,7 @@
 ///         OnRequest("status") { request in Response(json: ["ok": true]) }
 ///     }
 ///
-///     @c(hearth_plugin_entry)
-///     public func entry(_ host: UnsafeRawPointer) -> UnsafeRawPointer? { functions.attach(to: host) }
+/// The build plugin `HearthEntryPoint` adds the library's entry point, which looks for that name.
 public struct Functions: Sendable {
     let definitions: [FunctionDefinition]
     let params: [any FunctionParam]
@@ -29,15 +27,15 @@ public struct Functions: Sendable {
     }
 }
 
-/// Something that stands between the braces of `Functions` or `Group`.
+/// A part between the braces of `Functions` or `Group`.
 public protocol FunctionsContent {
-    /// The functions that it stands for.
+    /// The functions of this part.
     var definitions: [FunctionDefinition] { get }
 }
 
 /// Gathers the functions between the braces of `Functions` and `Group`; `if` and `for` work there too.
 ///
-/// Functions of another file come in by a property of theirs:
+/// Functions of another file are added by a property:
 ///
 ///     @FunctionsBuilder var chat: [FunctionDefinition] {
 ///         OnCall("send") { ... }
@@ -51,13 +49,13 @@ public enum FunctionsBuilder {
     public static func buildExpression(_ content: some FunctionsContent) -> [FunctionDefinition] { content.definitions }
     /// A property that gathers functions itself.
     public static func buildExpression(_ definitions: [FunctionDefinition]) -> [FunctionDefinition] { definitions }
-    /// What stands first between the braces.
+    /// The first part between the braces.
     public static func buildPartialBlock(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
-    /// What stood before, and what follows it: in this order the functions are declared.
+    /// The parts so far, and the next one. Functions keep this order.
     public static func buildPartialBlock(
         accumulated: [FunctionDefinition], next: [FunctionDefinition]
     ) -> [FunctionDefinition] { accumulated + next }
-    /// An `if` without `else`; nothing where it does not hold.
+    /// An `if` without `else`; no functions where it does not hold.
     public static func buildOptional(_ part: [FunctionDefinition]?) -> [FunctionDefinition] { part ?? [] }
     /// The first branch of an `if` with `else`, or of a `switch`.
     public static func buildEither(first: [FunctionDefinition]) -> [FunctionDefinition] { first }
@@ -65,4 +63,48 @@ public enum FunctionsBuilder {
     public static func buildEither(second: [FunctionDefinition]) -> [FunctionDefinition] { second }
     /// A `for`: the functions of all rounds.
     public static func buildArray(_ parts: [[FunctionDefinition]]) -> [FunctionDefinition] { parts.flatMap { $0 } }
+}
+
+/// Functions whose names begin alike: `Group("chat") { OnCall("send") ... }` defines `chat-send`.
+///
+/// Groups nest, and a deploy can name one as a whole.
+public struct Group: FunctionsContent {
+    /// The functions in it, renamed.
+    public let definitions: [FunctionDefinition]
+
+    /// Puts `name` and a dash before the name of each function in `content`.
+    public init(_ name: String, @FunctionsBuilder _ content: () -> [FunctionDefinition]) {
+        self.definitions = content().map { inner in
+            var definition = inner
+            definition.path.insert(name, at: 0)
+            return definition
+        }
+    }
+}
+
+/// One function: its name, its options and its code.
+public struct FunctionDefinition: Sendable {
+    /// The names of the groups around it, then its own.
+    var path: [String]
+    var options: Options
+    let trigger: Trigger
+    var generation = Generation.second
+    let handler: FunctionHandler
+
+    enum Trigger: Sendable {
+        case callable, http
+        case database(DatabaseTrigger)
+    }
+
+    /// The name for clients: group and name joined by a dash.
+    var name: String { path.joined(separator: "-") }
+
+    /// The entry point for the Firebase tools: group and name joined by a dot.
+    var entryPoint: String { path.joined(separator: ".") }
+
+    func applying(defaults: Options) -> FunctionDefinition {
+        var merged = self
+        merged.options = options.filled(from: defaults.limited(to: trigger))
+        return merged
+    }
 }

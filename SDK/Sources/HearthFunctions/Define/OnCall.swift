@@ -4,11 +4,11 @@
 ///
 ///     OnCall("add") { (request: CallableRequest<Numbers>) in request.data.first + request.data.second }
 ///
-/// The type after `CallableRequest` says what the data must look like: any `Decodable`, or `JSONValue` for whatever comes.
-/// Data of another shape is answered `invalid-argument` before the function runs. What it returns is any `Encodable`, or
-/// nothing. It fails by throwing `HttpsError`; any other error reaches the client as `INTERNAL`, and the log as it is.
+/// The type after `CallableRequest` is the shape of the data: any `Decodable`, or `JSONValue` for data of any shape. Data of
+/// another shape is answered `invalid-argument` before the function runs. The result is any `Encodable`, or nothing. A function
+/// fails by throwing `HttpsError`. Any other error is logged, and the client gets `INTERNAL`.
 ///
-/// With a second parameter it can send values while it works:
+/// With a second parameter the function can send values while it works:
 ///
 ///     OnCall("countdown") { (request: CallableRequest<Int>, response) in
 ///         for number in stride(from: request.data, to: 0, by: -1) { try await response.sendChunk(number) }
@@ -27,39 +27,14 @@ public struct OnCall: FunctionsContent {
     }
 }
 
+// `authPolicy` decides who may call. `generation` is the generation of Cloud Functions whose behaviour clients expect.
 extension OnCall {
-    /// A function that answers without waiting for anything: the shortest way through.
+    /// A synchronous function. The fastest kind: no task is created for a call.
     @inlinable
     public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
-        _ name: String,
-        region: [String]? = nil,
-        memory: Memory? = nil,
-        timeoutSeconds: Int? = nil,
-        cpu: Double? = nil,
-        concurrency: Int? = nil,
-        minInstances: Int? = nil,
-        maxInstances: Int? = nil,
-        secrets: [SecretParam]? = nil,
-        labels: [String: String]? = nil,
-        ingressSettings: IngressSettings? = nil,
-        serviceAccount: String? = nil,
-        vpc: VPC? = nil,
-        enforceAppCheck: Bool? = nil,
-        consumeAppCheckToken: Bool? = nil,
-        cors: CORS? = nil,
-        heartbeatSeconds: Heartbeat? = nil,
-        heartbeatStyle: HeartbeatStyle? = nil,
-        authPolicy: AuthPolicy? = nil,
-        generation: Generation = .second,
-        omit: Bool? = nil,
+        _ name: String, options: Options = Options(), authPolicy: AuthPolicy? = nil, generation: Generation = .second,
         _ handler: @escaping @Sendable (CallableRequest<Input>) throws -> Output
     ) {
-        let options = Options(
-            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
-            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
-            ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
-            consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
-            heartbeatStyle: heartbeatStyle, omit: omit)
         let body: @Sendable (CallHandle) throws -> Void = { call in
             call.answer(try handler(CallableRequest(data: call.data(), call: call)))
         }
@@ -72,78 +47,53 @@ extension OnCall {
         self.init(name, options, generation, whole)
     }
 
-    /// A function that may wait.
+    /// An asynchronous function.
     @inlinable
     public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
-        _ name: String,
-        region: [String]? = nil,
-        memory: Memory? = nil,
-        timeoutSeconds: Int? = nil,
-        cpu: Double? = nil,
-        concurrency: Int? = nil,
-        minInstances: Int? = nil,
-        maxInstances: Int? = nil,
-        secrets: [SecretParam]? = nil,
-        labels: [String: String]? = nil,
-        ingressSettings: IngressSettings? = nil,
-        serviceAccount: String? = nil,
-        vpc: VPC? = nil,
-        enforceAppCheck: Bool? = nil,
-        consumeAppCheckToken: Bool? = nil,
-        cors: CORS? = nil,
-        heartbeatSeconds: Heartbeat? = nil,
-        heartbeatStyle: HeartbeatStyle? = nil,
-        authPolicy: AuthPolicy? = nil,
-        generation: Generation = .second,
-        omit: Bool? = nil,
+        _ name: String, options: Options = Options(), authPolicy: AuthPolicy? = nil, generation: Generation = .second,
         _ handler: @escaping @Sendable (CallableRequest<Input>) async throws -> Output
     ) {
-        let options = Options(
-            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
-            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
-            ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
-            consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
-            heartbeatStyle: heartbeatStyle, omit: omit)
         let whole = CallableHandler(authPolicy) { call in
             call.answer(try await handler(CallableRequest(data: call.data(), call: call)))
         }
         self.init(name, options, generation, whole)
     }
 
-    /// A function that returns nothing; the client gets null.
+    /// An asynchronous function without a result. The client gets null.
     @inlinable
     public init<Input: Decodable & SendableMetatype>(
-        _ name: String,
-        region: [String]? = nil,
-        memory: Memory? = nil,
-        timeoutSeconds: Int? = nil,
-        cpu: Double? = nil,
-        concurrency: Int? = nil,
-        minInstances: Int? = nil,
-        maxInstances: Int? = nil,
-        secrets: [SecretParam]? = nil,
-        labels: [String: String]? = nil,
-        ingressSettings: IngressSettings? = nil,
-        serviceAccount: String? = nil,
-        vpc: VPC? = nil,
-        enforceAppCheck: Bool? = nil,
-        consumeAppCheckToken: Bool? = nil,
-        cors: CORS? = nil,
-        heartbeatSeconds: Heartbeat? = nil,
-        heartbeatStyle: HeartbeatStyle? = nil,
-        authPolicy: AuthPolicy? = nil,
-        generation: Generation = .second,
-        omit: Bool? = nil,
+        _ name: String, options: Options = Options(), authPolicy: AuthPolicy? = nil, generation: Generation = .second,
         _ handler: @escaping @Sendable (CallableRequest<Input>) async throws -> Void
     ) {
-        let options = Options(
-            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
-            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
-            ingressSettings: ingressSettings, serviceAccount: serviceAccount, vpc: vpc, enforceAppCheck: enforceAppCheck,
-            consumeAppCheckToken: consumeAppCheckToken, cors: cors, heartbeatSeconds: heartbeatSeconds,
-            heartbeatStyle: heartbeatStyle, omit: omit)
         let whole = CallableHandler(authPolicy) { call in
             try await handler(CallableRequest(data: call.data(), call: call))
+            call.answerNothing()
+        }
+        self.init(name, options, generation, whole)
+    }
+
+    /// A function that can send values before its result.
+    @inlinable
+    public init<Input: Decodable & SendableMetatype, Output: Encodable & SendableMetatype>(
+        _ name: String, options: Options = Options(), authPolicy: AuthPolicy? = nil, generation: Generation = .second,
+        _ handler: @escaping @Sendable (CallableRequest<Input>, CallableResponse) async throws -> Output
+    ) {
+        let whole = CallableHandler(authPolicy) { call in
+            let request = try CallableRequest<Input>(data: call.data(), call: call)
+            call.answer(try await handler(request, CallableResponse(call)))
+        }
+        self.init(name, options, generation, whole)
+    }
+
+    /// A function that can send values and has no result.
+    @inlinable
+    public init<Input: Decodable & SendableMetatype>(
+        _ name: String, options: Options = Options(), authPolicy: AuthPolicy? = nil, generation: Generation = .second,
+        _ handler: @escaping @Sendable (CallableRequest<Input>, CallableResponse) async throws -> Void
+    ) {
+        let whole = CallableHandler(authPolicy) { call in
+            let request = try CallableRequest<Input>(data: call.data(), call: call)
+            try await handler(request, CallableResponse(call))
             call.answerNothing()
         }
         self.init(name, options, generation, whole)

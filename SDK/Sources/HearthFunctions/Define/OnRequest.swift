@@ -2,7 +2,7 @@
 ///
 ///     OnRequest("status") { request in Response(json: ["ok": true]) }
 ///
-/// With a second parameter the answer is written piece by piece, as fast as the client reads:
+/// With a second parameter the function writes its answer piece by piece, as fast as the client reads:
 ///
 ///     OnRequest("count") { request, response in
 ///         response.start(headers: ["content-type": "text/plain"])
@@ -15,92 +15,67 @@ public struct OnRequest: FunctionsContent {
     private init(_ name: String, _ options: Options, _ handler: FunctionHandler) {
         definitions = [FunctionDefinition(path: [name], options: options, trigger: .http, handler: handler)]
     }
-}
 
-extension OnRequest {
-    /// A function that answers without waiting for anything.
-    public init(
-        _ name: String,
-        region: [String]? = nil,
-        memory: Memory? = nil,
-        timeoutSeconds: Int? = nil,
-        cpu: Double? = nil,
-        concurrency: Int? = nil,
-        minInstances: Int? = nil,
-        maxInstances: Int? = nil,
-        secrets: [SecretParam]? = nil,
-        labels: [String: String]? = nil,
-        ingressSettings: IngressSettings? = nil,
-        invoker: Invoker? = nil,
-        serviceAccount: String? = nil,
-        vpc: VPC? = nil,
-        cors: CORS? = nil,
-        omit: Bool? = nil,
-        _ handler: @escaping @Sendable (Request) throws -> Response
-    ) {
-        let options = Options(
-            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
-            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
-            ingressSettings: ingressSettings, invoker: invoker, serviceAccount: serviceAccount, vpc: vpc, cors: cors, omit: omit)
+    /// A synchronous function. The fastest kind: no task is created for a request.
+    public init(_ name: String, options: Options = Options(), _ handler: @escaping @Sendable (Request) throws -> Response) {
         self.init(name, options, SynchronousRequestHandler(handler))
     }
 
-    /// A function that may wait.
-    public init(
-        _ name: String,
-        region: [String]? = nil,
-        memory: Memory? = nil,
-        timeoutSeconds: Int? = nil,
-        cpu: Double? = nil,
-        concurrency: Int? = nil,
-        minInstances: Int? = nil,
-        maxInstances: Int? = nil,
-        secrets: [SecretParam]? = nil,
-        labels: [String: String]? = nil,
-        ingressSettings: IngressSettings? = nil,
-        invoker: Invoker? = nil,
-        serviceAccount: String? = nil,
-        vpc: VPC? = nil,
-        cors: CORS? = nil,
-        omit: Bool? = nil,
-        _ handler: @escaping @Sendable (Request) async throws -> Response
-    ) {
-        let options = Options(
-            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
-            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
-            ingressSettings: ingressSettings, invoker: invoker, serviceAccount: serviceAccount, vpc: vpc, cors: cors, omit: omit)
+    /// An asynchronous function.
+    public init(_ name: String, options: Options = Options(), _ handler: @escaping @Sendable (Request) async throws -> Response) {
         self.init(name, options, RequestHandler { request, _ in try await handler(request) })
     }
 
-    /// A function that writes its answer piece by piece; the answer ends when it returns.
+    /// A function that writes its answer piece by piece. The answer ends when the function returns.
     public init(
-        _ name: String,
-        region: [String]? = nil,
-        memory: Memory? = nil,
-        timeoutSeconds: Int? = nil,
-        cpu: Double? = nil,
-        concurrency: Int? = nil,
-        minInstances: Int? = nil,
-        maxInstances: Int? = nil,
-        secrets: [SecretParam]? = nil,
-        labels: [String: String]? = nil,
-        ingressSettings: IngressSettings? = nil,
-        invoker: Invoker? = nil,
-        serviceAccount: String? = nil,
-        vpc: VPC? = nil,
-        cors: CORS? = nil,
-        omit: Bool? = nil,
-        _ handler: @escaping @Sendable (Request, ResponseWriter) async throws -> Void
+        _ name: String, options: Options = Options(), _ handler: @escaping @Sendable (Request, ResponseWriter) async throws -> Void
     ) {
-        let options = Options(
-            region: region, memory: memory, timeoutSeconds: timeoutSeconds, cpu: cpu, concurrency: concurrency,
-            minInstances: minInstances, maxInstances: maxInstances, secrets: secrets, labels: labels,
-            ingressSettings: ingressSettings, invoker: invoker, serviceAccount: serviceAccount, vpc: vpc, cors: cors, omit: omit)
-        self.init(
-            name, options,
-            RequestHandler { request, response in
-                try await handler(request, response)
-                return nil
-            })
+        let whole = RequestHandler { request, response in
+            try await handler(request, response)
+            return nil
+        }
+        self.init(name, options, whole)
+    }
+}
+
+/// Runs a synchronous HTTP function.
+private final class SynchronousRequestHandler: FunctionHandler, @unchecked Sendable {
+    // Immutable and Sendable.
+    private let body: @Sendable (Request) throws -> Response
+
+    init(_ body: @escaping @Sendable (Request) throws -> Response) { self.body = body }
+
+    override func start(_ invocation: Invocation) {
+        do {
+            invocation.answer(with: try body(Request(invocation)))
+        } catch {
+            invocation.fail(error)
+        }
+    }
+}
+
+/// Runs an asynchronous HTTP function. Its closure returns the answer, or nil when it has written the answer piece by piece.
+private final class RequestHandler: FunctionHandler, @unchecked Sendable {
+    // Immutable and Sendable.
+    private let body: @Sendable (Request, ResponseWriter) async throws -> Response?
+
+    init(_ body: @escaping @Sendable (Request, ResponseWriter) async throws -> Response?) { self.body = body }
+
+    override func start(_ invocation: Invocation) {
+        let request = Request(invocation)
+        let task = Task.immediate(executorPreference: invocation) { await self.run(request, invocation) }
+        if !invocation.isAnswered { invocation.task = task }
+    }
+
+    private func run(_ request: Request, _ invocation: Invocation) async {
+        do {
+            if let response = try await body(request, ResponseWriter(invocation)) {
+                invocation.answer(with: response)
+            } else {
+                invocation.endResponse()
+            }
+        } catch {
+            invocation.fail(error)
+        }
     }
 }

@@ -1,11 +1,12 @@
-/// How a function runs. What is not given comes from the defaults of `Functions`, then from the host.
+/// How a function runs: `OnCall("resize", options: Options(memory: .gib1, timeoutSeconds: 120)) { ... }`.
 ///
-/// `functions.json` overrides all of it for one deployment. A value out of its range keeps the plugin from loading, with a
-/// sentence that names function, option and range.
+/// An option that is not given has the value that `Functions(defaults:)` gives, else the host's. `functions.json` overrides all of
+/// them for one deployment. A value out of range keeps the plugin from loading; the log names function, option and range. The host
+/// logs a warning for an option that does nothing, either on this host or for this kind of function.
 public struct Options: Sendable {
-    /// Where the function is reachable: region names of its URL. Default `us-central1`.
+    /// The regions in the function's URL. Default `us-central1`.
     public var region: [String]?
-    /// What a worker may use. Default 256 MiB.
+    /// Memory of a worker. Default 256 MiB.
     public var memory: Memory?
     /// Seconds until the caller gets `deadline-exceeded`, from 0 (the default of 60) to 3600.
     public var timeoutSeconds: Int?
@@ -15,34 +16,34 @@ public struct Options: Sendable {
     public var concurrency: Int?
     /// Workers that are kept ready. Default 0.
     public var minInstances: Int?
-    /// Workers at most; calls beyond what they take are queued, then refused.
+    /// Workers at most. Further calls are queued, then refused.
     public var maxInstances: Int?
-    /// Secrets that the function's environment gets.
+    /// Secrets that the function may read.
     public var secrets: [SecretParam]?
     /// Labels that tools filter by. At most 58.
     public var labels: [String: String]?
-    /// From where the function may be reached.
+    /// The networks from which the function may be reached.
     public var ingressSettings: IngressSettings?
-    /// Who may call a plain HTTP function.
+    /// The callers that are allowed. Of an `OnRequest` only.
     public var invoker: Invoker?
-    /// As whom the function acts: "default", an address, or "name@".
+    /// The account of the function on Google's servers: "default", an address, or "name@". Does nothing on a host of Hearth.
     public var serviceAccount: String?
-    /// The private network that the function's requests leave through.
+    /// The private network that the function's requests leave through. Does nothing on a host of Hearth.
     public var vpc: VPC?
-    /// Whether a call without a valid App Check token is refused. Default false.
+    /// Whether a call without a valid App Check token is refused. Of an `OnCall` only. Default false.
     public var enforceAppCheck: Bool?
-    /// Whether an App Check token counts as used afterwards; see `AppCheckData.alreadyConsumed`.
+    /// Whether an App Check token counts as used afterwards; see `AppCheckData.alreadyConsumed`. Of an `OnCall` only.
     public var consumeAppCheckToken: Bool?
-    /// Which web pages may call. Default: every one for `OnCall`, no CORS for `OnRequest`.
+    /// The web pages that may call. Default: all for `OnCall`, none for `OnRequest`.
     public var cors: CORS?
-    /// How often a silent stream shows that it lives. Default every 30 seconds.
+    /// How often a silent stream sends a heartbeat. Of an `OnCall` only. Default every 30 seconds.
     public var heartbeatSeconds: Heartbeat?
-    /// What a heartbeat looks like. Default `padding`, which every client understands.
+    /// The form of a heartbeat. Of an `OnCall` only. Default `padding`, which every client understands.
     public var heartbeatStyle: HeartbeatStyle?
-    /// Defined, but neither deployed nor served.
+    /// Whether the function is left out: neither deployed nor served.
     public var omit: Bool?
 
-    /// Options that leave open whatever is not given.
+    /// Options. Those that are not given stay open.
     public init(
         region: [String]? = nil,
         memory: Memory? = nil,
@@ -85,7 +86,7 @@ public struct Options: Sendable {
         self.omit = omit
     }
 
-    /// These options, with what they leave open taken from `defaults`. Labels of both are kept, a label's value here winning.
+    /// These options, with open ones taken from `defaults`. Labels of both are kept; of equal names these options' label counts.
     func filled(from defaults: Options) -> Options {
         var all = labels
         if let common = defaults.labels { all = common.merging(labels ?? [:]) { _, own in own } }
@@ -109,5 +110,22 @@ public struct Options: Sendable {
             heartbeatSeconds: heartbeatSeconds ?? defaults.heartbeatSeconds,
             heartbeatStyle: heartbeatStyle ?? defaults.heartbeatStyle,
             omit: omit ?? defaults.omit)
+    }
+
+    /// These options without those that do nothing for functions of `trigger`.
+    func limited(to trigger: FunctionDefinition.Trigger) -> Options {
+        var limited = self
+        switch trigger {
+        case .callable: limited.invoker = nil
+        case .http: limited.removeCallOptions()
+        case .database:
+            limited.removeCallOptions()
+            (limited.invoker, limited.cors, limited.ingressSettings) = (nil, nil, nil)
+        }
+        return limited
+    }
+
+    private mutating func removeCallOptions() {
+        (enforceAppCheck, consumeAppCheckToken, heartbeatSeconds, heartbeatStyle) = (nil, nil, nil, nil)
     }
 }

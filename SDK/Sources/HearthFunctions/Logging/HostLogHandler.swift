@@ -1,15 +1,34 @@
-internal import HearthBytes
 internal import CHearth
 internal import HearthJSON
+#if SwiftLog
+internal import Logging
+#endif
 
-/// Sends log lines to the host, under the invocation that the thread works for.
+/// Connects swift-log to the host's log, where the package's trait `SwiftLog` is on.
+enum LogHandling {
+    /// Does nothing in a program such as a test, which sets up its own logging. A plugin has a copy of the logging library to itself.
+    static func installIfAllowed() {
+        #if SwiftLog
+        if Premises.isPlugin { install }
+        #endif
+    }
+
+    #if SwiftLog
+    private static let install: Void = LoggingSystem.bootstrap { label in
+        var handler = HostLogHandler()
+        handler.metadata["logger"] = .string(label)
+        return handler
+    }
+    #endif
+}
+
+#if SwiftLog
+/// Sends the lines of swift-log's loggers to the host, under the invocation that the thread works for.
 struct HostLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
-    /// Lines below it are not made. From the variable `LOG_LEVEL`, else debug.
-    var logLevel = HostLogHandler.levelOfEnvironment
-
-    private static let levelOfEnvironment = environment("LOG_LEVEL").flatMap(Logger.Level.init(rawValue:)) ?? .debug
+    /// Less severe lines are dropped.
+    var logLevel = Logger.Level(rawValue: FunctionLogger.levelOfEnvironment.rawValue) ?? .debug
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -17,16 +36,9 @@ struct HostLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        guard let attachment = Attachment.current else { return }
-        var message = event.message.description
-        var fields = ByteBuffer()
-        write(all(of: event), to: &fields)
-        message.withUTF8 { message in
-            fields.withUnsafeBytes { fields in
-                attachment.host.log(
-                    attachment.attributed, event.level.ofHost, UnsafeRawBufferPointer(message), fields: fields)
-            }
-        }
+        var fields = JSONObject()
+        for (name, value) in all(of: event).sorted(by: { $0.key < $1.key }) { fields[name] = value.json }
+        FunctionLogger.write(event.level.ofHost, event.message.description, fields)
     }
 
     private func all(of event: LogEvent) -> Logger.Metadata {
@@ -35,11 +47,6 @@ struct HostLogHandler: LogHandler {
         if let own = event.metadata { all.merge(own) { _, new in new } }
         if let error = event.error { all["error"] = "\(error)" }
         return all
-    }
-
-    /// Writes the fields as a JSON object, or nothing where there are none.
-    private func write(_ metadata: Logger.Metadata, to buffer: inout ByteBuffer) {
-        if !metadata.isEmpty { Logger.MetadataValue.dictionary(metadata).json.write(to: &buffer) }
     }
 }
 
@@ -73,3 +80,4 @@ extension Logger.MetadataValue {
         }
     }
 }
+#endif

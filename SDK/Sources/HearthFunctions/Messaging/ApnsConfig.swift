@@ -1,17 +1,17 @@
 public import HearthJSON
 
-/// How a message is delivered to Apple devices.
+/// Delivery to Apple devices.
 public struct ApnsConfig: Sendable, Hashable {
     /// "apns-priority", "apns-expiration", "apns-collapse-id", "apns-push-type", ...
     public var headers: [String: String]
-    /// What the device gets; its `aps` needs an alert, a badge, a sound or `contentAvailable`, unless the message has a notification.
+    /// The payload. Its `aps` needs an alert, a badge, a sound or `contentAvailable`, unless the message has a notification.
     public var payload: ApnsPayload?
-    /// A picture and a label of analytics, in place of the common ones.
+    /// A picture and a label of analytics that replace the common ones.
     public var fcmOptions: ApnsFcmOptions?
-    /// Whom a Live Activity is for; the payload's `aps` needs an "event" then.
+    /// The token of a Live Activity; the payload's `aps` needs an "event" then.
     public var liveActivityToken: String?
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(
         headers: [String: String] = [:], payload: ApnsPayload? = nil, fcmOptions: ApnsFcmOptions? = nil, liveActivityToken: String? = nil
     ) {
@@ -31,14 +31,14 @@ public struct ApnsConfig: Sendable, Hashable {
     }
 }
 
-/// What an Apple device gets.
+/// The payload for an Apple device.
 public struct ApnsPayload: Sendable, Hashable {
-    /// What the system acts on.
+    /// The part for the system.
     public var aps: Aps
-    /// What stands beside `aps`.
+    /// Members beside `aps`.
     public var custom: [String: JSONValue]
 
-    /// A payload with `aps` and what stands beside it.
+    /// A payload with `aps` and members beside it.
     public init(aps: Aps, custom: [String: JSONValue] = [:]) {
         self.aps = aps
         self.custom = custom
@@ -47,35 +47,35 @@ public struct ApnsPayload: Sendable, Hashable {
     var wire: WireObject {
         var object = WireObject()
         for (name, value) in custom.sorted(by: { $0.key < $1.key }) { object.set(name, json: value) }
-        // The service wants to see it, also where nothing in it is set.
+        // The service expects the object even if nothing in it is set.
         object.set("aps", json: aps.wire.json)
         return object
     }
 }
 
-/// What Apple's devices themselves act on.
+/// The part of a payload that Apple's systems act on.
 public struct Aps: Sendable, Hashable {
-    /// What is shown.
+    /// The alert to show.
     public enum Alert: Sendable, Hashable {
         /// A text without a title.
         case text(String)
-        /// A title, a text and what else an alert may have.
+        /// A title, a text and the other parts of an alert.
         case parts(ApsAlert)
     }
 
-    /// What is heard.
+    /// The sound to play.
     public enum Sound: Sendable, Hashable {
         /// "default", or a file of the app.
         case named(String)
-        /// One that is heard although the device is muted.
+        /// A sound that plays even if the device is muted.
         case critical(CriticalSound)
     }
 
-    /// What is shown.
+    /// The alert to show.
     public var alert: Alert?
     /// The number on the app's icon; 0 takes it away.
     public var badge: Int?
-    /// What is heard.
+    /// The sound to play.
     public var sound: Sound?
     /// Wakes the app without showing anything.
     public var contentAvailable: Bool
@@ -85,10 +85,10 @@ public struct Aps: Sendable, Hashable {
     public var category: String?
     /// Notifications of the same identifier are shown as one group.
     public var threadID: String?
-    /// What has no name here: "event", "interruption-level", ...
+    /// Members without a property here: "event", "interruption-level", ...
     public var custom: [String: JSONValue]
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(
         alert: Alert? = nil, badge: Int? = nil, sound: Sound? = nil, contentAvailable: Bool = false, mutableContent: Bool = false,
         category: String? = nil, threadID: String? = nil, custom: [String: JSONValue] = [:]
@@ -127,23 +127,23 @@ public struct Aps: Sendable, Hashable {
 
 /// The parts of an alert.
 public struct ApsAlert: Sendable, Hashable {
-    /// Its first line.
+    /// The title.
     public var title: String?
-    /// Its second line.
+    /// The subtitle.
     public var subtitle: String?
     /// Its text.
     public var body: String?
     /// The key of the text among the app's localised strings.
     public var locKey: String?
-    /// What fills in the places of that text; needs ``locKey``.
+    /// The arguments of that text; needs ``locKey``.
     public var locArgs: [String] = []
     /// The key of the title among the app's localised strings.
     public var titleLocKey: String?
-    /// What fills in the places of that text; needs ``titleLocKey``.
+    /// The arguments of that text; needs ``titleLocKey``.
     public var titleLocArgs: [String] = []
     /// The key of the second line among the app's localised strings.
     public var subtitleLocKey: String?
-    /// What fills in the places of that text; needs ``subtitleLocKey``.
+    /// The arguments of that text; needs ``subtitleLocKey``.
     public var subtitleLocArgs: [String] = []
     /// The key of the view button's text among the app's localised strings.
     public var actionLocKey: String?
@@ -180,7 +180,7 @@ public struct CriticalSound: Sendable, Hashable {
     /// 0 to 1.
     public var volume: Double?
 
-    /// A sound, critical unless it is said otherwise.
+    /// A sound, critical unless `isCritical` is false.
     public init(name: String, isCritical: Bool = true, volume: Double? = nil) {
         self.name = name
         self.isCritical = isCritical
@@ -196,14 +196,14 @@ public struct CriticalSound: Sendable, Hashable {
     }
 }
 
-/// What Firebase's library on an Apple device adds.
+/// Settings for Firebase's library on an Apple device.
 public struct ApnsFcmOptions: Sendable, Hashable {
     /// An http or https URL of a picture.
     public var imageURL: String?
     /// 1 to 50 letters, digits and `-_.~%`.
     public var analyticsLabel: String?
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(imageURL: String? = nil, analyticsLabel: String? = nil) {
         self.imageURL = imageURL
         self.analyticsLabel = analyticsLabel

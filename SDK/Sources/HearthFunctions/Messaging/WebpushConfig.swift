@@ -1,17 +1,17 @@
 public import HearthJSON
 
-/// How a message is delivered to browsers (RFC 8030).
+/// Delivery to browsers (RFC 8030).
 public struct WebpushConfig: Sendable, Hashable {
     /// "TTL" in seconds, "Urgency", "Topic".
     public var headers: [String: String]
     /// Replaces the message's data as a whole.
     public var data: [String: String]
-    /// How its notification looks in a browser; its title and text take the place of the common ones.
+    /// The notification in a browser. Its title and text replace the common ones.
     public var notification: WebpushNotification?
     /// The page that a click opens, and a label of analytics in place of the common one.
     public var fcmOptions: WebpushFcmOptions?
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(
         headers: [String: String] = [:], data: [String: String] = [:], notification: WebpushNotification? = nil,
         fcmOptions: WebpushFcmOptions? = nil
@@ -34,9 +34,9 @@ public struct WebpushConfig: Sendable, Hashable {
 
 /// A notification in a browser: the options of the Notification API.
 public struct WebpushNotification: Sendable, Hashable {
-    /// Which way its text runs.
+    /// The direction of the text.
     public enum Direction: String, Sendable, Hashable {
-        /// As the letters suggest.
+        /// Decided by the browser from the text.
         case auto
         case leftToRight = "ltr"
         case rightToLeft = "rtl"
@@ -44,9 +44,9 @@ public struct WebpushNotification: Sendable, Hashable {
 
     /// A button.
     public struct Action: Sendable, Hashable {
-        /// What the click's event calls it.
+        /// The name of the action in the click's event.
         public var action: String
-        /// What stands on it.
+        /// Its title.
         public var title: String
         /// The URL of a picture.
         public var icon: String?
@@ -59,7 +59,7 @@ public struct WebpushNotification: Sendable, Hashable {
         }
     }
 
-    /// Its first line.
+    /// The title.
     public var title: String?
     /// Its text.
     public var body: String?
@@ -71,25 +71,25 @@ public struct WebpushNotification: Sendable, Hashable {
     public var image: String?
     /// The language of its texts, such as "de-CH".
     public var language: String?
-    /// A newer notification with the same tag takes its place.
+    /// A newer notification with the same tag replaces this one.
     public var tag: String?
-    /// Which way its text runs.
+    /// The direction of the text.
     public var direction: Direction?
     /// Neither sounds nor vibrates.
     public var silent: Bool?
-    /// Is heard again when it takes an older one's place.
+    /// Sounds again when it replaces an older one.
     public var renotify: Bool?
-    /// Stays until somebody acts on it.
+    /// Stays until the user acts on it.
     public var requireInteraction: Bool?
     /// Milliseconds since 1970.
     public var timestampMilliseconds: Int?
-    /// Vibrating and pausing in turns, in milliseconds.
+    /// Times of vibrating and pausing in turns, in milliseconds.
     public var vibrate: [Int] = []
-    /// The buttons; a browser shows as many as it has room for.
+    /// The buttons. A browser shows those that it has room for.
     public var actions: [Action] = []
-    /// What the page's code finds as the notification's `data`.
+    /// The notification's `data` for the page's code.
     public var data: JSONValue?
-    /// Options that have no name here; one of a name that has is overridden by it.
+    /// Options without a property here. A property overrides an option of its name.
     public var custom: [String: JSONValue] = [:]
 
     /// The most used of its options; the others are set afterwards.
@@ -133,14 +133,14 @@ extension WebpushNotification.Action {
     }
 }
 
-/// What a click on a browser's notification does.
+/// The effect of a click on a browser's notification.
 public struct WebpushFcmOptions: Sendable, Hashable {
     /// An https URL that is opened.
     public var link: String?
     /// 1 to 50 letters, digits and `-_.~%`.
     public var analyticsLabel: String?
 
-    /// Everything may be left out.
+    /// Every part is optional.
     public init(link: String? = nil, analyticsLabel: String? = nil) {
         self.link = link
         self.analyticsLabel = analyticsLabel

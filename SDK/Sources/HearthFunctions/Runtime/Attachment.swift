@@ -3,13 +3,13 @@ internal import CHearth
 import Glibc
 internal import Synchronization
 
-/// The tie between this plugin's functions and the host: what arrives goes through here.
+/// The connection between this plugin's functions and the host. Every call of the host arrives here.
 ///
 /// Everything but `host` and `running` belongs to the thread that the host calls on, the worker's loop.
 // The loop's thread alone touches the mutable parts; `attributed` looks at the thread before it reads one of them.
 final class Attachment: @unchecked Sendable {
     /// The tie in force. The boundary's callbacks carry no pointer of ours, so there is one for each copy of the SDK.
-    // Written by `Functions.attach` before the host may call anything, and only read after that.
+    // Written by `Functions.attach` before the host may call anything, and by tests after the last call; only read in between.
     nonisolated(unsafe) private(set) static var current: Attachment?
 
     let host: Host
@@ -18,9 +18,9 @@ final class Attachment: @unchecked Sendable {
     private let loopThread = Atomic<pthread_t>(0)
     /// The invocation that runs on the loop at this moment; 0 for none.
     private var running: UInt64 = 0
-    /// Those that wait for something.
+    /// Invocations that have not been answered yet.
     private var open: [UInt64: Invocation] = [:]
-    /// Objects of finished invocations, to be used again.
+    /// Objects of finished invocations, for reuse.
     private var spare: [Invocation] = []
     /// Memory for answers, kept from one to the next.
     private var output = ByteBuffer()
@@ -35,13 +35,16 @@ final class Attachment: @unchecked Sendable {
 
     func enter() { Attachment.current = self }
 
+    /// Ends the tie in force. For tests only: a plugin is attached until the process ends.
+    static func leave() { Attachment.current = nil }
+
     /// The invocation for which this thread works; 0 when it is not known.
     var attributed: UInt64 { isOnLoop ? running : 0 }
 
     /// Whether this is the thread that the host calls on.
     var isOnLoop: Bool { loopThread.load(ordering: .relaxed) == pthread_self() }
 
-    /// Runs `body` as work for an invocation: what it logs and starts is put down to that.
+    /// Runs `body` as work for an invocation: log lines and new tasks of `body` belong to it.
     func attributing(_ invocation: UInt64, _ body: () -> Void) {
         let outer = running
         running = invocation
@@ -79,7 +82,7 @@ final class Attachment: @unchecked Sendable {
         }
     }
 
-    /// An invocation has been answered; after that nobody cancels it.
+    /// Forgets an invocation that has been answered, so that it is not cancelled any more.
     func finished(_ invocation: Invocation) {
         if !open.isEmpty { open[invocation.id] = nil }
     }

@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// Where a function waits while its client reads slowly.
-// `isUsed` changes only under the lock, and is read without it only when nobody else holds the invocation.
+/// Suspends a function while its client reads slowly.
+// `isUsed` changes only under the lock, and is read without it only while there is no other reference to the invocation.
 final class Drain: @unchecked Sendable {
     private struct State {
-        /// How often the client has caught up.
+        /// The number of times the client has caught up.
         var reads = 0
-        /// Nobody will read any more.
+        /// The client is gone or the call has ended.
         var isOver = false
         var waiting: [UnsafeContinuation<Bool, Never>] = []
     }
     private let state = Mutex(State())
     private var isUsed = false
 
-    /// Offers a chunk with `send` and, when the client is slow, waits until it has caught up. False when nobody reads.
+    /// Sends a chunk with `send` and, when the client is slow, waits until it has caught up. False when the client is gone.
     func offer(_ send: () -> Flow) async -> Bool {
         let before = state.withLock { state in
             isUsed = true

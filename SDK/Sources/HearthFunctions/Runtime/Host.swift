@@ -1,16 +1,21 @@
 internal import CHearth
+import Glibc
 
-/// What the host offers: the functions of `hearth.h`, with Swift's types.
+/// The host's functions of `hearth.h`, with Swift's types.
 ///
 /// May be used from any thread.
 // The table is read-only and lives as long as the process; the header allows its functions on every thread.
 struct Host: @unchecked Sendable {
     private let table: UnsafePointer<hearth_host>
 
-    /// The host behind an entry point's argument; nil when it speaks another major version.
+    /// The size of the members that are used here: all of version 1.0. A member of a later version may be used only where the table's
+    /// `size` reaches it.
+    private static let tableBytesMin = (MemoryLayout<hearth_host>.offset(of: \.log) ?? 0) + MemoryLayout<UnsafeRawPointer>.size
+
+    /// The host behind an entry point's argument; nil where its major version is another, or its table lacks members.
     init?(_ table: UnsafeRawPointer) {
         self.table = table.assumingMemoryBound(to: hearth_host.self)
-        guard self.table.pointee.abi_major == UInt32(HEARTH_ABI_MAJOR) else { return nil }
+        guard self.table.pointee.abi_major == UInt32(HEARTH_ABI_MAJOR), self.table.pointee.size >= Self.tableBytesMin else { return nil }
     }
 
     func respond(
@@ -61,9 +66,9 @@ struct Host: @unchecked Sendable {
     }
 }
 
-/// What became of a chunk.
+/// The outcome of sending a chunk.
 enum Flow {
-    /// Nobody reads it.
+    /// The client does not read it.
     case gone
     /// Taken, but the client reads slowly.
     case pressure
@@ -86,4 +91,18 @@ extension hearth_bytes {
 
 extension UnsafeRawBufferPointer {
     static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}
+
+/// The clock of the boundary: nanoseconds of `CLOCK_MONOTONIC`.
+enum MonotonicTime {
+    static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// The time until `time`; negative when it has passed.
+    static func duration(until time: UInt64) -> Duration {
+        .nanoseconds(Int64(bitPattern: time &- now))
+    }
 }

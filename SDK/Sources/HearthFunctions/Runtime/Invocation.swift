@@ -1,14 +1,14 @@
-internal import HearthBytes
 internal import CHearth
+internal import HearthBytes
 internal import HearthJSON
 internal import Synchronization
 
-/// One call of a function, and the executor that its task runs on: every job of the task goes to the host's loop under the
-/// call's id, so that no job changes threads and whatever it prints is put down to the call.
+/// One call of a function, and the executor of its task: every job of the task goes to the host's loop under the
+/// call's id. So no job changes threads, and its output belongs to the call.
 ///
-/// The objects are used again once nobody else holds them.
-// Mutable parts belong to the loop's thread, but for `details` and `drain`, which have locks. `id`, `deadlineNanoseconds` and
-// what `reset` looks at without a lock change only while no other reference exists, or before the last one went.
+/// Objects are reused once they have no other references.
+// Mutable parts belong to the loop's thread, except `details` and `drain`, which have locks. `id`, `deadlineNanoseconds` and the
+// parts that `reset` reads without a lock change only while there is no other reference.
 final class Invocation: TaskExecutor, @unchecked Sendable {
     let attachment: Attachment
     private(set) var id: UInt64
@@ -44,7 +44,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
 
     var host: Host { attachment.host }
 
-    /// Makes a used object stand for another call.
+    /// Reuses the object for another call.
     func begin(_ call: UnsafePointer<hearth_invocation>) {
         id = call.pointee.id
         deadlineNanoseconds = call.pointee.deadline_ns
@@ -55,7 +55,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         hasStartedResponse = false
     }
 
-    /// Forgets the call.
+    /// Resets everything that belongs to the call.
     func reset() {
         payload = .none
         borrowedContext = .none
@@ -67,7 +67,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         drain.reset()
     }
 
-    /// Copies the context, because `invoke` is about to return and somebody may still ask for it.
+    /// Copies the context, because `invoke` is about to return and the function may still read it.
     func keepContext() {
         payload = .none
         details.withLock { details in
@@ -94,7 +94,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Who calls, and how.
+    /// The context of the call.
     var context: CallContext {
         details.withLock { details in
             if let parsed = details.parsed { return parsed }
@@ -118,7 +118,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         drain.end()
     }
 
-    /// Notes that the one answer is about to leave. False when it has left already.
+    /// Marks the invocation as answered. False when it was answered before.
     func takeAnswer() -> Bool {
         if isAnswered { return false }
         isAnswered = true
@@ -130,4 +130,70 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
     func enqueue(_ job: consuming ExecutorJob) {
         ScheduledJob.schedule(UnownedJob(job), .of(self), on: host, for: id)
     }
+}
+
+/// An invocation as the code that is compiled into a plugin sees it: data in, answer out.
+@usableFromInline
+struct CallHandle: Sendable {
+    let invocation: Invocation
+
+    /// The call's data as the type that the function asks for.
+    @usableFromInline
+    func data<T: Decodable>(as type: T.Type = T.self) throws -> T { try invocation.data(as: type) }
+
+    /// Answers with the function's result.
+    @usableFromInline
+    func answer<Output: Encodable>(_ output: Output) { invocation.answer(output) }
+
+    /// Answers for a function that returns nothing: the client gets null.
+    @usableFromInline
+    func answerNothing() { invocation.answerNothing() }
+}
+
+/// Runs a function. There is one handler for each function, for as long as the plugin is loaded.
+@usableFromInline
+// Subclasses hold immutable, Sendable parts only.
+class FunctionHandler: @unchecked Sendable {
+    /// Begins a call. Each override answers the invocation once, now or later.
+    func start(_ invocation: Invocation) {
+        preconditionFailure("a handler overrides start")
+    }
+}
+
+/// The context of a call, read from the JSON that `hearth.h` describes.
+///
+/// Most functions do not look at it, so it is parsed at the first access.
+struct CallContext: Sendable {
+    private let members: JSONValue
+
+    init(parsing text: Span<UInt8>) { members = (try? JSONValue(parsing: text)) ?? [:] }
+
+    var auth: AuthData? { members["auth"].map(AuthData.init) }
+    var app: AppCheckData? { members["app"].map(AppCheckData.init) }
+    var instanceIDToken: String? { members["instanceIdToken"]?.string }
+    var acceptsStreaming: Bool { members["acceptsStreaming"]?.bool ?? false }
+    var method: String { members["method"]?.string ?? "" }
+    var path: String { members["path"]?.string ?? "/" }
+    var query: String? { members["query"]?.string }
+    var headerTexts: [JSONValue] { members["headers"]?.array ?? [] }
+    var peer: String? { members["peer"]?.string }
+    var event: JSONValue? { members["event"] }
+    var traceparent: String? { members["trace"]?.string }
+    var tracestate: String? { members["tracestate"]?.string }
+}
+
+/// Memory of the host, readable until the call that it came with returns.
+// The bytes are only read, and only during that call. To keep them longer, copy them.
+struct BorrowedBytes: @unchecked Sendable {
+    private let buffer: UnsafeBufferPointer<UInt8>
+
+    static let none = BorrowedBytes(hearth_bytes(data: nil, size: 0))
+
+    init(_ bytes: hearth_bytes) {
+        buffer = UnsafeBufferPointer(start: bytes.data?.assumingMemoryBound(to: UInt8.self), count: bytes.size)
+    }
+
+    func copy() -> [UInt8] { Array(buffer) }
+
+    func withSpan<R>(_ body: (Span<UInt8>) throws -> R) rethrows -> R { try body(buffer.span) }
 }

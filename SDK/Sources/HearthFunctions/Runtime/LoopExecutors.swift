@@ -1,12 +1,14 @@
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
-/// Brings home what a task executor's preference does not reach: unstructured and detached tasks, actors' own jobs and the
-/// main actor run on Swift's default executors, whose threads would cost two thread changes a job.
+/// Replaces Swift's default executors by the worker's loop.
 ///
-/// Swift's runtime lets the default executors be replaced, but not yet as an official interface. What is assumed of it stands
-/// beside the lines concerned; a compiler that has not been tried keeps its own executors, and everything still works.
+/// A task executor's preference does not reach unstructured and detached tasks, actors' own jobs and the main actor. They would run
+/// on Swift's default executors, whose threads would cost two thread changes for each job.
+///
+/// Swift's runtime lets the default executors be replaced, but the interface is not official yet. Comments name the assumptions. A
+/// compiler that has not been tested keeps its own executors, with which everything works, too.
 enum LoopExecutors {
-    /// Replaces them where that is ours to do: where the runtime serves this plugin alone.
+    /// Replaces them if the runtime serves this plugin alone.
     static func installIfAllowed() {
         if Premises.ownsSwiftRuntime { install }
     }
@@ -26,7 +28,7 @@ private enum LoopExecutorFactory: ExecutorFactory {
     static let defaultExecutor: any TaskExecutor = LoopDefaultExecutor()
 }
 
-/// Where tasks without a preference run.
+/// The executor of tasks without a preference.
 private final class LoopDefaultExecutor: TaskExecutor, SchedulingExecutor {
     func enqueue(_ job: consuming ExecutorJob) { ScheduledJob.scheduleGlobal(UnownedJob(job)) }
 
@@ -78,7 +80,7 @@ private func nanoseconds<D: DurationProtocol>(_ delay: D) -> UInt64 {
     guard let delay = delay as? Duration else { preconditionFailure("the clocks of Swift's library measure in Duration") }
     let (seconds, attoseconds) = delay.components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    // Rounded up, so that nobody wakes before the time.
+    // Rounded up, so that no task wakes too early.
     let fraction = UInt64((attoseconds + 999_999_999) / 1_000_000_000)
     let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
     return isTooLong || whole > .max - fraction ? .max : whole + fraction

@@ -1,4 +1,4 @@
-/// Where this copy of the SDK has been loaded to, which decides what process-wide settings are its own to change.
+/// Facts about the process that this copy of the SDK is loaded into. They decide which process-wide settings it may change.
 enum Premises {
     /// Whether this code is in a library, as a plugin is, and not in a program that plays the host, as a test does.
     static let isPlugin: Bool = {
@@ -15,7 +15,7 @@ enum Premises {
         return runtime != nil && runtime == imageBase(of: address(of: Attachment.self))
     }()
 
-    /// Where a class's description is in memory: in the image that the class was compiled into.
+    /// The address of a class's description, which is in the image that the class was compiled into.
     private static func address(of type: any AnyObject.Type) -> UnsafeRawPointer? {
         UnsafeRawPointer(bitPattern: UInt(bitPattern: ObjectIdentifier(type)))
     }

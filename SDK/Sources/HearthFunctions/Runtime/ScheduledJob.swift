@@ -2,7 +2,7 @@ internal import CHearth
 
 /// A job of Swift's concurrency on its way through the host's loop, in memory of its own so that it passes as one pointer.
 struct ScheduledJob {
-    /// On which executor a job must run, as Swift's runtime sees it.
+    /// The executor on which a job must run, as Swift's runtime sees it.
     enum Place {
         /// That of an invocation's task.
         case of(Invocation)
@@ -15,7 +15,7 @@ struct ScheduledJob {
     private let job: UnownedJob
     private let place: Place
 
-    /// Hands the job to the host, to be run soon or after a delay.
+    /// Asks the host to run the job soon, or after a delay.
     static func schedule(
         _ job: UnownedJob, _ place: Place, on host: Host, for invocation: UInt64, afterNanoseconds delay: UInt64 = 0
     ) {
@@ -28,14 +28,14 @@ struct ScheduledJob {
         }
     }
 
-    /// Hands over a job of the default executor, put down to the invocation that made it.
+    /// Schedules a job of the default executor under the invocation that made it.
     static func scheduleGlobal(_ job: UnownedJob, afterNanoseconds delay: UInt64 = 0) {
         guard let attachment = Attachment.current else { return }
         let invocation = attachment.attributed
         schedule(job, .global(for: invocation), on: attachment.host, for: invocation, afterNanoseconds: delay)
     }
 
-    /// Hands over a job of the main actor.
+    /// Schedules a job of the main actor.
     static func scheduleMain(_ job: UnownedJob) {
         guard let attachment = Attachment.current else { return }
         let invocation = attachment.attributed

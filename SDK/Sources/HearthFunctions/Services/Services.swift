@@ -1,7 +1,8 @@
 internal import CHearth
 internal import HearthJSON
+package import Synchronization
 
-/// What the host offers beside calling functions: the database, messaging, and what comes later.
+/// The services of the host: the database, messaging and others.
 ///
 ///     let answer = try await services.call("database", "get", ["path": "/rooms/blue"] as JSONValue)
 public let services = Services()
@@ -20,12 +21,13 @@ public struct Services: Sendable {
             value["message"]?.string ?? "The service \(service) failed.", details: value["details"])
     }
 
-    /// The largest payload of any service, in bytes: what one message to the host holds.
+    /// The largest payload of any service, in bytes: the size of one message to the host.
     private static let payloadBytesMax = 64 << 20
 
     /// Calls a service with a payload that is JSON already, and waits for its answer.
     func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceOutcome {
         guard let attachment = Attachment.current else {
+            if let backend = ServiceBackends.current.withLock({ $0 }) { return await backend.answer(service, method, payload) }
             return .failure(.unavailable, "No host offers the service \(service) here.")
         }
         guard payload.count <= Self.payloadBytesMax else {
@@ -37,17 +39,34 @@ public struct Services: Sendable {
     }
 }
 
-/// What a service answered.
-struct ServiceOutcome: Sendable {
-    let isOK: Bool
+/// Answers service calls where there is no host, as in the body of a test.
+package protocol ServiceBackend: Sendable {
+    /// Answers one call.
+    func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceOutcome
+}
+
+/// The backend in force; none as a rule.
+package enum ServiceBackends {
+    package static let current = Mutex<(any ServiceBackend)?>(nil)
+}
+
+/// The answer of a service.
+package struct ServiceOutcome: Sendable {
+    /// Whether the call succeeded.
+    package let isOK: Bool
     /// JSON; empty stands for null.
-    let body: [UInt8]
+    package let body: [UInt8]
+
+    package init(isOK: Bool, body: [UInt8]) {
+        self.isOK = isOK
+        self.body = body
+    }
 
     var value: JSONValue {
         get throws { body.isEmpty ? .null : try JSONValue(parsing: body) }
     }
 
-    /// What is refused before the host hears of it.
+    /// A refusal that is decided without asking the host.
     fileprivate static func failure(_ code: HttpsError.Code, _ message: String) -> ServiceOutcome {
         let error: JSONValue = ["code": .string(code.rawValue), "message": .string(message)]
         return ServiceOutcome(isOK: false, body: error.serialized())

@@ -5,13 +5,13 @@
 /// - A missing member is `keyNotFound`, a null one `valueNotFound`, each with the path to it; for an optional both are nil.
 /// - Text that is not JSON is `dataCorrupted` with the `JSONError` as its underlying error.
 /// - `JSONValue` is taken as it is.
-/// - What a type keeps of its decoder, or of a container, throws once the decode has ended.
+/// - A decoder or container that is kept throws once the decode has ended.
 ///
 /// A decoder may be used from any number of threads at once.
 public struct JSONDecoder: Sendable {
-    /// How deep the texts may nest.
+    /// The deepest nesting of the texts.
     public var limits: JSONLimits
-    /// What the types that are decoded find in their decoder's `userInfo`.
+    /// The `userInfo` of the decoders that types get.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// With the default limits arrays and objects may nest 512 deep.
@@ -49,5 +49,29 @@ public struct JSONDecoder: Sendable {
     private static func corrupted(_ error: JSONError) -> any Error {
         DecodingError.dataCorrupted(
             DecodingError.Context(codingPath: [], debugDescription: "This is not JSON. \(error)", underlyingError: error))
+    }
+}
+
+extension JSONValue {
+    /// Reads `text`, which is exactly one JSON value, white space around it allowed.
+    ///
+    /// Whole numbers up to 64 bits are exact, others become the nearest `Double`; one that no `Double` holds is refused. An
+    /// escape for half a surrogate pair becomes U+FFFD.
+    public init(parsing text: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
+        self = try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try Self.parse(bytes, limits) }
+    }
+
+    /// Reads `text`, which is exactly one JSON value, white space around it allowed.
+    public init(parsing text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
+        self = try Self(parsing: text.span, limits: limits)
+    }
+
+    /// Reads `text`, which is exactly one JSON value, white space around it allowed.
+    public init(parsing text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
+        self = try Self(parsing: Array(text.utf8), limits: limits)
+    }
+
+    private static func parse(_ bytes: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) throws(JSONError) -> JSONValue {
+        try Document.with(bytes, limits: limits, failure: { $0 }) { (document) throws(JSONError) in document.tree(at: 0) }
     }
 }

@@ -1,6 +1,6 @@
 /// One entry of the flat index that a scan leaves of a text.
 ///
-/// Entries stand in the order of the text: a container, then what is in it; in an object each key before its value.
+/// Entries stand in the order of the text: a container, then its content; in an object each key before its value.
 struct Token {
     enum Kind: UInt8 {
         case null, bool, number, string, array, object, key

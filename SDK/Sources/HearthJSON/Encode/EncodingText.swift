@@ -1,8 +1,8 @@
 import HearthBytes
 
-/// The text of one encode while it grows, and which frame of it is open.
+/// The text of one encode so far, and its open frame.
 struct EncodingText: ~Copyable {
-    /// What the open frame has made of itself.
+    /// Outcome of the current frame.
     enum Shape: UInt8 {
         case nothing, scalar, array, object
     }
@@ -15,7 +15,7 @@ struct EncodingText: ~Copyable {
 
     /// The frame of a container that must not be written to.
     static let closedFrame = -1
-    /// What is open while nothing is encoded; no container has it.
+    /// The frame that is open while nothing is encoded. No container has it.
     private static let idleFrame = 0
 
     var output = ByteBuffer()
@@ -25,16 +25,16 @@ struct EncodingText: ~Copyable {
     /// Whether a comma goes before the next member or element.
     var needsComma = false
     private var lastFrame = 0
-    /// Where in `output` the text begins.
+    /// The start of the text in `output`.
     var start = 0
     var splices: [Splice] = []
-    /// Where this text belongs, when it is a nested one.
+    /// The place of this text in its parent; nil for the outermost.
     var place: (parent: Encoding, position: Int)?
-    /// What a call that cannot throw found wrong.
+    /// The error of a call that cannot throw.
     var failure: (any Error)?
     var largeDoubles = LargeDoubles.digits
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// The next one that waits for work.
+    /// The next free one.
     var nextFree: UnsafeMutablePointer<EncodingText>?
 
     static func make() -> UnsafeMutablePointer<EncodingText> {
@@ -43,7 +43,7 @@ struct EncodingText: ~Copyable {
         return text
     }
 
-    /// Closes every frame and forgets what has been encoded, but for `output`.
+    /// Closes every frame and resets everything except `output`.
     @inline(__always)
     mutating func reset() {
         frame = Self.idleFrame
@@ -54,7 +54,7 @@ struct EncodingText: ~Copyable {
         if !userInfo.isEmpty { userInfo = [:] }
     }
 
-    /// Opens a frame that has not made anything of itself yet.
+    /// Opens an empty frame.
     @inline(__always)
     mutating func beginFrame() -> Int {
         lastFrame += 1
@@ -75,7 +75,7 @@ struct EncodingText: ~Copyable {
         return true
     }
 
-    /// Ends what the open frame has begun.
+    /// Ends the array or object of the open frame.
     @inline(__always)
     mutating func closeShape() {
         switch shape {
@@ -105,7 +105,7 @@ struct EncodingText: ~Copyable {
         return true
     }
 
-    /// Begins the value that is all there is of a frame. False when the frame is not the open one, or not empty.
+    /// Begins the only value of a frame. False when the frame is not the open one, or not empty.
     @inline(__always)
     mutating func single(_ frame: Int) -> Bool {
         guard frame == self.frame, shape == .nothing else { return false }

@@ -4,17 +4,17 @@ public import HearthBytes
 ///
 /// - Numbers are written as `JSON.stringify` does: whole doubles without a fraction, others with the fewest digits that read
 ///   back to the same value.
-/// - Types of Foundation are written as they write themselves: a `Date` is a number, `Data` an array of numbers.
+/// - Types of Foundation have their own form: a `Date` is a number, `Data` an array of numbers.
 /// - A number that is not finite is `EncodingError.invalidValue` with the path to it; inside a `JSONValue` it becomes null.
-/// - What a type keeps of its encoder, or of a container, throws once the encode has ended.
+/// - An encoder or container that is kept throws once the encode has ended.
 /// - Members stand in the order in which they are encoded. A name that is encoded twice is written twice.
 ///
 /// An encoder may be used from any number of threads at once.
 public struct JSONEncoder: Sendable {
-    /// What the types that are encoded find in their encoder's `userInfo`.
+    /// The `userInfo` of the encoders that types get.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// How whole doubles of 2^53 and more are written.
+    /// The form of whole doubles from 2^53 on.
     public var largeDoubles: LargeDoubles
 
     /// As `JSON.stringify` writes numbers, unless another way is asked for.

@@ -12,7 +12,7 @@ enum Escape {
 
     /// The text that `count` bytes between two quotes stand for. An escape for half a surrogate pair becomes U+FFFD.
     static func decoded(_ base: UnsafePointer<UInt8>, count: Int) -> [UInt8] {
-        // No escape is shorter than what it stands for.
+        // No escape is shorter than its character.
         [UInt8](unsafeUninitializedCapacity: count) { output, written in
             guard let target = output.baseAddress else { return }
             var index = 0
@@ -35,7 +35,7 @@ enum Escape {
         }
     }
 
-    /// What the letter after a backslash stands for.
+    /// The character that the letter after a backslash stands for.
     private static func simple(_ letter: UInt8) -> UInt8 {
         switch letter {
         case UInt8(ascii: "b"): 0x08
@@ -89,5 +89,94 @@ enum Escape {
             target[3] = tail(0)
             return 4
         }
+    }
+}
+
+/// A member's name as it stands between its quotes in a text that a scan has accepted.
+struct KeyText {
+    let base: UnsafePointer<UInt8>
+    let count: Int
+    let hasEscapes: Bool
+
+    @inline(__always)
+    init(_ base: UnsafePointer<UInt8>, count: Int, hasEscapes: Bool) {
+        self.base = base
+        self.count = count
+        self.hasEscapes = hasEscapes
+    }
+
+    /// The name with escapes resolved.
+    var string: String { withDecoded { String(decoding: $0, as: UTF8.self) } }
+
+    @inline(__always)
+    func equals(_ text: StaticString) -> Bool {
+        equals(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Whether the name is `text`, escapes resolved.
+    @inline(__always)
+    func equals(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        if hasEscapes { return equalsDecoded(text) }
+        guard count == text.count else { return false }
+        guard count > 0, let other = text.baseAddress else { return true }
+        return Word.equal(base, other, count: count)
+    }
+
+    @inline(never)
+    private func equalsDecoded(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard count > text.count else { return false }
+        return Escape.decoded(base, count: count).elementsEqual(text)
+    }
+
+    /// Calls `body` with the name's bytes, escapes resolved.
+    @inline(__always)
+    func withDecoded<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+        guard hasEscapes else { return body(UnsafeBufferPointer(start: base, count: count)) }
+        return Escape.decoded(base, count: count).withUnsafeBufferPointer(body)
+    }
+}
+
+/// Eight bytes of text looked at together.
+///
+/// Each test answers with a word whose lowest set bit lies in the first byte that meets it; bits above that one mean nothing.
+enum Word {
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let tops: UInt64 = 0x8080_8080_8080_8080
+
+    @inline(__always)
+    static func load(_ base: UnsafePointer<UInt8>, _ offset: Int) -> UInt64 {
+        UnsafeRawPointer(base).loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian
+    }
+
+    /// Quotes, backslashes and control characters.
+    @inline(__always)
+    static func escapable(_ word: UInt64) -> UInt64 {
+        let quotes = word ^ (ones &* 0x22)
+        let backslashes = word ^ (ones &* 0x5C)
+        let found = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones &* 0x20) & ~word
+        return found & tops
+    }
+
+    /// Everything `escapable` finds, and bytes outside ASCII.
+    @inline(__always)
+    static func special(_ word: UInt64) -> UInt64 { escapable(word) | word & tops }
+
+    /// Whether two runs of `count` bytes are the same.
+    @inline(__always)
+    static func equal(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
+        guard count >= 8 else {
+            var index = 0
+            while index < count {
+                if left[index] != right[index] { return false }
+                index += 1
+            }
+            return true
+        }
+        var index = 0
+        while index + 8 <= count {
+            if load(left, index) != load(right, index) { return false }
+            index += 8
+        }
+        return load(left, count - 8) == load(right, count - 8)
     }
 }

@@ -7,7 +7,7 @@ public struct JSONObject: Sendable {
     public typealias Element = (key: String, value: JSONValue)
 
     private var members: [Element] = []
-    /// Where each name stands; kept once there are more than `indexedAbove` members, empty below.
+    /// The position of each name, once there are more than `indexedAbove` members; else empty.
     private var positions: [ExactText: Int] = [:]
 
     private static let indexedAbove = 12
@@ -24,12 +24,12 @@ public struct JSONObject: Sendable {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// The members of a dictionary, in whatever order it has them.
+    /// The members of a dictionary, in the dictionary's order.
     public init(unordered elements: [String: JSONValue]) {
         self.init(elements.lazy.map { ($0.key, $0.value) })
     }
 
-    /// How many members there are.
+    /// The number of members.
     public var count: Int { members.count }
     /// Whether there are none.
     public var isEmpty: Bool { members.isEmpty }

@@ -66,7 +66,7 @@ extension ByteBuffer {
         var text = text
         text.withUTF8 { text in
             guard let base = text.baseAddress else { return }
-            // Between 1e-4 and 2^53 the standard library writes what JavaScript does, but for whole numbers.
+            // Between 1e-4 and 2^53 the standard library writes as JavaScript does, except for whole numbers.
             if !text.contains(UInt8(ascii: "e")), text.last != UInt8(ascii: "0") {
                 return append(UnsafeRawBufferPointer(text))
             }
@@ -99,5 +99,48 @@ extension ByteBuffer {
             append(UInt8(ascii: point > 0 ? "+" : "-"))
             appendNumber((point - 1).magnitude)
         }
+    }
+}
+
+/// The form of whole doubles from 2^53 on. Below, a double holds every whole number.
+public enum LargeDoubles: Sendable, Hashable {
+    /// As `JSON.stringify` does: digits only below 10^21. A reader that keeps whole numbers apart takes them for integers.
+    case digits
+    /// With an exponent, `1e+17`, so that a double is read as a double.
+    case exponent
+}
+
+/// The significant digits of a number greater than zero, and where its decimal point stands: 0.d₁d₂d₃... × 10^point.
+struct DecimalDigits {
+    /// ASCII digits, the first and the last of them not zero.
+    private(set) var digits: [UInt8] = []
+    private(set) var point = 0
+
+    /// Parses a description of the standard library, such as `1.5e-07`, `1e+300` or `1234.0`.
+    init(_ base: UnsafePointer<UInt8>, count: Int) {
+        var index = 0
+        var hasPoint = false
+        while index < count, base[index] != UInt8(ascii: "e") {
+            let byte = base[index]
+            index += 1
+            if byte == UInt8(ascii: ".") {
+                hasPoint = true
+                continue
+            }
+            if digits.isEmpty, byte == UInt8(ascii: "0") {
+                if hasPoint { point -= 1 }
+                continue
+            }
+            digits.append(byte)
+            if !hasPoint { point += 1 }
+        }
+        while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+        guard index < count else { return }
+        let isNegative = base[index + 1] == UInt8(ascii: "-")
+        var exponent = 0
+        for byte in UnsafeBufferPointer(start: base + index + 2, count: count - index - 2) {
+            exponent = exponent * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        point += isNegative ? -exponent : exponent
     }
 }

@@ -37,7 +37,7 @@ extension ByteBuffer {
         if copied < count { appendEscaped(text, from: copied, closing: closing, closingCount: closingCount) }
     }
 
-    /// Copies bytes up to the first that needs an escape; answers with how many.
+    /// Copies bytes up to the first that needs an escape, and returns their number.
     @inline(__always)
     private static func copyPlain(_ base: UnsafePointer<UInt8>, count: Int, to target: UnsafeMutableRawPointer) -> Int {
         var index = 0

@@ -9,15 +9,14 @@ public import HearthBytes
 ///         }
 ///     }
 ///
-/// What is written has the shape that the calls give it: that each key has a value, and that there is one value at the top, is
-/// the caller's affair.
+/// The calls decide the shape of the text. The caller makes sure that each key has a value and that the top has one value.
 public struct JSONWriter: ~Copyable {
     private var buffer = ByteBuffer()
     private var needsComma = false
 
     private init() {}
 
-    /// Appends to `buffer` what `body` writes.
+    /// Appends the output of `body` to `buffer`.
     public static func write<R, E: Error>(
         to buffer: inout ByteBuffer, _ body: (inout JSONWriter) throws(E) -> R
     ) throws(E) -> R {
@@ -27,7 +26,7 @@ public struct JSONWriter: ~Copyable {
         return try body(&writer)
     }
 
-    /// What `body` writes.
+    /// The output of `body`.
     public static func bytes<E: Error>(_ body: (inout JSONWriter) throws(E) -> Void) throws(E) -> [UInt8] {
         var writer = JSONWriter()
         try body(&writer)
@@ -56,11 +55,11 @@ public struct JSONWriter: ~Copyable {
 
     /// Begins an object that ``endObject()`` ends, for members that no one closure can write.
     public mutating func beginObject() { begin(UInt8(ascii: "{")) }
-    /// Ends what ``beginObject()`` began.
+    /// Ends the object that ``beginObject()`` began.
     public mutating func endObject() { end(UInt8(ascii: "}")) }
     /// Begins an array that ``endArray()`` ends.
     public mutating func beginArray() { begin(UInt8(ascii: "[")) }
-    /// Ends what ``beginArray()`` began.
+    /// Ends the array that ``beginArray()`` began.
     public mutating func endArray() { end(UInt8(ascii: "]")) }
 
     private mutating func begin(_ bracket: UInt8) {
@@ -122,13 +121,13 @@ public struct JSONWriter: ~Copyable {
         value.write(to: &buffer)
     }
 
-    /// A value that is JSON already.
+    /// A value that is already JSON.
     public mutating func raw(_ json: Span<UInt8>) {
         comma()
         buffer.append(json)
     }
 
-    /// A value that is JSON already.
+    /// A value that is already JSON.
     public mutating func raw(_ json: StaticString) {
         comma()
         buffer.append(json)

@@ -20,7 +20,7 @@ struct HearthSource {
             return folder(own)
         }
         if place.contains("://") || place.hasPrefix("git@") {
-            // Versions cannot be used: packages with unsafe compiler flags must be referenced by branch or revision.
+            // The branch, since the versions of a repository are not known here.
             let name = place.split { $0 == "/" || $0 == ":" }.last.map(String.init) ?? place
             return HearthSource(
                 dependency: ".package(url: \"\(escaped(place))\", branch: \"main\")",

@@ -52,7 +52,8 @@ struct NewProject {
                     ProjectFile("Package.swift", PackageResources.Package_swift_template),
                     ProjectFile("Sources/\(name)/\(name).swift", PackageResources.Functions_swift_template),
                     ProjectFile("scripts/build", PackageResources.build_swift_template, isProgram: true),
-                    ProjectFile("Tests/run", PackageResources.run_swift_template, isProgram: true),
+                    ProjectFile("Tests/\(name)Tests/\(name)Tests.swift", PackageResources.Tests_swift_template),
+                    ProjectFile("scripts/test", PackageResources.test_swift_template, isProgram: true),
                     ProjectFile("README.md", PackageResources.README_swift_md_template),
                 ]
             case .c:
@@ -61,6 +62,7 @@ struct NewProject {
                     ProjectFile("include/hearth.h", PackageResources.hearth_h_template),
                     ProjectFile("scripts/build", PackageResources.build_c_template, isProgram: true),
                     ProjectFile("Tests/run", PackageResources.run_c_template, isProgram: true),
+                    ProjectFile("scripts/test", PackageResources.test_c_template, isProgram: true),
                     ProjectFile("README.md", PackageResources.README_c_md_template),
                 ]
             }
@@ -71,7 +73,6 @@ struct NewProject {
             ProjectFile("scripts/hearth", PackageResources.hearth_template, isProgram: true),
             ProjectFile("scripts/hearth.sh", PackageResources.hearth_sh_template),
             ProjectFile("scripts/serve", PackageResources.serve_template, isProgram: true),
-            ProjectFile("scripts/test", PackageResources.test_template, isProgram: true),
             ProjectFile(".gitignore", PackageResources.gitignore_template),
         ]
         return (own + common).sorted { $0.path < $1.path }

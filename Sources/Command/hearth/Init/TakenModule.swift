@@ -12,7 +12,7 @@ struct TakenModule {
     }
 
     private static let all: [(owner: String, modules: Set<String>)] = [
-        ("Hearth", words("CHearth Hearth HearthBytes HearthFunctions HearthJSON HearthTesting")),
+        ("Hearth", words("CHearth Hearth HearthBytes HearthEntryPoint HearthFunctions HearthJSON HearthTesting")),
         (
             "Swift's toolchain",
             words(

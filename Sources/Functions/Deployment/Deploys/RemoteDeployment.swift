@@ -3,6 +3,7 @@ import EventLoop
 import FunctionDispatch
 import FunctionWorker
 import HearthJSON
+import Logging
 
 /// A deployment over the administration: all of its plugins or nothing. Belongs to the home loop.
 package final class RemoteDeployment {
@@ -124,6 +125,7 @@ package final class RemoteDeployment {
             if request.validateOnly {
                 return completion(.success(DeploymentResult(revision: state.revision, changes: plan.changes)))
             }
+            for warning in outcome.warnings { deployer.log.warning("\(warning)") }
             deployer.commit(plan, as: "deploy") { [self] answer, _ in
                 completion(answer.map { result in
                     var result = result

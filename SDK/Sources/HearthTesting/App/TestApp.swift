@@ -1,0 +1,142 @@
+public import HearthFunctions
+public import HearthJSON
+
+/// The functions under test, ready to be called.
+public struct TestApp: Sendable {
+    private let backend: any TestBackend
+
+    init(_ backend: any TestBackend) { self.backend = backend }
+
+    /// The services in memory, to be looked into and changed; nil on a host.
+    public var memory: InMemoryServices? { (backend as? InMemoryBackend).map { InMemoryServices(host: $0.host) } }
+
+    // MARK: Callables
+
+    /// Calls a callable function.
+    ///
+    ///     let sum = try await app.call("add", ["first": 3, "second": 4], as: Int.self, auth: "ada")
+    ///
+    /// - Parameters:
+    ///   - name: the function's name.
+    ///   - data: any `Encodable`.
+    ///   - type: the type of the result. For a function without a result, call ``call(_:_:auth:app:instanceIDToken:headers:)``.
+    ///   - auth: the user who calls; nil for a client that has not signed in.
+    ///   - app: the app that App Check vouches for.
+    ///   - instanceIDToken: the client's messaging token.
+    ///   - headers: further header fields of the request.
+    /// - Throws: `HttpsError` as the client gets it; a `DecodingError` where the result has another type.
+    public func call<Output: Decodable>(
+        _ name: String, _ data: some Encodable, as type: Output.Type, auth: TestUser? = nil, app: TestAppCheck? = nil,
+        instanceIDToken: String? = nil, headers: Headers = [:]
+    ) async throws -> Output {
+        let caller = TestCaller(auth: auth, app: app, instanceIDToken: instanceIDToken, headers: headers)
+        let result = try await backend.call(name, try JSONEncoder().encodeValue(data), caller, streams: false).result.get()
+        return try JSONDecoder().decode(type, from: result)
+    }
+
+    /// Calls a callable function with data written down as JSON, and returns its result as JSON.
+    @discardableResult
+    public func call(
+        _ name: String, _ data: JSONValue = .null, auth: TestUser? = nil, app: TestAppCheck? = nil, instanceIDToken: String? = nil,
+        headers: Headers = [:]
+    ) async throws -> JSONValue {
+        let caller = TestCaller(auth: auth, app: app, instanceIDToken: instanceIDToken, headers: headers)
+        return try await backend.call(name, data, caller, streams: false).result.get()
+    }
+
+    /// Calls a callable function with data written down as JSON, and returns its result as a type.
+    public func call<Output: Decodable>(
+        _ name: String, _ data: JSONValue, as type: Output.Type, auth: TestUser? = nil, app: TestAppCheck? = nil,
+        instanceIDToken: String? = nil, headers: Headers = [:]
+    ) async throws -> Output {
+        let result = try await call(name, data, auth: auth, app: app, instanceIDToken: instanceIDToken, headers: headers)
+        return try JSONDecoder().decode(type, from: result)
+    }
+
+    /// Calls a callable function as a client that wants its messages.
+    ///
+    /// - Returns: the messages that the function sent, and its result.
+    public func stream(
+        _ name: String, _ data: JSONValue = .null, auth: TestUser? = nil, app: TestAppCheck? = nil
+    ) async throws -> (messages: [JSONValue], result: JSONValue) {
+        let caller = TestCaller(auth: auth, app: app, instanceIDToken: nil, headers: [:])
+        let outcome = try await backend.call(name, data, caller, streams: true)
+        return (outcome.messages, try outcome.result.get())
+    }
+
+    // MARK: Plain HTTP
+
+    /// Sends a request to a plain HTTP function.
+    ///
+    ///     let response = try await app.request("hook", method: "POST", path: "/orders?dry=1", body: Array("{}".utf8))
+    ///
+    /// - Parameters:
+    ///   - name: the function's name.
+    ///   - method: the HTTP method.
+    ///   - path: the part of the address behind the function's name, with the query.
+    ///   - headers: header fields.
+    ///   - body: the bytes of the body.
+    public func request(
+        _ name: String, method: String = "GET", path: String = "/", headers: Headers = [:], body: [UInt8] = []
+    ) async throws -> TestResponse {
+        try await backend.request(method, name, path, headers, body)
+    }
+
+    // MARK: Database events
+
+    /// Writes to the database as described by `write`, and waits until the functions that run on it have ended.
+    ///
+    ///     try await app.deliver(.created("hello"), at: "messages/m1/original")
+    ///
+    /// - Throws: `TestFailure` where one of these functions fails, with its name and error.
+    public func deliver(_ write: TestWrite, at path: String, on database: Database = HearthFunctions.database) async throws {
+        let failuresBefore = try await failedEvents().count
+        let place = database.reference(path)
+        if !write.before.isNull {
+            try await place.setValue(write.before)
+            try await waitForEvents()
+        }
+        try await place.setValue(write.after)
+        try await waitForEvents()
+        if let failure = try await failedEvents().dropFirst(failuresBefore).first {
+            throw TestFailure("\(failure.function) failed for \(failure.path): \(failure.message)")
+        }
+    }
+
+    /// Waits until no database event is waiting for a function, or being handled by one.
+    public func waitForEvents() async throws { try await backend.waitForEvents() }
+
+    /// The events for which functions have failed, oldest first.
+    public func failedEvents() async throws -> [FailedEvent] { try await backend.failedEvents() }
+
+    // MARK: Messages
+
+    /// Registers a device with the messaging service.
+    public func registerDevice() async throws -> TestDevice { TestDevice(token: try await backend.registerDevice(), backend: backend) }
+
+    // MARK: Log
+
+    /// The lines that functions have logged, oldest first.
+    public func logs() async throws -> [TestLogLine] { try await backend.logs() }
+}
+
+/// The services of a test in memory.
+public struct InMemoryServices: Sendable {
+    let host: InMemoryHost
+
+    /// Every message that was accepted, in the form of the HTTP v1 API.
+    public func sentMessages() async -> [JSONValue] { await host.run { $0.messaging.sent } }
+
+    /// Answers the calls of a service in its place: `database`, `messaging`, or one of your own.
+    ///
+    ///     await app.memory?.stub("messaging") { method, payload in
+    ///         throw HttpsError(.unavailable, "The service is down.")
+    ///     }
+    ///
+    /// - Parameters:
+    ///   - service: the name of the service.
+    ///   - answer: gets the method and the payload of a call, and returns the answer; nil to leave the call to the service.
+    public func stub(_ service: String, _ answer: @escaping @Sendable (String, JSONValue) throws -> JSONValue?) async {
+        await host.run { $0.stubs[service] = answer }
+    }
+}

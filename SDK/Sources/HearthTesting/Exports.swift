@@ -1,0 +1,2 @@
+// A test imports HearthTesting alone: the types of functions come with it.
+@_exported public import HearthFunctions

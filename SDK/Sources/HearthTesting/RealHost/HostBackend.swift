@@ -1,0 +1,136 @@
+internal import HearthFunctions
+internal import HearthJSON
+
+/// Runs the functions of a test on a host, over HTTP.
+struct HostBackend: TestBackend {
+    private let process: HostProcess
+    let project: String
+    private let endpoints: JSONObject
+    private let owner = ("Authorization", "Bearer owner")
+
+    init(_ process: HostProcess, project: String, manifest: JSONValue) {
+        self.process = process
+        self.project = project
+        endpoints = manifest["endpoints"]?.object ?? [:]
+    }
+
+    /// Sends a request as an administrator.
+    func administer(
+        _ method: String, _ target: String, headers: [(String, String)] = [], body: [UInt8] = []
+    ) async throws -> HTTPClient.Answer {
+        try await process.client.send(method, target, headers: [owner] + headers, body: body)
+    }
+
+    private func address(of function: String) -> String {
+        "/\(project)/\(endpoints[function]?["region"]?[0]?.string ?? "us-central1")/\(function)"
+    }
+
+    // MARK: Functions
+
+    func call(_ name: String, _ data: JSONValue, _ caller: TestCaller, streams: Bool) async throws -> TestOutcome {
+        var headers = [("Content-Type", "application/json")] + caller.headers.map { ($0.name, $0.value) }
+        if let auth = caller.auth { headers.append(("Authorization", "Bearer \(UnsignedToken.text(auth.token(project: project)))")) }
+        if let app = caller.app { headers.append(("X-Firebase-AppCheck", UnsignedToken.text(app.token(project: project)))) }
+        if let token = caller.instanceIDToken { headers.append(("Firebase-Instance-ID-Token", token)) }
+        if streams { headers.append(("Accept", "text/event-stream")) }
+        let body: JSONValue = ["data": data]
+        let answer = try await process.client.send("POST", address(of: name), headers: headers, body: body.serialized())
+        if answer.header("content-type")?.hasPrefix("text/event-stream") == true { return try Self.outcome(ofStream: answer.body) }
+        if let value = try? JSONValue(parsing: answer.body) { return TestOutcome(messages: [], result: Self.result(of: value)) }
+        let code: HttpsError.Code = answer.status == 404 ? .notFound : .internal
+        return TestOutcome(messages: [], result: .failure(HttpsError(code, String(decoding: answer.body, as: UTF8.self))))
+    }
+
+    private static func result(of answer: JSONValue) -> Result<JSONValue, HttpsError> {
+        if let error = answer["error"] { return .failure(HttpsError(parsing: unwrapped(error))) }
+        return .success(unwrapped(answer["result"] ?? .null))
+    }
+
+    private static func outcome(ofStream body: [UInt8]) throws -> TestOutcome {
+        var outcome = TestOutcome(messages: [], result: .success(.null))
+        for line in String(decoding: body, as: UTF8.self).split(separator: "\n") where line.hasPrefix("data:") {
+            let event = try JSONValue(parsing: String(line.dropFirst(5)))
+            if let message = event["message"] { outcome.messages.append(unwrapped(message)) } else { outcome.result = result(of: event) }
+        }
+        return outcome
+    }
+
+    /// The value with the protocol's wrappers of large integers replaced by numbers.
+    private static func unwrapped(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .array(let elements): return .array(elements.map(unwrapped))
+        case .object(let members):
+            if let type = members["@type"]?.string, type.hasSuffix("Int64Value"), let number = members["value"]?.string {
+                return (try? JSONValue(parsing: number)) ?? value
+            }
+            return .object(JSONObject(members.map { ($0.key, unwrapped($0.value)) }))
+        default: return value
+        }
+    }
+
+    func request(_ method: String, _ name: String, _ path: String, _ headers: Headers, _ body: [UInt8]) async throws -> TestResponse {
+        guard endpoints[name]?["httpsTrigger"] != nil else { throw TestFailure("There is no plain HTTP function \(name).") }
+        let target = address(of: name) + (path.hasPrefix("/") ? path : "/\(path)")
+        let answer = try await process.client.send(method, target, headers: headers.map { ($0.name, $0.value) }, body: body)
+        var fields: Headers = [:]
+        for (name, value) in answer.headers { fields.append(name, value) }
+        return TestResponse(status: answer.status, headers: fields, body: answer.body)
+    }
+
+    // MARK: Events
+
+    func waitForEvents() async throws {
+        while try await waitingEvents() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    private func waitingEvents() async throws -> Int {
+        let answer = try await administer("GET", "/_/metrics")
+        let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("hearth_outbox_events_waiting ") }), let count = line.split(separator: " ").last else {
+            throw TestFailure("The host has no metric hearth_outbox_events_waiting.")
+        }
+        return Int(count) ?? 0
+    }
+
+    func failedEvents() async throws -> [FailedEvent] {
+        let answer = try await administer("GET", "/_/api/databases/-/dead-letters?limit=1000")
+        guard answer.status == 200 else { return [] }
+        return (try JSONValue(parsing: answer.body)["deadLetters"]?.array ?? []).map { letter in
+            let path = (letter["path"]?.string ?? "").split(separator: "/").joined(separator: "/")
+            return FailedEvent(function: letter["function"]?.string ?? "", path: path, message: letter["error"]?.string ?? "")
+        }
+    }
+
+    // MARK: Messages
+
+    func registerDevice() async throws -> String {
+        let answer = try await administer(
+            "POST", "/_messaging/v1/projects/\(project)/devices", body: Array(#"{"platform":"android","package":"com.example.app"}"#.utf8))
+        guard let token = try JSONValue(parsing: answer.body)["token"]?.string else {
+            throw TestFailure("The host did not register a device: \(String(decoding: answer.body, as: UTF8.self))")
+        }
+        return token
+    }
+
+    func messages(for token: String) async throws -> [JSONValue] {
+        let answer = try await administer("GET", "/_messaging/v1/devices/\(token)/messages")
+        return try JSONValue(parsing: answer.body)["messages"]?.array ?? []
+    }
+
+    func unregister(_ token: String) async throws {
+        _ = try await administer("POST", "/_messaging/v1/devices/\(token)/unregister")
+    }
+
+    // MARK: Log
+
+    func logs() async throws -> [TestLogLine] {
+        let names = endpoints.keys.joined(separator: ",")
+        let answer = try await administer("GET", "/_/api/logs?limit=10000&function=\(names)")
+        return try answer.body.split(separator: UInt8(ascii: "\n")).map { line in
+            let line = try JSONValue(parsing: Array(line))
+            return TestLogLine(
+                function: line["function"]?.string, level: FunctionLogger.Level(rawValue: line["severity"]?.string ?? "") ?? .info,
+                message: line["message"]?.string ?? "", fields: line["fields"]?.object ?? [:])
+        }
+    }
+}
