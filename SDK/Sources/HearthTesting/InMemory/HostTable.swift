@@ -55,7 +55,7 @@ enum HostTable {
         var completion: hearth_completion
         var context: UnsafeMutableRawPointer?
 
-        func complete(_ answer: ServiceAnswer) {
+        func complete(_ answer: ServiceOutcome) {
             answer.body.withUnsafeBytes { completion(context, answer.isOK ? 1 : 0, hearth_bytes($0)) }
         }
     }

@@ -145,7 +145,7 @@ final class InMemoryHost: @unchecked Sendable {
     // MARK: Services
 
     /// Answers a service call. On the loop's thread.
-    func serve(_ invocation: UInt64, _ service: String, _ method: String, _ payload: [UInt8]) -> ServiceAnswer {
+    func serve(_ invocation: UInt64, _ service: String, _ method: String, _ payload: [UInt8]) -> ServiceOutcome {
         if let stub = stubs[service], let answer = Self.answer(of: stub, method, payload) { return answer }
         switch service {
         case "database":
@@ -156,20 +156,20 @@ final class InMemoryHost: @unchecked Sendable {
         case "messaging": return messaging.call(method, payload)
         default:
             let error: JSONValue = ["code": "unimplemented", "message": .string("There is no service \"\(service)\".")]
-            return ServiceAnswer(isOK: false, body: error.serialized())
+            return ServiceOutcome(isOK: false, body: error.serialized())
         }
     }
 
     private static func answer(
         of stub: @Sendable (String, JSONValue) throws -> JSONValue?, _ method: String, _ payload: [UInt8]
-    ) -> ServiceAnswer? {
+    ) -> ServiceOutcome? {
         do {
             return try stub(method, (try? JSONValue(parsing: payload)) ?? .null).map { .value($0) }
         } catch {
             let thrown = error as? HttpsError ?? HttpsError(.internal, "\(error)")
             var object: JSONObject = ["code": .string(thrown.code.rawValue), "message": .string(thrown.message)]
             if let details = thrown.details as? JSONValue { object["details"] = details }
-            return ServiceAnswer(isOK: false, body: JSONValue.object(object).serialized())
+            return ServiceOutcome(isOK: false, body: JSONValue.object(object).serialized())
         }
     }
 

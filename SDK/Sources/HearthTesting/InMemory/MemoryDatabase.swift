@@ -27,7 +27,7 @@ struct MemoryDatabase {
     /// Answers a call of the service.
     ///
     /// - Returns: the answer, and the change where the call has written.
-    mutating func call(_ method: String, _ payload: [UInt8]) -> (ServiceAnswer, Commit?) {
+    mutating func call(_ method: String, _ payload: [UInt8]) -> (ServiceOutcome, Commit?) {
         let value = (try? JSONValue(parsing: payload)) ?? .null
         let path = value["path"]?.string ?? ""
         do throws(MemoryRefusal) {
@@ -42,7 +42,7 @@ struct MemoryDatabase {
         "push": ["value", "priority"], "remove": [], "transaction": ["value", "priority", "etag"],
     ]
 
-    private mutating func answer(_ method: String, _ payload: JSONValue, _ keys: [String]) throws(MemoryRefusal) -> (ServiceAnswer, Commit?) {
+    private mutating func answer(_ method: String, _ payload: JSONValue, _ keys: [String]) throws(MemoryRefusal) -> (ServiceOutcome, Commit?) {
         guard let known = Self.members[method] else {
             throw MemoryRefusal(reason: "unknown-method", code: "unimplemented", message: "database has no method \"\(method)\"")
         }
@@ -133,6 +133,6 @@ struct MemoryDatabase {
     }
 }
 
-extension ServiceAnswer {
-    static func value(_ value: JSONValue) -> ServiceAnswer { ServiceAnswer(isOK: true, body: value.serialized()) }
+extension ServiceOutcome {
+    static func value(_ value: JSONValue) -> ServiceOutcome { ServiceOutcome(isOK: true, body: value.serialized()) }
 }

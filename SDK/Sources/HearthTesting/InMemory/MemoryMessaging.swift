@@ -36,7 +36,7 @@ struct MemoryMessaging {
     func messages(for token: String) -> [JSONValue] { devices[token]?.inbox ?? [] }
 
     /// Answers a call of the service.
-    mutating func call(_ method: String, _ payload: [UInt8]) -> ServiceAnswer {
+    mutating func call(_ method: String, _ payload: [UInt8]) -> ServiceOutcome {
         let value = (try? JSONValue(parsing: payload)) ?? .null
         let registrations = (value["registrations"]?.array ?? []).compactMap(\.string)
         let topic = value["topic"]?.string ?? ""
@@ -53,7 +53,7 @@ struct MemoryMessaging {
             return .value(["topics": .array(topics.map { ["topic": .string($0.key), "created": .string($0.value)] })])
         default:
             let error: JSONValue = ["code": "unimplemented", "message": .string("messaging has no method \"\(method)\"")]
-            return ServiceAnswer(isOK: false, body: error.serialized())
+            return ServiceOutcome(isOK: false, body: error.serialized())
         }
     }
 

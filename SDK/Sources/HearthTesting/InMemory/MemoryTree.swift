@@ -9,9 +9,9 @@ struct MemoryRefusal: Error {
 
     static func invalid(_ message: String) -> MemoryRefusal { MemoryRefusal(reason: "invalid-argument", code: "invalid-argument", message: message) }
 
-    func answer(path: String) -> ServiceAnswer {
+    func answer(path: String) -> ServiceOutcome {
         let error: JSONValue = ["code": .string(code), "message": .string(message), "details": ["reason": .string(reason), "path": .string(path)]]
-        return ServiceAnswer(isOK: false, body: error.serialized())
+        return ServiceOutcome(isOK: false, body: error.serialized())
     }
 }
 

@@ -7,7 +7,7 @@ struct HostDatabase: ServiceBackend {
 
     init(_ backend: HostBackend) { self.backend = backend }
 
-    func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceAnswer {
+    func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceOutcome {
         do {
             guard service == "database" else {
                 throw HttpsError(.unimplemented, "On a host, only the database can be used outside of functions.")
@@ -16,11 +16,11 @@ struct HostDatabase: ServiceBackend {
         } catch {
             let thrown = error as? HttpsError ?? HttpsError(.unavailable, "\(error)")
             let object: JSONValue = ["code": .string(thrown.code.rawValue), "message": .string(thrown.message)]
-            return ServiceAnswer(isOK: false, body: object.serialized())
+            return ServiceOutcome(isOK: false, body: object.serialized())
         }
     }
 
-    private func database(_ method: String, _ payload: JSONValue) async throws -> ServiceAnswer {
+    private func database(_ method: String, _ payload: JSONValue) async throws -> ServiceOutcome {
         let path = payload["path"]?.string ?? ""
         let value = payload["value"] ?? .null
         switch method {
@@ -42,7 +42,7 @@ struct HostDatabase: ServiceBackend {
             if answer.status == 412 {
                 let current = try JSONValue(parsing: answer.body)
                 let conflict: JSONValue = ["committed": false, "value": current, "etag": .string(answer.header("etag") ?? "")]
-                return ServiceAnswer(isOK: true, body: conflict.serialized())
+                return ServiceOutcome(isOK: true, body: conflict.serialized())
             }
             return try reply(answer, path) { ["committed": true, "value": $0] }
         default: throw HttpsError(.unimplemented, "database has no method \"\(method)\"")
@@ -62,9 +62,9 @@ struct HostDatabase: ServiceBackend {
             method, "/\(keys.joined(separator: "/")).json?\(query)", headers: headers, body: body?.serialized() ?? [])
     }
 
-    private func reply(_ answer: HTTPClient.Answer, _ path: String, _ make: (JSONValue) -> JSONValue) throws -> ServiceAnswer {
+    private func reply(_ answer: HTTPClient.Answer, _ path: String, _ make: (JSONValue) -> JSONValue) throws -> ServiceOutcome {
         let value = answer.body.isEmpty ? .null : try JSONValue(parsing: answer.body)
-        if answer.status < 300 { return ServiceAnswer(isOK: true, body: make(value).serialized()) }
+        if answer.status < 300 { return ServiceOutcome(isOK: true, body: make(value).serialized()) }
         let message = value["error"]?.string ?? "The host answered \(answer.status)."
         let reason =
             switch answer.status {
@@ -76,7 +76,7 @@ struct HostDatabase: ServiceBackend {
             default: "internal"
             }
         let error: JSONValue = ["code": .string(reason), "message": .string(message), "details": ["reason": .string(reason), "path": .string(path)]]
-        return ServiceAnswer(isOK: false, body: error.serialized())
+        return ServiceOutcome(isOK: false, body: error.serialized())
     }
 
     /// A value with its priority, as the body of a write.
