@@ -292,7 +292,7 @@ def test_over_tls(prepare, tmp_path):
 
 
 def plain_port(folder):
-    """A port where nobody speaks TLS: this test's own server."""
+    """A port that does not speak TLS: the server of this test."""
     import http.server
     import threading
     server = http.server.HTTPServer(('127.0.0.1', 0), http.server.BaseHTTPRequestHandler)

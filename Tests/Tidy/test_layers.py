@@ -1,4 +1,4 @@
-"""The layers of the sources: which module may import which, and which folder of a module may know of which."""
+"""The layers of the sources: the allowed imports of each module, and the allowed references between folders of a module."""
 
 import re
 
@@ -10,7 +10,7 @@ from modules import LAYERS, circles, modules
 MODULES = modules()
 NAMES = list(MODULES)
 SDK = {'CHearth', 'HearthBytes', 'HearthJSON', 'HearthFunctions'}
-# Modules whose folders still know of each other in a circle. Nothing is added here.
+# Modules whose folders still refer to each other in a circle. Nothing is added here.
 TANGLED = {'RealtimeDatabase', 'Messaging', 'FunctionHost', 'HearthFunctions', 'HearthJSON'}
 
 

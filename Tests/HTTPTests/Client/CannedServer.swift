@@ -29,7 +29,7 @@ final class CannedServer: Sendable {
     /// The requests so far, heads and bodies as they came.
     var requests: [String] { log.requests.withLock { $0 } }
 
-    /// Nobody listens on the port when this returns.
+    /// Closes the port before it returns.
     func stop() {
         thread.loop.post { [log] in log.close() }
         thread.join()
