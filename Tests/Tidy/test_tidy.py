@@ -98,10 +98,10 @@ def test_no_print():
     none_of(hits(names, re.compile(r'(?<![\w.])(print|debugPrint|dump|NSLog)\(')))
 
 
-@pytest.mark.parametrize('room', NO_FOUNDATION)
-def test_hot_rooms_do_without_foundation(room):
+@pytest.mark.parametrize('folder', NO_FOUNDATION)
+def test_hot_modules_do_without_foundation(folder):
     pattern = re.compile(r'^\s*(@\w+\s+|public\s+|internal\s+|private\s+)*import\s+(\w+\s+)?(Foundation\w*|Dispatch)\b')
-    none_of(hits(swift(f'{room}/'), pattern))
+    none_of(hits(swift(f'{folder}/'), pattern))
 
 
 def test_unsafe_markers_give_a_reason():
