@@ -28,7 +28,7 @@ def host(tmp_path_factory):
 
 @pytest.fixture
 def hearth(host, tmp_path):
-    """Commands against a database that is empty but for its rules."""
+    """Commands against a database that is empty except for its rules."""
     made = Commands(host, tmp_path / 'here')
     made.succeeds('database:remove', '/', '--force')
     (tmp_path / 'rules.json').write_text(json.dumps({'rules': {'people': {'.indexOn': ['born', '.value']}, 'numbers': {'.indexOn': '.value'}}}))

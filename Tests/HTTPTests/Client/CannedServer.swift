@@ -2,7 +2,7 @@ import HearthBytes
 import EventLoop
 import Synchronization
 
-/// A server on a loop of its own that answers each request with bytes chosen by the test, or not at all.
+/// A server on a separate loop that answers each request with bytes chosen by the test, or not at all.
 ///
 /// A request is taken to end with its head, or with `Content-Length` more bytes.
 final class CannedServer: Sendable {
