@@ -15,7 +15,7 @@ let house: [SwiftSetting] = [
 let staticRuntimeFlags = ["-static-stdlib", "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
 let pluginLinking: [LinkerSetting] = [.unsafeFlags(staticRuntimeFlags, .when(configuration: .release))]
 let programLinking: [LinkerSetting] = [
-    // Nothing looks up symbols in the program, so that what is not called can be left out.
+    // Symbols of the program are not looked up at run time, so unused code can be removed.
     .unsafeFlags(staticRuntimeFlags + ["-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe"], .when(configuration: .release)),
     // The static FoundationEssentials, which the token library brings, does not name what it needs.
     .linkedLibrary("_FoundationCShims", .when(configuration: .release)),
@@ -204,7 +204,7 @@ let package = Package(
         plugin("Conformance", in: "Tests/Plugins"),
         plugin("Faults", in: "Tests/Plugins"),
 
-        // Tests mirror the rooms.
+        // Tests mirror the modules.
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: house),
         .testTarget(name: "HearthBytesTests", dependencies: [bytes], swiftSettings: house),
         .testTarget(name: "FilesTests", dependencies: ["Files"], swiftSettings: house),

@@ -31,7 +31,7 @@ def prepare(tmp_path):
 
 @pytest.fixture
 def launch(prepare):
-    """Starts hosts of which the test wants its own."""
+    """Starts hosts for single tests."""
     return lambda *args, **options: prepare(*args, **options).start()
 
 

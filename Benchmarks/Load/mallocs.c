@@ -1,9 +1,9 @@
 /*
  * mallocs: counts allocations of a process and of the processes that it starts.
  *
- * Loaded with LD_PRELOAD. Each process writes its count into the first eight bytes of a file of its
- * own, ALLOCATIONS_DIRECTORY/<process id>, which is mapped and therefore current at any time. The
- * host gives its workers an environment of their own, so both variables are put back at each exec.
+ * Loaded with LD_PRELOAD. Each process writes its count into the first eight bytes of the file
+ * ALLOCATIONS_DIRECTORY/<process id>, which is mapped and therefore current at any time. The host
+ * replaces the environment of its workers, so both variables are set again at each exec.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

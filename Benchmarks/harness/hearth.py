@@ -31,7 +31,7 @@ class Build:
 def server(
     build: Build, name: str = "hearth", isolation: str = "process", instances_min: int = 1, prewarmed: int | None = None,
 ) -> Server:
-    """Hearth with the Arithmetic plugin, in a worker process of its own or, with isolation "none", in the host's."""
+    """Hearth with the Arithmetic plugin, in a worker process or, with isolation "none", in the host's process."""
 
     def command(port: int, scratch: Path) -> list[str]:
         build.check()

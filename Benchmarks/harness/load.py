@@ -79,7 +79,7 @@ def report(command: list[str], seconds_max: float, core: int | None = LOAD_CORE)
 
 
 def burst(running: Running, seconds: float, requests: Path | None = None, is_pinned: bool = True) -> Burst:
-    """As many requests as the server answers, on 64 connections of one thread. Without a file: additions."""
+    """The maximum rate of answers on 64 connections of one thread. Without a file, the requests are additions."""
     whole_seconds = max(1, round(seconds))
     command = [program("wrk"), "-t1", f"-c{CONNECTIONS}", f"-d{whole_seconds}s"]
     if requests:
@@ -144,7 +144,7 @@ def _children_seconds() -> float:
 
 
 def exactly(running: Running, count: int, connections: int, requests: Path | None = None) -> dict:
-    """So many requests, each connection sending its next when the last is answered."""
+    """Sends this number of requests; each connection sends its next one when the last is answered."""
     return report([pace(), str(running.port), str(requests or _addition(running)), str(connections), "0", str(count)], 90)
 
 

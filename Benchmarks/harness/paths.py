@@ -1,4 +1,4 @@
-"""Where things are."""
+"""Paths of the sources, programs and results."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where the time of a callable goes, in the host and in the worker."""
+"""The distribution of a callable's time in the host and in the worker."""
 
 import re
 import subprocess

@@ -26,7 +26,7 @@ def free_port() -> int:
 def json_request(
     port: int, method: str, path: str, value: object = None, authorization: str | None = None, timeout: float = 60,
 ) -> tuple[int, bytes]:
-    """One request with a JSON body, on a connection of its own: what sets a server up."""
+    """One request with a JSON body on a separate connection, to set a server up."""
     headers = {"Content-Type": "application/json"} | ({"Authorization": authorization} if authorization else {})
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
@@ -38,7 +38,7 @@ def json_request(
 
 
 def call(port: int, path: str, timeout: float = 5) -> tuple[int, bytes]:
-    """One request of the benchmark on a connection of its own."""
+    """One request of the benchmark on a separate connection."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         connection.request("POST", path, BODY, {"Content-Type": "application/json"})
@@ -59,7 +59,7 @@ class Server:
     directory: Path | None = None
     # An unprivileged user for a program that will not run as root.
     user: str | None = None
-    # Where its data stays from one start to the next; without it each start begins with an empty directory.
+    # The data folder for all starts; without it, each start begins with an empty directory.
     data: Path | None = None
 
     def start(self, core: int | None = SERVER_CORE, extra_environment: dict | None = None, wrapper: tuple[str, ...] = ()) -> "Running":

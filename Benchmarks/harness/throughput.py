@@ -47,7 +47,7 @@ class Series:
 
 
 def calm(seen: list[Measured]) -> list[Measured]:
-    """Those that had their cores to themselves; where none had, the one that came closest."""
+    """The runs without other load on their cores; if there are none, the run with the least."""
     return [one for one in seen if one.disturbed <= DISTURBED_MAX] or sorted(seen, key=lambda one: one.disturbed)[:1]
 
 

@@ -1,4 +1,4 @@
-"""A function that does not give the event loop back: nobody but its own caller is to suffer, and the log names it."""
+"""A function that blocks the event loop delays only its own caller, and the log names it."""
 
 import concurrent.futures
 import os

@@ -92,7 +92,7 @@ def link(target, path):
 
 
 def test_a_link_of_a_folder_that_is_replaced(linked):
-    """As in Kubernetes: cert.pem -> ..data/cert.pem, ..data -> the version."""
+    """The links are those of Kubernetes: cert.pem -> ..data/cert.pem, ..data -> the version."""
     def layout(folder):
         link('store/v1', folder / '..data')
         for name in ('cert.pem', 'key.pem'):

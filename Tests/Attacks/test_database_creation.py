@@ -1,4 +1,4 @@
-"""Attack: filling a disk with databases that nobody was allowed to make, and commits that change nothing."""
+"""Attack: filling a disk with databases that the client may not create, and with commits that change nothing."""
 
 import json
 import os

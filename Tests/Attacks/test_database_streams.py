@@ -139,7 +139,7 @@ def test_no_frame_begins_within_another(what, database):
         else:
             database.put('/members/ada.json', False, headers={})
             database.put('/board/small.json', 1, headers={})
-        # Both have been heard when the host has judged a stream that began later.
+        # A later stream has been checked, so the host has handled both.
         with database.stream('/board/small.json', headers=ADA) as later:
             assert later.head.status == 401
         text = rest_of(stream)

@@ -1,4 +1,4 @@
-"""Requests that cost a database much: others have their turns meanwhile, and what nobody waits for any more is not done."""
+"""Requests that are expensive for a database: other clients get their turns meanwhile, and abandoned work is not done."""
 
 import json
 import select
@@ -25,7 +25,7 @@ def database(launch):
 
 
 def begin(database, method='GET', query=(), headers=(), body='', client='203.0.113.1'):
-    """Sends a request for the large node, whose answer nobody reads yet."""
+    """Sends a request for the large node and does not read the answer."""
     wire = database.host.wire()
     wire.send_request(method, database.target('/large.json', query), {'X-Forwarded-For': client, **dict(headers)}, body)
     return wire
@@ -110,7 +110,7 @@ def test_so_many_of_one_client_may_wait(database):
 
 
 def test_an_etag_is_right_after_each_write(database):
-    """One that is kept for a large node belongs to one state of it."""
+    """The cached hash of a large node is valid for one state of the node only."""
     def etag():
         return database.send('GET', '/large.json', headers={**OWNER, **ETAG}).header('ETag')
 

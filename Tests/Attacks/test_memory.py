@@ -1,4 +1,4 @@
-"""Memory that others have the host hold: bodies that never end, answers that nobody reads, what plugins ask of services."""
+"""Clients and plugins that fill the host's memory: bodies that never end, answers that are not read, calls of services."""
 
 import json
 import os
@@ -234,7 +234,7 @@ def test_chunks_that_nobody_reads(launch, clients, grown):
         idle.append(client)
     until(lambda: resolved(host) >= 101, 'every call is over', 30)
     assert grown(host) < GROWTH_KIB_MAX
-    # One that reads gets all of it.
+    # A client that reads gets the whole answer.
     with host.wire() as wire:
         assert len(wire.request('POST', host.path('flood'), body='8').body) == 8 * MEBIBYTE
     for client in idle:
@@ -300,7 +300,7 @@ def test_web_sockets_with_unfinished_messages(launch, clients, grown):
 
 
 def test_the_largest_body_reaches_a_function(launch):
-    """With the largest head that can be configured, each byte of which takes three in the function's context."""
+    """The request has the largest head that can be configured; each of its bytes takes three in the function's context."""
     host = launch(['hoards'], config={'server': {'loops': 1, 'limits': {'bodyBytes': 64 * MEBIBYTE, 'headerBytes': MEBIBYTE}}})
     assert host.request('POST', host.path('swallow'), body='1').text == '1'
     before = {worker.pid for worker in host.loaded_workers()}

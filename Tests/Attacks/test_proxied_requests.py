@@ -1,5 +1,5 @@
-"""A proxy on the host's machine makes every client look local. What it sends on is not taken for a request of this machine, and nobody can
-say in a header where he is."""
+"""A proxy on the host's machine makes every client look local. The host does not take forwarded requests for local ones, and a client cannot
+claim an address in a header."""
 
 import contextlib
 
@@ -78,7 +78,7 @@ def test_pages_that_a_function_names_reach_it(launch):
 
 
 def test_a_client_behind_a_proxy_has_a_share_of_its_own(launch):
-    """Bodies of one that do not end leave room for those of the others."""
+    """Unfinished bodies of one client leave memory for the bodies of the others."""
     config = {'server': {'trustedProxies': ['127.0.0.1'], 'memoryBytes': 64 << 20}}
     host = launch(['Conformance'], mode='development', config=config)
 

@@ -265,7 +265,7 @@ def test_a_device_has_one_attempt_at_a_time_while_its_service_fails(serve):
 
 @contextlib.contextmanager
 def own_service():
-    """Something of the host's network that nobody else may reach; it counts who has come."""
+    """A server in the host's network that clients must not reach; it counts its connections."""
     with socket.create_server(('127.0.0.1', 0)) as listener:
         listener.setblocking(False)
         yield listener

@@ -20,7 +20,7 @@ NAMESPACE = f'{PROJECT}-default-rtdb'
 
 
 def watcher(version=1, name='noted', **more):
-    """A plugin with a function that runs on every write at /things/ID, and says so in the log."""
+    """A plugin with a function that runs on every write at /things/ID and logs it."""
     return plugin(version, **{name: on_write('things/{id}')}, **more)
 
 
@@ -43,7 +43,7 @@ def is_refused(host):
 
 
 def write(wire, key):
-    """Writes a value of its own to a place that is watched; it must be acknowledged."""
+    """Writes a new value to a path with a trigger; the write must be acknowledged."""
     answer = wire.request('PUT', f'/things/{key}.json?ns={NAMESPACE}', OWNER, json.dumps(f'value-{key}'))
     assert answer.status == 200, f'{answer.status} {answer.body!r}'
 

@@ -1,4 +1,4 @@
-"""A plugin that wants to read and change what is not its own: from its first instruction on, from threads, by paths and by descriptors."""
+"""A plugin that tries to read and change foreign files: from its first instruction on, from threads, by paths and by descriptors."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ def intruder(data):
 
 @pytest.fixture(scope='module')
 def host(tmp_path_factory):
-    """With its configuration in a folder of its own, as `/etc/hearth` is."""
+    """The host's configuration is in a separate folder, as `/etc/hearth` is."""
     folder = tmp_path_factory.mktemp('sandbox')
     host = Host(folder, intruder(folder / 'data'), env={'HOST_ONLY': 'a-secret-of-the-host'})
     (folder / '.secret.local').write_text('API_KEY=somebody-elses\n')

@@ -1,4 +1,4 @@
-"""A plugin that wants to stop or starve the host by system calls on its processes, and what plugins do with processes of their own."""
+"""A plugin that tries to stop or starve the host by system calls on its processes, and plugins that start processes."""
 
 import errno
 import os

@@ -61,7 +61,7 @@ def flood(host, held, count):
         except ConnectionResetError:
             answer = b''
         except TimeoutError:
-            # Those before it are held.
+            # The earlier connections are held.
             break
         refused += 1
         if answer:

@@ -137,7 +137,7 @@ def test_a_read_has_a_deadline(serve):
 def test_the_log_is_emptied(serve):
     host, database = serve(logBytes=64 * MEBIBYTE)
     log = host.data / 'database/slow.sqlite-wal'
-    # Those that begin while others are cut off hold the log as well.
+    # Readers that begin while others are disconnected hold the log as well.
     is_over = threading.Event()
     readers = [Reader(database) for _ in range(8)]
 

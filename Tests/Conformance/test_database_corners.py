@@ -301,7 +301,7 @@ def test_tokens_in_development(database):
     assert database.send('GET', '/ada.json', query={'auth': token}).status == 200
     assert database.send('GET', '/ada.json', headers={'Authorization': f'Bearer {token}'}).status == 200
     assert database.send('GET', '/bob.json', query={'auth': token}).status == 401
-    # As the web SDK makes them for tests: good whatever they say of time.
+    # The web SDK makes such tokens for tests; they are valid whatever their times are.
     assert database.send('GET', '/ada.json', query={'auth': unsigned(id_claims('ada', iat=0, exp=3600))}).status == 200
 
 

@@ -204,7 +204,7 @@ def test_only_who_hears_of_it_is_counted(database, profiler):
 
 
 def test_many_streams_of_one_place(host):
-    # Those of one loop share a broadcast.
+    # Profiles of one loop share a broadcast.
     with Database(host, 'profile-crowd') as database, Profiler(database) as profiler:
         streams = [database.stream('/a.json') for _ in range(20)]
         assert [stream.put() for stream in streams] == [('/', None)] * 20

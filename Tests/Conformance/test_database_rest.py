@@ -1,4 +1,4 @@
-"""Every scenario of cases/database-rest.json, over a socket, each in a namespace of its own."""
+"""Every scenario of cases/database-rest.json, over a socket, each in its own namespace."""
 
 import itertools
 import json

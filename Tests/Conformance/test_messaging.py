@@ -268,7 +268,7 @@ def check_delivered(wanted, frames, in_any_order):
 
 
 def matches(value, wanted):
-    """Whether a value is what a case wants: objects as subsets, lists exactly, texts that begin with `re:` as patterns."""
+    """Whether a value matches the expectation of a case: objects as subsets, lists exactly, texts that begin with `re:` as patterns."""
     if isinstance(wanted, str) and wanted.startswith('re:'):
         text = value if isinstance(value, str) else json.dumps(value)
         return re.search(wanted[3:], text) is not None

@@ -1,4 +1,4 @@
-"""Which URL leads where: specification section 10."""
+"""The routing of URLs: section 10 of the specification."""
 
 import pytest
 

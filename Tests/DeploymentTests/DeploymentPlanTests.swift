@@ -5,7 +5,7 @@ import Testing
 @testable import Deployment
 @testable import FunctionDispatch
 
-/// Functions as plans want them, without a library behind them.
+/// Functions in the form that plans take, without a library.
 struct PlanFixture {
     var configuration: Configuration
     var running: [FunctionVersion.Key: FunctionOptions] = [:]

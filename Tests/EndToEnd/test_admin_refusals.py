@@ -83,7 +83,7 @@ def test_pieces_of_a_restore(host):
 
 
 def test_uploads_that_nobody_ends(launch):
-    """There is room for a hundred; those that are there can still be ended."""
+    """At most a hundred are possible; the existing ones can still be ended."""
     host = launch({}, mode='development')
     for number in range(100):
         assert ask(host, 'PUT', f'/artifacts/{number:064x}', 'x').json == {'state': 'partial', 'receivedBytes': 1}

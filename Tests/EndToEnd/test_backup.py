@@ -121,7 +121,7 @@ def test_only_administrators(launch, tmp_path):
 
 
 def test_each_database_is_of_one_moment(host, commands, tmp_path):
-    """Every write is 1000 leaves of one number, so that a backup with two numbers is torn; and nobody waits for it."""
+    """Every write sets 1000 leaves to one number, so a backup with two numbers is inconsistent. The backup delays no write."""
     put(host, '/filler', {str(number): 'x' * 200 for number in range(20_000)})
     stopping, count = threading.Event(), [0]
 
@@ -370,7 +370,7 @@ def test_a_backup_that_is_given_up_leaves_nothing(host, commands, tmp_path):
     with host.wire() as wire:
         wire.send_request('POST', '/_/api/backup', [('Authorization', 'Bearer owner')])
         wire.socket.recv(100)
-    # Nobody reads what it writes, so that it cannot come to its end.
+    # Its output is not read, so that it cannot end.
     process = commands.start('backup', '-')
     until(lambda: process.stdout.read(1), 'it began')
     process.send_signal(signal.SIGKILL)

@@ -21,7 +21,7 @@ NOTHING_ELSE = {'workers': {'prewarmed': 0}}
 
 @pytest.fixture
 def many_descriptors():
-    """Room for both ends: the host inherits the limit."""
+    """The limit covers both ends of each connection, because the host inherits it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS + 2000
     assert hard == resource.RLIM_INFINITY or hard >= wanted, f'the hard limit of open files is {hard}; {wanted} are needed'
@@ -90,7 +90,7 @@ def test_connections_that_come_and_go_leave_nothing(launch):
 
 
 def test_descriptors_running_out_is_survived(prepare):
-    """A host at its limit of open files answers those that it has, and goes on when there is room again."""
+    """At its limit of open files a host answers its open connections, and accepts new ones when others are closed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (150, hard))
     try:
@@ -118,7 +118,7 @@ def test_a_worker_is_started_with_the_last_descriptors(launch):
     with host.wire() as wire:
         wire.send(request_bytes('POST', host.path('echo'), callable_headers(), '{"data":1}'))
         assert wire.response().json == {'result': 1}
-        # Not the one that only asked the plugin for its manifest, which ends.
+        # The worker that only read the plugin's manifest ends and does not count.
         until(lambda: len(host.loaded_workers()) == len(prewarmed(host)) == 1, 'a worker serves and one is prewarmed')
         steady(lambda: (descriptors(host.pid), prewarmed(host)), 'the host rests')
         waiting = prewarmed(host)

@@ -120,7 +120,7 @@ def test_admin_token_is_for_its_owner_only(launch):
     path = host.data / 'admin-token'
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     token = path.read_text().strip()
-    # Nothing that a shell or a command line would take for something else: no "-" in front.
+    # Values that neither a shell nor a command line misreads: no "-" in front.
     assert len(token) == 43 and token.isalnum()
     assert token not in host.log
 

@@ -1,4 +1,4 @@
-"""Options that do not go together, or have values that cannot be: one sentence says so, before any host is asked."""
+"""Options that exclude each other or have invalid values: one sentence reports it before a request is sent to a host."""
 
 import pytest
 

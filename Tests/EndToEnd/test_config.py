@@ -57,7 +57,7 @@ def test_a_misspelt_name_is_told_the_right_one(word, wanted, prepare):
 
 
 def test_function_that_no_plugin_has(launch):
-    """A plugin may be missing for a while; the host serves the others and says so."""
+    """A plugin may be missing for a while; the host serves the others and reports it."""
     host = launch(config={'functions': {'nobodyHasThis': {'timeoutSeconds': 5}}})
     host.until_logged('nobodyHasThis')
     assert host.result('echo', 1) == 1

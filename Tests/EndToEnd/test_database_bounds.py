@@ -32,7 +32,7 @@ def test_event_streams(database):
     refused = database.send('GET', '/0.json', headers={'Accept': 'text/event-stream'})
     assert (refused.status, refused.json) == (503, {'error': '3 event streams are open, which is the limit'})
     assert refused.header('Retry-After') == '1'
-    # Those that are open hear everything, and other reads are no streams.
+    # The open streams get every change, and other reads do not count as streams.
     database.put('/0.json', 1)
     assert streams[0].put() == ('/', 1)
     assert database.get('/0.json') == 1

@@ -28,7 +28,7 @@ def host(tmp_path_factory):
 
 @pytest.fixture
 def hearth(host, tmp_path):
-    """Commands against a database that is empty but for its rules."""
+    """Commands against a database that is empty except for its rules."""
     made = Commands(host, tmp_path / 'here')
     made.succeeds('database:remove', '/', '--force')
     (tmp_path / 'rules.json').write_text(json.dumps({'rules': {'people': {'.indexOn': ['born', '.value']}, 'numbers': {'.indexOn': '.value'}}}))
@@ -292,7 +292,7 @@ def test_over_tls(prepare, tmp_path):
 
 
 def plain_port(folder):
-    """A port where nobody speaks TLS: this test's own server."""
+    """A port that does not speak TLS: the server of this test."""
     import http.server
     import threading
     server = http.server.HTTPServer(('127.0.0.1', 0), http.server.BaseHTTPRequestHandler)

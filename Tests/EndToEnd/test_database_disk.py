@@ -20,7 +20,7 @@ TEXT = 'x' * 20_000
 
 
 class Storage:
-    """A host without functions, whose databases lie on a disk of their own."""
+    """A host without functions, with its databases on a separate disk."""
 
     def __init__(self, folder):
         self.host = Host(folder, [], mode='development')
@@ -44,7 +44,7 @@ def storage(tmp_path):
 
 @pytest.fixture
 def small(storage):
-    """A disk with room for little."""
+    """A small disk."""
     storage.databases.mkdir(parents=True)
     storage.host.data.chmod(0o700)
     with SmallDisk(storage.databases) as disk:
@@ -155,7 +155,7 @@ def test_what_else_needs_room(storage, tmp_path):
 
 
 def test_rules_that_change_on_a_full_disk(storage, tmp_path):
-    """They are in force as soon as there is room, and nobody has to save the file once more."""
+    """The rules take effect as soon as the disk has space, without saving the file again."""
     disk = FailingDisk(storage.databases, tmp_path / 'fault')
     rules = tmp_path / 'rules.json'
     rules.write_text('{"rules": {"open": {".read": true}}}')

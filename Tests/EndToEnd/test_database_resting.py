@@ -1,4 +1,4 @@
-"""Databases that nobody uses give back their threads, files and memory, and open again with the next request."""
+"""Unused databases release their threads, files and memory, and open again with the next request."""
 
 import collections
 import contextlib
@@ -48,7 +48,7 @@ def until_asleep(host, *names):
 
 
 def size(host):
-    """How many threads and descriptors a host has; those that Swift's runtime starts and ends as it likes have names of its own."""
+    """The numbers of threads and descriptors of a host, without the threads of Swift's runtime, which have other names."""
     names = []
     for task in pathlib.Path(f'/proc/{host.pid}/task').iterdir():
         with contextlib.suppress(OSError):
@@ -78,7 +78,7 @@ def events(host):
     return [json.loads(line)['context']['event'] for line in lines]
 
 
-# -- room
+# -- memory and descriptors
 
 def test_more_than_the_limit_one_after_another(launch):
     host = launch().start()

@@ -43,7 +43,7 @@ def test_a_changed_file_is_in_force_without_a_restart(folder):
         (folder / 'rules.json').write_text(CLOSED)
         until(lambda: not may_read(host), 'the closed rules are in force')
         assert not may_read(host, 'another')
-        # As editors save: a new file takes the old one's name.
+        # Editors save in this way: a new file replaces the old one.
         (folder / 'rules.json.new').write_text(OPEN)
         (folder / 'rules.json.new').rename(folder / 'rules.json')
         until(lambda: may_read(host), 'the open rules are in force')

@@ -22,7 +22,7 @@ RULES = {'rules': {
 
 @pytest.fixture(scope='module')
 def host(tmp_path_factory, keys):
-    """Tests share it: each has a place of its own."""
+    """The tests share this host; each uses its own path."""
     host = Host(tmp_path_factory.mktemp('service'), ['Conformance'], mode='development', keys=keys).start()
     try:
         with Database(host, DEFAULT) as database:

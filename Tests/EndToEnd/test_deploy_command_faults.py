@@ -167,7 +167,7 @@ def test_another_deployment_in_between(project, host):
 
 def test_others_that_always_come_first(project, host):
     host.fail('deploy', *[(409, refusal('ABORTED', 'the functions changed'))] * 100)
-    assert 'others deploy' in project.deploy().sentence
+    assert 'other deployments' in project.deploy().sentence
     assert host.revision == 1
 
 

@@ -80,12 +80,12 @@ def test_a_host_that_starts_anew_in_between(host, tmp_path, files):
 # -- two at once
 
 def test_two_deployments_of_different_plugins(host, tmp_path):
-    """Both are done: the one that comes second plans again."""
+    """Both deployments are done: the second one plans again."""
     projects = [Project(tmp_path / name, host).write(**{name: plugin(1, f'{name.lower()}-{index}')}) for index, name in enumerate(['One', 'Two'])]
     proxies = [StepProxy(host.port, hold=5) for _ in projects]
     try:
         processes = [project.hearth.start('deploy', HEARTH_URL=proxy.url) for project, proxy in zip(projects, proxies, strict=True)]
-        # Both have planned for the same state.
+        # Both deployments were planned for the same state.
         assert all(proxy.held.wait(60) for proxy in proxies)
         for proxy in proxies:
             proxy.go.set()
@@ -162,7 +162,7 @@ def test_no_host(tmp_path):
 
 @pytest.mark.parametrize('command', [['deploy'], ['functions:list'], ['database:get', '/']])
 def test_a_token_does_not_cross_a_network_in_the_clear(command, tmp_path):
-    """192.0.2.1 is nobody's: what is refused here has not been tried."""
+    """No host has the address 192.0.2.1, so a refusal here was made without connecting."""
     project = Project(tmp_path / 'far', None).write(Things=plugin(1, 'one'))
     sentence = project.hearth.run(*command, '--url', 'http://192.0.2.1:5001', '--token', 'secret').sentence
     assert 'https' in sentence

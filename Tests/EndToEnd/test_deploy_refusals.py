@@ -109,7 +109,7 @@ def test_a_trigger_of_functions_json_that_nothing_can_start(launch):
 
 
 def test_events_of_another_service_are_told_once(host, deploys):
-    """It is deployed and never runs; that is said when it comes, not whenever something else does."""
+    """The function is deployed and never runs. The reason is logged when it is first deployed, not again with later deployments."""
     news = {'eventTrigger': {'eventType': 'google.cloud.pubsub.topic.v1.messagePublished', 'eventFilters': {'topic': 'news'}}}
 
     def told():
@@ -226,7 +226,7 @@ class TestUploads:
 
 
 def test_a_full_disk(prepare, tmp_path):
-    """Each step of a deployment in turn has no room: what runs goes on, and with room again the deployment is done."""
+    """The disk is full at each step of a deployment in turn: the running functions continue, and the deployment succeeds once there is space."""
     host = prepare({})
     with SmallDisk(host.data, mebibytes=8) as disk:
         host.start()

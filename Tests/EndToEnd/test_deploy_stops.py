@@ -54,7 +54,7 @@ def versions(host, *names):
 
 
 def check_folders(host, deploys):
-    """There is what is deployed, and nothing else."""
+    """The deployed files exist, and no others."""
     named = {version['artifact'] for name in deploys.functions for version in deploys.versions(name)}
     named |= {sight['artifact'] for sight in json.loads((host.data / 'deployed.json').read_text())['state']['local'].values()}
     expected = {f'{name}{ending}' for name in named for ending in ('.so', '.json')}

@@ -252,11 +252,11 @@ def test_the_host_is_killed(project):
 
 
 def test_control_c_reaches_the_command_once(project):
-    """On a terminal the command is in the foreground: it reads, and Control-C is for it."""
+    """On a terminal the command is in the foreground: it reads the input and gets Control-C."""
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(project.folder)
-        # As above: it is ignored in a run in the background.
+        # As above: a run in the background ignores it.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         script = 'n=0; trap "n=\\$((n+1)); echo caught \\$n" INT; echo begun; read a; read b; echo got $a $b; exit 5'
         os.execve(BINARY, [str(BINARY), *shell(script)], project.environment({}))

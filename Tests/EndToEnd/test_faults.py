@@ -1,4 +1,4 @@
-"""Functions that misbehave: whatever one does, its caller gets a defined answer and nobody else notices."""
+"""Functions that misbehave: their callers get a defined answer, and other calls are not affected."""
 
 import json
 import threading
@@ -266,7 +266,7 @@ def test_answers_that_are_too_large(launch):
 
 
 def test_parts_of_answers_that_are_too_large(launch):
-    """The client sees that something is missing, and nobody else does."""
+    """The client sees that data is missing; other clients are not affected."""
     host = launch(['probe'], config={'defaults': {'memory': '1GiB'}})
     pid = host.result('pid')
     answer = host.request('POST', host.path('stream'), [*callable_headers(), STREAM], json.dumps({'data': {'bytes': 80 << 20}}))

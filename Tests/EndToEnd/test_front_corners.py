@@ -36,7 +36,7 @@ def test_upgrade_of_a_get(conformance):
 
 @pytest.mark.parametrize('target', ['127.0.0.1:80', 'example.com:443', '/echo'])
 def test_connect_is_refused(target, conformance):
-    """Nobody tunnels through a function host."""
+    """The host refuses CONNECT: it is no proxy."""
     with conformance.wire() as wire:
         wire.send(head(conformance, method='CONNECT', target=target) + echo(conformance, '"tunnelled"'))
         answer = wire.head()

@@ -90,7 +90,7 @@ def test_a_split_changes_and_ends(hearth, three):
     hearth.succeeds('functions:split', 'one', '2=10')
     hearth.succeeds('functions:split', 'one', '2=50')
     assert three.function('one')['traffic'] == {'2': 50, '3': 50}
-    # Which of the two would get the rest is not clear.
+    # It would be ambiguous which of the two gets the rest.
     assert 'name it, as in ' in hearth.run('functions:split', 'one', '1=10').sentence
     assert hearth.result('functions:split', 'one', '2=100')['traffic'] == {'2': 100}
 

@@ -1,4 +1,4 @@
-"""`hearth init`: a project that works at once, and nobody's files lost."""
+"""`hearth init` creates a project that works at once, and overwrites no files."""
 
 import json
 import os

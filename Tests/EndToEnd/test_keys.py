@@ -1,4 +1,4 @@
-"""Where the keys come from: fetched once, kept as long as allowed, fetched again when a token names one that is not known."""
+"""Fetching keys: once, kept as long as allowed, fetched again when a token names an unknown key."""
 
 import datetime
 import json
@@ -42,7 +42,7 @@ def test_keys_are_fetched_once(launch):
 
 
 def test_certificates_by_their_ids(launch):
-    """As the hosted service publishes its keys."""
+    """The hosted service publishes its keys in this form."""
     key, renewed = SigningKey('a'), SigningKey('b')
     with KeyServer(key, document=lambda *keys: {key.kid: certificate(key) for key in keys}) as server:
         host = launch(config={'auth': {'keys': {'certificatesUrl': server.url}}})

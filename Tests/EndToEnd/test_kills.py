@@ -58,7 +58,7 @@ def test_stopped_worker_is_replaced(launch):
 
 
 def test_where_no_descriptor_tells_of_an_end(prepare):
-    """As in sandboxes and on old kernels: workers start, and their end is seen all the same."""
+    """Sandboxes and old kernels refuse this call: workers start, and the host still notices their end."""
     host = prepare()
     calls = host.folder / 'calls'
     command = ['strace', '-D', '-f', '-qq', '-e', 'trace=pidfd_open', '-e', 'inject=pidfd_open:error=ENOSYS', '-o', str(calls), *host.command()]

@@ -36,7 +36,7 @@ def test_mid_request(leave, sent, host):
 
 @pytest.mark.parametrize('leave', ['close', 'reset'])
 def test_while_the_function_runs(leave, host):
-    """The function learns that nobody waits."""
+    """The function is notified when its caller has disconnected."""
     count = len(descriptors(host.pid))
     wire = host.wire()
     wire.send_request('POST', host.path('waits'), callable_headers(), '{"data":null}')

@@ -28,7 +28,7 @@ def host(request, tmp_path_factory):
 
 
 class Follower:
-    """A connection that follows the log on a thread of its own."""
+    """A connection that follows the log on a separate thread."""
 
     def __init__(self, host, query=''):
         self.lines, self.host = [], host

@@ -1,4 +1,4 @@
-"""The Admin SDK for Python, unmodified but for its addresses, as a client of the messaging service."""
+"""The Admin SDK for Python as a client of the messaging service, unmodified except for its addresses."""
 
 import json
 

@@ -70,7 +70,7 @@ def test_a_dry_run_sends_nothing(host, admin, hearth):
     assert 'nothing was sent' in hearth.succeeds('messaging:send', '--message', '{message: {topic: "t"}, validate_only: true}')
     with Receiver(host, device['token']) as receiver:
         assert receiver.ready['pending'] == 0
-    assert 'forget its token' in hearth.run('messaging:send', '--device', NOBODY, '--dry-run').sentence
+    assert 'delete its token' in hearth.run('messaging:send', '--device', NOBODY, '--dry-run').sentence
 
 
 # -- refusals
@@ -97,7 +97,7 @@ def test_a_message_that_is_none(message, said, hearth):
 
 
 def test_receivers_that_are_none(admin, hearth):
-    assert 'not, or no longer, registered' in hearth.run('messaging:send', '--device', NOBODY, '--title', 't').sentence
+    assert 'the receiver is not registered' in hearth.run('messaging:send', '--device', NOBODY, '--title', 't').sentence
     assert hearth.run('messaging:send', '--device', NOBODY, '--title', 't', '--json').json['details']['code'] == 'UNREGISTERED'
     assert 'message.token: ' in hearth.run('messaging:send', '--device', 'x', '--title', 't').sentence
     assert 'invalid characters' in hearth.run('messaging:send', '--topic', 'a b', '--title', 't').sentence

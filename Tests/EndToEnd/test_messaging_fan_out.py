@@ -1,4 +1,4 @@
-"""A message to many: everybody's row is made piece by piece, also by the next host, and nobody else waits for it."""
+"""A message to many devices: the rows of all devices are written in batches, also by the next host, and other requests do not wait for them."""
 
 import sqlite3
 

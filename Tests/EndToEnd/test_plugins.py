@@ -12,7 +12,7 @@ from tokens import id_claims, unsigned
 
 
 def refusal(launch, path, reason, **options):
-    """Starts a host with a good plugin and a bad one, and looks at what is said of the bad one."""
+    """Starts a host with a valid plugin and an invalid one, and checks the report on the invalid one."""
     host = launch({'good': {'library': library('Conformance')}, 'bad': {'library': str(path)}}, **options)
     assert host.result('echo', 1) == 1
     name = str(path).rpartition('/')[2]
@@ -76,7 +76,7 @@ def test_file_that_is_no_library(content, name, launch, tmp_path):
 
 @pytest.mark.parametrize('make, found', [(lambda path: None, 'nothing'), (lambda path: path.mkdir(), 'folder')], ids=['nothing', 'folder'])
 def test_path_that_leads_to_no_file(make, found, prepare, tmp_path):
-    """That is a mistake in functions.json, found before anything is served."""
+    """The host reports the mistake in functions.json before it serves anything."""
     make(tmp_path / 'libnowhere.so')
     host = prepare({'bad': {'library': str(tmp_path / 'libnowhere.so')}})
     host.spawn()
@@ -95,7 +95,7 @@ def test_the_same_function_in_two_plugins(launch, tmp_path):
 
 
 def test_two_versions_side_by_side(launch):
-    """Both have the same symbols and a state of their own."""
+    """Both plugins have the same symbols and separate state."""
     host = launch({'one': {'library': library('versioned', VERSION=1)},
                    'two': {'library': library('versioned', VERSION=2)}})
     for _ in range(3):

@@ -36,7 +36,7 @@ def public_key(messaging):
 
 
 def register(messaging, subscription, fid=FID):
-    """As the web SDK does: an installation, then a registration with its token."""
+    """Registers like the web SDK: an installation, then a registration with its token."""
     body = {'fid': fid, 'authVersion': 'FIS_v2', 'appId': '1:1:web:1', 'sdkVersion': 'w:0.6.4'}
     made = messaging.ask('POST', f'/v1/projects/{PROJECT}/installations', body, headers=KEY)
     assert made.status == 200, made.body

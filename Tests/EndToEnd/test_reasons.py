@@ -57,7 +57,7 @@ def test_data_of_another_shape(data, message, launch):
 
 
 def test_another_project(host):
-    """In the callable protocol's form, so that client SDKs show the sentence; as text for everybody else."""
+    """The reason has the callable protocol's form for callables, so that client SDKs show it, and is plain text otherwise."""
     answer = host.request('POST', f'/other-project/{REGION}/echo', [*callable_headers(), ('Origin', 'https://a.example')], '{"data":1}')
     error = answer.json['error']
     assert (answer.status, error['status']) == (404, 'NOT_FOUND')

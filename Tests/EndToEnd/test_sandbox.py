@@ -23,7 +23,7 @@ def host():
 
 
 def refused(host):
-    """The error of a worker for a file that is not its own; a kernel without Landlock allows it, and the log says so."""
+    """The error of a worker for a foreign file; a kernel without Landlock allows the access, and the log reports that."""
     return 0 if 'no Landlock' in host.log else errno.EACCES
 
 

@@ -13,7 +13,7 @@ LOOPS = 2
 CONFIG = {'server': {'loops': LOOPS}, 'workers': {'prewarmed': 1}}
 # How a host may be started. What a user without privileges cannot do, root may not be able to either.
 WITHOUT_PRIVILEGE = ['setpriv', '--bounding-set=-sys_nice'] if os.geteuid() == 0 else []
-# As `LimitNICE=-10` in the unit. Where nobody may give that (it takes CAP_SYS_RESOURCE), such a host has what the test has.
+# The same as `LimitNICE=-10` in the unit. Without CAP_SYS_RESOURCE the limit cannot be raised, and the host has the limit of the test.
 RAISED_LIMIT = ['prlimit', '--nice=30:30']
 IN_THE_UNIT = [*(RAISED_LIMIT if subprocess.run([*RAISED_LIMIT, 'true'], stderr=subprocess.DEVNULL).returncode == 0 else []), *WITHOUT_PRIVILEGE]
 

@@ -20,7 +20,7 @@ RULES = {'rules': {
 
 @pytest.fixture(scope='module')
 def host(tmp_path_factory, keys):
-    """Tests share it: each has a place of its own."""
+    """The tests share this host; each uses its own path."""
     folder = tmp_path_factory.mktemp('triggers')
     triggers = {'retryMinSeconds': 0.05, 'retryMaxSeconds': 0.1, 'chainDepth': 6, 'eventBytes': 65536, 'strict': False}
     host = Host(folder, ['Conformance', 'Messages'], mode='development', keys=keys, config={'database': {'triggers': triggers}}).start()
@@ -132,7 +132,7 @@ def test_values_that_are_too_large(host, database):
     assert database.get('/watched/large.json') == 'x' * 100_000
 
 
-# -- what becomes of failures and loops
+# -- failures and loops
 
 def test_a_failed_event_comes_again(database):
     database.put('/flaky/f1.json', 1)

@@ -1,4 +1,4 @@
-"""Events on their way from a write to a function: their order, what becomes of failures and crashes, and the limits of a write."""
+"""Events on the way from a write to a function: their order, failures and crashes, and the limits of a write."""
 
 import collections
 import contextlib
@@ -59,7 +59,7 @@ class EventHost(Host):
 
 @pytest.fixture(scope='module')
 def host(tmp_path_factory):
-    """Tests share it: each has a place of its own."""
+    """The tests share this host; each uses its own path."""
     host = EventHost(tmp_path_factory.mktemp('triggers')).start()
     try:
         yield host

@@ -1,4 +1,4 @@
-"""A host is replaced by another process while requests come in, and nobody notices; or it is not, and nobody notices either."""
+"""Another process replaces a host under load, or fails to; clients notice neither."""
 
 import os
 import signal
@@ -307,7 +307,7 @@ def goes_on(host):
     assert host.request('PUT', '/after.json', headers, '1').status == 200
     assert host.request('GET', '/_/ready').status == 200
     assert host.serving_pid() == host.pid
-    # Nothing is left of the failed process, nor of the processes that it had started.
+    # The failed process and all processes that it started have ended.
     until(lambda: beside_workers(host) in ([], ['clean-up']), "only workers and what ends what they leave are left")
     host.install()
     upgraded(host)

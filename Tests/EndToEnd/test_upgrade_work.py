@@ -64,7 +64,7 @@ def test_a_call_that_outlives_its_host_reads_and_writes(host):
 
 
 def test_events_under_way_are_delivered_again(host):
-    """Those that a function works on, those that wait, and those of writes in between: none is lost, each keeps its id."""
+    """Events that a function works on, waiting events, and events of writes during the upgrade: none is lost, and each keeps its id."""
     for number in range(10):
         put(host, f'slow/first{number}', 900)
     until(lambda: stored(host, 'worked'), 'the functions work')
@@ -80,13 +80,13 @@ def test_events_under_way_are_delivered_again(host):
     until(lambda: ended() == names, 'each event is worked on to its end', 60)
     for name, runs in stored(host, 'worked').items():
         assert len(runs['begun']) == 1 and set(runs['ended']) == set(runs['begun']), (name, runs)
-        # Those of writes after the switch are nobody else's.
+        # Only the new host delivers events of writes after the switch.
         if name.startswith('second'):
             assert list(runs['begun'].values()) == [1], (name, runs)
 
 
 class SecureUpgradable(Upgradable):
-    """One that speaks TLS."""
+    """A host with TLS."""
 
     def wire(self, **options):
         return super().wire(tls=trusting(self.folder), **options)

@@ -47,7 +47,7 @@ final class TestOutbox: OutboxAccess, @unchecked Sendable {
         return answer
     }
 
-    /// As if a write had raised these.
+    /// Delivers these events like events of a write.
     func raise(_ events: [(function: String, path: String)], chain: EventChain = EventChain(), now: Int64? = nil) throws {
         let now = now ?? WallClock.now().unixMilliseconds
         try store.begin()
@@ -155,7 +155,7 @@ final class DeliveryBench {
 
     func publish(waiting: Set<String> = [], isComplete: Bool = true) { delivery.publish(targets, waiting: waiting, isComplete: isComplete) }
 
-    /// As after `kill -9` and a start: what was only in memory is gone.
+    /// Simulates `kill -9` and a start: the state in memory is lost.
     func restart() throws {
         delivery.stop()
         outbox.announce = { _ in }

@@ -80,7 +80,7 @@ struct DeliverySimulationTests {
         #expect(Set((succeeded + dead).map(\.id)).count == raised, "seed \(seed)")
         for target in bench.targets.values {
             for (path, events) in Dictionary(grouping: target.started, by: \.path) {
-                // Nothing begins that is older than what was done with before it, but for a host that forgot that it was.
+                // Events of one path start in order. A restarted host may start again what it had not recorded as done.
                 var newest: UInt64 = 0
                 var seen: Set<UInt64> = []
                 for event in events where seen.insert(event.sequence).inserted {

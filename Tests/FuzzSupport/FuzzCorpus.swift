@@ -2,7 +2,7 @@ import Glibc
 
 /// The texts in a folder below `Tests/Fuzz`, in the order of their names.
 public enum FuzzCorpus {
-    /// Why there are none.
+    /// The reason why there are no files.
     public struct Failure: Error {
         public let message: String
     }

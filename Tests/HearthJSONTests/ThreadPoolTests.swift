@@ -3,7 +3,7 @@ import HearthJSON
 import Testing
 
 @Suite struct ThreadPoolTests {
-    /// Runs `body` on a thread of its own, which ends with it.
+    /// Runs `body` on a new thread, which ends with it.
     private func onThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
         await withCheckedContinuation { continuation in
             Thread { continuation.resume(returning: body()) }.start()

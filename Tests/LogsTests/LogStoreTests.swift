@@ -57,7 +57,7 @@ struct LogStoreTests {
                 #expect(kept == bytes.count)
             }
             let segments = LogSegment.all(in: folder)
-            // A line that is longer than a segment has one of its own.
+            // A line that is longer than a segment is stored in a separate segment.
             #expect(segments.reduce(0) { $0 + $1.sizeBytes } <= max(128 << 10, length * 6))
             #expect(LogFiles.lastID(in: folder) == Self.first + 3 * count - 1)
             #expect(LogPage.newest(in: segments, LogFilter(), limit: 1).through == Self.first + 3 * count - 1)

@@ -42,7 +42,7 @@ import Tree
         #expect(step.outcome == .holds, "\(step.reason ?? "")")
     }
 
-    /// Neither the rest of the expression nor `!` makes up for what cannot be evaluated.
+    /// An operand that cannot be evaluated makes the whole expression an error, whatever the rest of it or `!` would give.
     @Test(arguments: [
         "data.child('s').val() > 1", "1 > data.child('s').val()", "data.child('o').val() + 1 == 1", "data.child('b').val() * 2 == 2",
         "-data.child('s').val() == 1", "data.child('o').val().length == 1", "data.child('n').val().length == 1", "auth.token.level.length == 1",
@@ -64,7 +64,7 @@ import Tree
         #expect(try Judge.outcome("auth.uid.length != 1 || true") == .error)
     }
 
-    /// As the hosted service has it.
+    /// The hosted service does the same.
     @Test func withoutAQueryTheOrderIsThatOfKeys() throws {
         #expect(try Judge.outcome("query.orderByKey") == .holds)
         #expect(try Judge.outcome("query.orderByKey == false") == .fails)

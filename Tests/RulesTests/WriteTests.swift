@@ -3,7 +3,7 @@ import Rules
 import Testing
 import Tree
 
-/// Which rules a write needs, beyond the table of cases.
+/// The rules that a write needs, beyond the table of cases.
 @Suite struct WriteTests {
     static let shop = """
         {"rules": {

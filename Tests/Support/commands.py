@@ -34,7 +34,7 @@ class Outcome:
 
 
 class Commands:
-    """Runs commands against a host, as its administrator, in a folder of their own."""
+    """Runs commands against a host, as its administrator, in a separate folder."""
 
     def __init__(self, host, folder, url=None, **variables):
         self.host, self.folder = host, folder

@@ -14,7 +14,7 @@ BULK = 1500
 
 
 class Writer(threading.Thread):
-    """One client with a place of its own: it waits for each answer, so that at most one write is in doubt after a kill."""
+    """A client with its own path. It waits for each answer, so that the state of at most one write is unknown after a kill."""
 
     def __init__(self, name, chance):
         super().__init__(daemon=True)
@@ -104,7 +104,7 @@ class Writer(threading.Thread):
         return 'POST', f'/crash/{self.name}/posts.json', number, self.with_changes(posts={**self.state.get('posts', {}), None: number})
 
     def bulk(self, number):
-        """So many rows that a deletion leaves some of them for later."""
+        """The number of rows is so large that a deletion leaves some of them for later."""
         rows = {f'r{row}': number for row in range(BULK)}
         return 'PUT', f'/crash/{self.name}/bulk.json', rows, self.with_changes(bulk=rows)
 
@@ -136,6 +136,6 @@ def named(posts, found):
 
 
 def differences(found, wanted):
-    """Where two objects differ, briefly."""
+    """A short description of the differences between two objects."""
     keys = [key for key in {*found, *wanted} if found.get(key) != wanted.get(key)]
     return {key: (str(found.get(key))[:80], str(wanted.get(key))[:80]) for key in keys}

@@ -71,7 +71,7 @@ class Database:
 
 
 class EventStream:
-    """A text/event-stream of a database, on a connection of its own."""
+    """A text/event-stream of a database, on a separate connection."""
 
     def __init__(self, database, path, query=(), headers=OWNER, receive_buffer=None):
         self.wire = database.host.wire(receive_buffer=receive_buffer)

@@ -26,7 +26,7 @@ class Dropped(Exception):
 
 
 class DeployHost(LocalServer):
-    """Serves on a port of its own until it is closed."""
+    """Serves on a free port until it is closed."""
 
     def __init__(self):
         self.lock, self.pieces, self.complete = threading.RLock(), {}, {}

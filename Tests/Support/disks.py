@@ -37,7 +37,7 @@ class SmallDisk:
         mount('-o', f'remount,{options}', self.folder)
 
     def fill(self):
-        """Takes the room that is left."""
+        """Fills the rest of the disk."""
         with contextlib.suppress(OSError), open(self.folder / 'filler', 'ab', buffering=0) as file:
             while file.write(bytes(4096)):
                 pass
@@ -66,7 +66,7 @@ class FailingDisk:
             'LD_PRELOAD': compiled(SUPPORT / 'failing_disk.c', ()), 'FAILING_FOLDER': str(folder), 'FAILING_CONTROL': str(control)}
 
     def fail(self, calls, error):
-        """From now on these calls (`write`, `sync`, `open`) end with this errno."""
+        """Makes these calls (`write`, `sync`, `open`) fail with this errno from now on."""
         fresh = self.control.with_suffix('.new')
         fresh.write_text(f'{error} {calls}')
         os.rename(fresh, self.control)
@@ -85,7 +85,7 @@ class PowerDisk:
             'LD_PRELOAD': compiled(SUPPORT / 'power_loss.c', ()), 'POWER_FOLDER': str(folder), 'POWER_SYNCED': str(synced)}
 
     def lose_power(self, chance):
-        """After the process was killed: of what was written and not synced, any sector may have reached the disk or not."""
+        """Simulates a power failure after the process was killed: any sector that was written but not synced may be lost."""
         share = chance.choice([0, 0, 0.5, chance.random(), 1])
         for path in self.folder.iterdir():
             synced = self.synced / path.name

@@ -1,4 +1,4 @@
-"""Starts the release binary with a configuration, a port and a data folder of its own, and stops it by its process id."""
+"""Starts the release binary with its own configuration, port and data folder, and stops it by its process id."""
 
 import atexit
 import contextlib
@@ -131,7 +131,7 @@ class Host:
         self.process.send_signal(sig)
 
     def stop(self, sig=signal.SIGTERM, seconds=30):
-        """Ends the host as a service manager does, and checks that it took everything of its own with it."""
+        """Ends the host like a service manager, and checks that all its processes and files are gone."""
         if self.process is None:
             return
         family = processes.descendants(self.process.pid)

@@ -5,7 +5,7 @@ import threading
 
 
 class LocalServer:
-    """An HTTP/1.1 server on a port of its own until it is closed."""
+    """An HTTP/1.1 server on a free port until it is closed."""
 
     def __init__(self, handler):
         self.server = Server(('127.0.0.1', 0), handler)
@@ -33,7 +33,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """One connection, of which nothing is printed."""
+    """A connection without log output."""
 
     protocol_version = 'HTTP/1.1'
 

@@ -1,4 +1,4 @@
-"""What /proc tells about processes: who descends from whom, which descriptors are open, who is a zombie."""
+"""Facts about processes from /proc: descendants, open descriptors, zombies."""
 
 import glob
 import os
@@ -62,7 +62,7 @@ def of_session(session):
 
 
 def descriptors(pid):
-    """Where each open descriptor of a process leads, by number."""
+    """The target of each open descriptor of a process, by number."""
     links = {}
     for name in os.listdir(f'/proc/{pid}/fd'):
         try:

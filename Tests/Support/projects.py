@@ -20,7 +20,7 @@ class Project:
     def write(self, config=None, **libraries):
         """Puts libraries beside functions.json, under the names of their plugins."""
         for plugin, path in libraries.items():
-            # As a linker does: a file of this name that is open somewhere stays what it was.
+            # Linkers do the same: they leave an open file of this name unchanged.
             (self.folder / 'fresh').unlink(missing_ok=True)
             shutil.copyfile(path, self.folder / 'fresh')
             (self.folder / 'fresh').replace(self.folder / f'lib{plugin}.so')

@@ -31,7 +31,7 @@ def unbase64url(text):
 
 
 class Service(LocalServer):
-    """An HTTP/1.1 server on a port of its own. `answers` holds (status, headers, body) for the next requests; then all is well."""
+    """An HTTP/1.1 server on a free port. `answers` holds (status, headers, body) for the next requests; later requests succeed."""
 
     def __init__(self):
         self.requests, self.answers, self.delay = [], collections.deque(), 0

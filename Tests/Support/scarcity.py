@@ -26,7 +26,7 @@ class Scarcity:
         self.control[:NAMES_AT] = struct.pack('i', number)
 
     def end(self):
-        """Which call has failed; None where there were fewer calls. From now on all succeed."""
+        """The name of the call that failed, or None if there were fewer calls. Later calls succeed."""
         self.control[:NAMES_AT] = struct.pack('i', 0)
         return self.control[NAMES_AT:COUNTED_AT].rstrip(b'\0').decode() or None
 

@@ -7,7 +7,7 @@ import sys
 
 from processes import until
 
-# Makes the sockets of its own process, as the protocol wants them, and becomes the program.
+# Makes the sockets in its own process, as the protocol requires, and becomes the program.
 HANDOVER = '''
 import os, socket, sys
 split = sys.argv.index('--')

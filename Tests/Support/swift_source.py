@@ -86,7 +86,7 @@ def functions(text):
 
 
 def body_start(code, index):
-    """Where the body's brace is; None where a declaration has no body."""
+    """The position of the body's brace; None if a declaration has no body."""
     depth = 0
     index = min(index, len(code)) - 1
     while index < len(code):

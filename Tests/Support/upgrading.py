@@ -104,7 +104,7 @@ class TimedLoad(Load):
 
 
 class Writers(Crowd):
-    """Threads that each write 1, 2, 3, ... below a key of their own, and remember what was acknowledged."""
+    """Threads that each write 1, 2, 3, ... below a separate key, and remember the acknowledged values."""
 
     def __init__(self, host, clients=4):
         super().__init__(clients)

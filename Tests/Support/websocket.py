@@ -11,7 +11,7 @@ TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 
 class WebSocket:
-    """One socket; what it sends need not be what the protocol allows."""
+    """A socket that may also send what the protocol forbids."""
 
     def __init__(self, port, path, headers=(), subprotocol=None, timeout=20):
         self.wire = Wire(port, timeout=timeout)

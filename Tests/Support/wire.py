@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Response:
-    """One answer. `headers` has the pairs in the order sent; `header` looks one up whatever its case."""
+    """An answer. `headers` has the pairs in the order sent; `header` looks one up in any case."""
 
     status: int
     reason: str

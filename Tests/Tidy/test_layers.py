@@ -1,4 +1,4 @@
-"""The layers of the sources: which module may import which, and which folder of a module may know of which."""
+"""The layers of the sources: the allowed imports of each module, and the allowed references between folders of a module."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from modules import LAYERS, circles, manifest, modules
 MODULES = modules()
 NAMES = list(MODULES)
 SDK = {'CHearth', 'HearthBytes', 'HearthJSON', 'HearthFunctions', 'HearthTesting'}
-# Modules whose folders still know of each other in a circle. Nothing is added here.
+# Modules whose folders still refer to each other in a circle. Nothing is added here.
 TANGLED = {'RealtimeDatabase', 'Messaging'}
 
 

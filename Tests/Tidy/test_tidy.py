@@ -19,7 +19,7 @@ CODE = ('.swift', '.c', '.h', '.py', '.sh')
 NO_FOUNDATION = ('SDK/Sources', *(f'Sources/{module}' for module in (
     'Base/EventLoop', 'Base/HTTP', 'Base/SQLite', 'Database', 'Functions/Configuration', 'Functions/WorkerProtocol', 'Functions/FunctionWorker',
     'Command/CommandClient')))
-# Where the program speaks to a terminal.
+# Files where the program writes to a terminal.
 MAY_PRINT = ('Sources/Command/hearth/',)
 # The C edge, where an optional pointer is unwrapped because the C side promises it.
 MAY_FORCE = ('SDK/Sources/HearthBytes/ByteBuffer.swift',)
@@ -98,10 +98,10 @@ def test_no_print():
     none_of(hits(names, re.compile(r'(?<![\w.])(print|debugPrint|dump|NSLog)\(')))
 
 
-@pytest.mark.parametrize('room', NO_FOUNDATION)
-def test_hot_rooms_do_without_foundation(room):
+@pytest.mark.parametrize('folder', NO_FOUNDATION)
+def test_hot_modules_do_without_foundation(folder):
     pattern = re.compile(r'^\s*(@\w+\s+|public\s+|internal\s+|private\s+)*import\s+(\w+\s+)?(Foundation\w*|Dispatch)\b')
-    none_of(hits(swift(f'{room}/'), pattern))
+    none_of(hits(swift(f'{folder}/'), pattern))
 
 
 def test_unsafe_markers_give_a_reason():
@@ -120,7 +120,7 @@ def test_unsafe_markers_give_a_reason():
 def test_public_things_of_the_plugin_library_are_documented():
     kinds = 'struct|class|enum|protocol|func|actor|init|var|let|typealias'
     declared = re.compile(rf'\s*public (?:static |final |mutating |indirect |nonisolated )*({kinds})\b')
-    # One comment may speak for the stored properties right below it.
+    # One comment may cover the stored properties right below it.
     stored = re.compile(r'\s*public (?:static )?(let|var) [^{]*$')
     # Members that the language calls by itself.
     witness = re.compile(r'init\(\w+Literal\b|func (makeIterator|build\w+|hash)\(')
@@ -137,7 +137,7 @@ def test_public_things_of_the_plugin_library_are_documented():
 
 
 def test_nothing_is_marked_as_unfinished():
-    # In halves, so that this line is not a find.
+    # The words are split so that this line is not a finding.
     words = re.compile('|'.join(rf'\b{a}{b}\b' for a, b in [('TO', 'DO'), ('FIX', 'ME'), ('XX', 'X'), ('HA', 'CK')]))
     none_of(hits(tracked(*CODE, '.md'), words, code_only=False))
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tokens
 
-/// Key Sets and certificate maps: which keys are taken, which left out, and what is said about it.
+/// Key Sets and certificate maps: accepted keys, skipped keys, and the reports on them.
 @Suite struct KeyDocumentTests {
     private func parse(_ document: JSONValue) async throws -> KeyDocument { try await KeyDocument(parsing: document.serialized()) }
 

@@ -19,7 +19,7 @@ import Testing
             keys = KeySet(source: .url("https://issuer/keys"), fetcher: issuer, times: times, clock: clock.clock, report: reports.report)
         }
 
-        /// Why a look-up fails, nil where it succeeds.
+        /// The reason why a look-up fails; nil if it succeeds.
         func refusal(_ id: String) async -> TokenRefusal? {
             switch await keys.key(id) {
             case .success: nil

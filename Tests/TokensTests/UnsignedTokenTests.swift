@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tokens
 
-/// Tokens of the authentication emulator, which nobody signs: accepted in development, and nothing else is let in with them.
+/// Unsigned tokens of the authentication emulator: accepted in development, and only there.
 @Suite struct UnsignedTokenTests {
     private func verifier() throws -> TokenVerifier { try .idTokens(.first, unsigned: true) }
 

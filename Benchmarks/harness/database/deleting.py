@@ -22,7 +22,7 @@ AIM_MILLISECONDS = 50
 
 
 def measure(build: hearth.Build, options: argparse.Namespace) -> dict:
-    """The others' longest waits with a delete beside them, and without: the machine has pauses of its own."""
+    """The longest waits of the other clients, with and without a delete in progress: the machine itself has pauses, too."""
     found: dict = {"leaves": LEAVES, "aimMilliseconds": AIM_MILLISECONDS, "rounds": []}
     with host.started(host.server(build, "hearth-deleting"), core=None) as running:
         host.fill_scores(running)

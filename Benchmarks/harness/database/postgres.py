@@ -1,4 +1,4 @@
-"""PostgreSQL beside Hearth: a cluster of its own, and pgbench that upserts one row a transaction."""
+"""PostgreSQL for comparison: a separate cluster, and pgbench that upserts one row a transaction."""
 
 import os
 import pwd

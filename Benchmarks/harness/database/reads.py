@@ -1,4 +1,4 @@
-"""Reads of one leaf beside nginx, which answers the same requests with a constant; each on a core of its own."""
+"""Reads of one leaf compared with nginx, which answers the same requests with a constant; each on a separate core."""
 
 import argparse
 from collections.abc import Callable

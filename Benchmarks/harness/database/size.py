@@ -23,7 +23,7 @@ LEAVES_EACH = 2
 PART_ITEMS = 5_000
 REQUESTS = 40_000
 QUERY_LIMIT = 20
-# One connection, far below what the host can do: the time of a single request.
+# One connection, far below the host's capacity: the time of a single request.
 ALONE_A_SECOND, ALONE_SECONDS = 200, 2
 AIM_TIMES = 1.5
 AIM_RESIDENT_MEBIBYTES = 300
@@ -31,7 +31,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def measure(build: hearth.Build, options: argparse.Namespace) -> dict:
-    """Both trees in turn, so that what else the machine does falls on both."""
+    """Alternates between both trees, so that other load of the machine affects both."""
     sizes = {"small": SMALL_LEAVES, "large": options.leaves}
     files = {name: _requests(name, leaves // LEAVES_EACH) for name, leaves in sizes.items()}
     seen = {name: {operation: Seen() for operation in files[name]} for name in sizes}

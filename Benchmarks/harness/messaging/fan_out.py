@@ -1,4 +1,4 @@
-"""One message to a topic with many subscribers: how long until it is accepted, and how long others wait while it is handed round."""
+"""A message to a topic with many subscribers: the time until it is accepted, and the delay of other requests during the distribution."""
 
 import argparse
 import threading

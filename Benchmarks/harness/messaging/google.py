@@ -48,7 +48,7 @@ def measure(build: hearth.Build, options: argparse.Namespace) -> dict:
 
 
 class FakeGoogle:
-    """The token endpoint and the send API, on a thread of their own."""
+    """The token endpoint and the send API, on a separate thread."""
 
     def __init__(self):
         self.under_way = self.most_under_way = 0

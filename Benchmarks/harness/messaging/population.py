@@ -39,7 +39,7 @@ def server(build: hearth.Build, name: str, data: Path | None = None, messaging: 
 
 
 def populated(build: hearth.Build, name: str, devices: int) -> Running:
-    """A host of its own for one round, with a copy of the devices that were registered once."""
+    """A separate host for one round, with a copy of the devices that were registered once."""
     folder = BUILD / "scratch" / name
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(_population(build, devices), folder)

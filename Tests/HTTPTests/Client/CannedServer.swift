@@ -2,7 +2,7 @@ import HearthBytes
 import EventLoop
 import Synchronization
 
-/// A server on a loop of its own that answers each request with bytes chosen by the test, or not at all.
+/// A server on a separate loop that answers each request with bytes chosen by the test, or not at all.
 ///
 /// A request is taken to end with its head, or with `Content-Length` more bytes.
 final class CannedServer: Sendable {
@@ -29,7 +29,7 @@ final class CannedServer: Sendable {
     /// The requests so far, heads and bodies as they came.
     var requests: [String] { log.requests.withLock { $0 } }
 
-    /// Nobody listens on the port when this returns.
+    /// Closes the port before it returns.
     func stop() {
         thread.loop.post { [log] in log.close() }
         thread.join()

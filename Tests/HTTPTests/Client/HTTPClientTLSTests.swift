@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTP
 
-/// The client over TLS: whom it trusts.
+/// The certificates that the client trusts.
 @Suite struct HTTPClientTLSTests {
-    /// Asks a server with a certificate of its own, trusting `authority`, by the name of `host`.
+    /// Sends a request for the name `host` to a server with a self-signed certificate, trusting `authority`.
     private func ask(_ host: String, trusting authority: (SelfSigned) -> String?) async throws -> Result<ClientResponse, ClientError> {
         let files = try SelfSigned()
         let server = try await CannedServer(tls: (files.certificateFile, files.keyFile)) { _ in

@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// Which hosts and peers count as this machine.
+/// The hosts and peers that count as this machine.
 @Suite struct LoopbackNameTests {
     @Test(arguments: ["localhost", "LocalHost", "ns.localhost", "a.b.localhost", "127.0.0.1", "127.255.255.254", "::1", "[::1]",
         "[::ffff:127.0.0.1]"])

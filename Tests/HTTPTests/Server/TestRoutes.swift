@@ -2,7 +2,7 @@ import HearthBytes
 import EventLoop
 import HTTP
 
-/// The handler of the tests. What a path does is said at its case.
+/// The handler of the tests. Each case describes its path.
 final class TestRoutes: HTTPHandler, HTTPBodyReceiver, HTTPExchangeObserver {
     private let loop: EventLoop
     private let log: EventLog

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import HTTP
 
-/// A server on a thread of its own, with the routes of `TestRoutes`.
+/// A server on a separate thread, with the routes of `TestRoutes`.
 final class TestServer: @unchecked Sendable {
     // Unchecked: server, listener and routes are touched on the loop's thread only; the rest does not change.
 
@@ -19,7 +19,7 @@ final class TestServer: @unchecked Sendable {
     private let certificate: (certificate: String, key: String)?
 
     init(limits: HTTPLimits = HTTPLimits(), certificate: (certificate: String, key: String)? = nil) throws {
-        // As the program does: a write to a client that has gone is an error like others.
+        // The program does the same: a write to a disconnected client is an ordinary error.
         signal(SIGPIPE, SIG_IGN)
         thread = try LoopThread()
         let log = self.log
@@ -78,7 +78,7 @@ final class TestServer: @unchecked Sendable {
 
     func connect() -> RawClient { RawClient(port: port) }
 
-    /// Sends `request` on a connection of its own and reads to the end.
+    /// Sends `request` on a new connection and reads to the end.
     func exchange(_ request: String) -> String {
         let client = connect()
         client.send(request)

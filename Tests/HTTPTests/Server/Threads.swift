@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs `work` on a thread of its own, for clients that block.
+/// Runs `work`, which blocks, on a separate thread.
 func spawn(_ work: @escaping @Sendable () -> Void) {
     let context = Unmanaged.passRetained(Box(work)).toOpaque()
     var thread = pthread_t()

@@ -1,4 +1,4 @@
-/* Answers from a thread of its own, after a log line and a chunk. Link with -lpthread. */
+/* Answers from a separate thread, after a log line and a chunk. Link with -lpthread. */
 #include "plugin.h"
 #include <pthread.h>
 #include <stdlib.h>

@@ -191,7 +191,7 @@ static int bind_port(const char *port) {
 static int others(const char *what, const char *argument) {
     if (strcmp(what, "prlimit") == 0) return set_limit();
     if (strcmp(what, "setpriority") == 0) return tried(setpriority(PRIO_PROCESS, getppid(), 19));
-    /* Owned by an unknown user, to whom nothing here belongs: if this is allowed, it would be for the host's user, too. */
+    /* The process of an unknown user. If this call were allowed, it would be allowed for the host's user, too. */
     if (strcmp(what, "setpriority user") == 0) return tried(setpriority(PRIO_USER, 65534, 19));
     if (strcmp(what, "affinity") == 0) return set_affinity();
     if (strcmp(what, "scheduler") == 0) return set_scheduler();

@@ -252,7 +252,7 @@ static int is(const hearth_invocation *i, const char *name) {
     return i->name.size == strlen(name) && memcmp(i->name.data, name, i->name.size) == 0;
 }
 
-/* Those that break the rules. */
+/* Functions that break the rules. */
 static int misbehave(const hearth_invocation *i, call *c) {
     if (is(i, "garbledChunk")) {
         host->send_chunk(host, i->id, (hearth_bytes){"]", 1});
@@ -339,7 +339,7 @@ static call *find(uint64_t id) {
     return NULL;
 }
 
-/* Those that wait stop here; "late" does not, and neither does a stream, which learns it from HEARTH_GONE. */
+/* Waiting functions end here, except "late" and streams: a stream learns it from HEARTH_GONE. */
 static void cancel(uint64_t id) {
     call *c = find(id);
     if (!c) return;

@@ -11,7 +11,7 @@ import HearthFunctions
     }
 }
 
-/// The place that a step is about, on behalf of whom it says: nobody named is an administrator.
+/// The path of a step, with the rights of the user that it names; without a name, those of an administrator.
 private func place(of step: JSONValue, _ caller: AuthData?) -> DatabaseReference {
     var all = database
     if let instance = step["instance"]?.string { all = all.instance(instance) }
@@ -57,7 +57,7 @@ private func perform(_ step: JSONValue, at place: DatabaseReference) async throw
             try await group.waitForAll()
         }
     case "bulk":
-        // So many MiB in pieces of one.
+        // So many MiB in pieces of 1 MiB.
         let piece = String(repeating: "x", count: 1 << 20)
         try await place.setValue([String](repeating: piece, count: value.int ?? 1))
     case "raw": return try await services.call("database", step["method"]?.string ?? "", value)

@@ -1,7 +1,7 @@
 import Glibc
 import HearthFunctions
 
-/// Crashes of every kind, each in a function of its own, with values that the compiler cannot see through.
+/// Crashes of every kind, each in a separate function, with values that the compiler cannot see through.
 enum Crashes {
     static func crash(_ kind: String) async -> Int {
         switch kind {

@@ -9,13 +9,13 @@ enum Faults {
     static func abortNow() -> Int { abort() }
 
     static func segfault() -> Int {
-        // Nothing is mapped at the first page: that is the point.
+        // Reads the first page, where nothing is mapped.
         UnsafePointer<Int>(bitPattern: 8)?.pointee ?? 0
     }
 
     static func exitZero() -> Int { exit(0) }
 
-    /// Never gives the loop back.
+    /// Blocks the loop forever.
     static func spin() -> Int {
         var turns = 0
         while getpid() > 0 { turns &+= 1 }

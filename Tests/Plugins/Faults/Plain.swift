@@ -15,7 +15,7 @@ enum Plain {
         ])
     }
 
-    /// As many chunks as the query's `chunks` says, 3 without, of as many bytes as its `bytes` says, 10 without.
+    /// Sends chunks: their number and size are `chunks` (default 3) and `bytes` (default 10) of the query.
     @Sendable static func stream(_ request: Request, _ response: ResponseWriter) async throws {
         func number(_ name: String, _ fallback: Int) -> Int {
             request.queryItems.first { $0.name == name }.flatMap { Int($0.value) } ?? fallback

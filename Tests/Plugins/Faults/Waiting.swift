@@ -7,7 +7,7 @@ enum Waiting {
         var ms: Int
     }
 
-    /// Sleeps on whatever becomes of the caller, and then answers.
+    /// Ignores cancellation, sleeps, and then answers.
     @Sendable static func returnLate(_ request: CallableRequest<Milliseconds>) async -> String {
         let clock = ContinuousClock()
         let end = clock.now + .milliseconds(request.data.ms)

@@ -7,7 +7,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// A database under test, asked from a loop of its own, with answers that are waited for.
+/// A database under test. Requests come from a separate loop, and the test waits for the answers.
 final class EngineRun: Sendable {
     let database: RealtimeDatabase
     let name = "test"

@@ -6,7 +6,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// Questions from several loops, while namespaces are closed under them for want of room and for idleness. `HEARTH_FUZZ_SEED` gives the seed.
+/// Requests from several loops while namespaces are closed for lack of memory and for idleness. `HEARTH_FUZZ_SEED` sets the seed.
 @Suite struct RestingRaceTests {
     private static let askers = 4
     private static let names = 16
@@ -19,7 +19,7 @@ import Tree
     func nothingIsRefusedLostOrOlderThanItWas(_ engine: EngineUnderTest) async throws {
         let seed = getenv("HEARTH_FUZZ_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64.random(in: 1...1_000_000_000)
         var limits = DatabaseLimits()
-        // One that an asker uses, and one that it has just left.
+        // A namespace in use, and one that has just been released.
         limits.namespacesMax = 2 * Self.askers + 1
         try await engine.run(limits: limits) { run, _ in
             let ends = Notes<Int>()

@@ -5,7 +5,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// Namespaces that nobody uses close, and open again when they are asked.
+/// Unused namespaces close, and open again on request.
 @Suite struct RestingTests {
     private static let open = #"{"rules":{".read":true,".write":true}}"#
     private static let closed = #"{"rules":{".read":false}}"#
@@ -133,7 +133,7 @@ import Tree
             }
             #expect(try Draft(parsing: text.span).node.leafCount == 40_000)
             try await run.rest()
-            // One that nobody wants any more does not keep it open either.
+            // An abandoned stream does not keep the namespace open either.
             stream = try await Self.longAnswer(run)
             stream?.cancel()
             stream = nil
@@ -190,7 +190,7 @@ import Tree
         }
     }
 
-    // MARK: Room
+    // MARK: Limits
 
     @Test(arguments: EngineUnderTest.allCases)
     func anyNumberOneAfterAnother(_ engine: EngineUnderTest) async throws {
@@ -276,7 +276,7 @@ import Tree
                 try await run.becomeQuiet()
                 for _ in 0..<2 { run.database.closeIdle(on: run.loop) }
                 await run.answer { [database = run.database] loop, done in database.suspend(on: loop) { done(()) } }
-                // Nobody has them open: another one can.
+                // The files are closed, so another engine can open them.
                 let other = try EngineRun(storage)
                 for number in 0..<10 { #expect(try await other.json("/a", in: "n\(number)") == "1") }
                 other.database.stop()

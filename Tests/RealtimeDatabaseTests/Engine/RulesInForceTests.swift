@@ -5,7 +5,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// Which rules hold, from the first moment, over reloads, failures and restarts.
+/// The rules in force: from the first moment, across reloads, failures and restarts.
 @Suite struct RulesInForceTests {
     private static let nobody = Principal.user(auth: nil)
 

@@ -18,7 +18,7 @@ import Tree
             let changes = Self.changes(&dice)
             let stored = StoredTree(writer.reader)
             let staged = StagedTree(stored, changes: changes)
-            // Nothing of the write is in the store yet, and the order of an update's members does not matter.
+            // The write is not in the store yet, and the order of an update's members does not matter.
             let after = Self.ordered(changes).reduce(root) {
                 $1.isPriorityOnly ? $0.settingPriority($1.node.priority, at: $1.path) : $0.setting($1.node, at: $1.path)
             }
@@ -62,13 +62,13 @@ import Tree
         return changes
     }
 
-    /// As the writer carries them out.
+    /// The changes in the writer's order.
     private static func ordered(_ changes: [ResolvedChange]) -> [ResolvedChange] {
         let values = changes.filter { !$0.isPriorityOnly }
         return changes.filter(\.isPriorityOnly) + values.filter { !$0.node.isEmpty } + values.filter(\.node.isEmpty)
     }
 
-    /// Rules ask of every member of an update what becomes of the nodes above it.
+    /// For every member of an update, rules read the future state of the nodes above it.
     @Test func manyDeletionsAreNoMoreWorkThanOneEach() throws {
         let count = 4000
         let store = CountingStore(try MemoryStorage().openWriter(namespace: "test"))

@@ -4,7 +4,7 @@ import Testing
 @testable import RealtimeDatabase
 
 @Suite struct ProfileTests {
-    /// A queue whose loop is this thread's: posted work runs when the test says so.
+    /// A queue whose loop is this thread's: posted work runs when the test runs it.
     private struct Reader {
         let loop: EventLoop
         let queue: ProfileQueue
@@ -45,7 +45,7 @@ import Testing
         let told = Self.text(reader.queue.take())
         #expect(told.hasPrefix("1234512345event: log\ndata: {\"name\":\"lost\",\"count\":3,\"timestamp\":"))
         #expect(told.hasSuffix("}\n\n"))
-        // There is room again, and nothing is counted twice.
+        // The queue has space again, and nothing is counted twice.
         reader.queue.offer(Array("12345".utf8))
         #expect(Self.text(reader.queue.take()) == "12345")
     }

@@ -18,7 +18,7 @@ struct CheckpointTests {
                 #expect(throws: SQLiteError.self) { try reader.connection.execute(sql) }
             }
             #expect(throws: SQLiteError.self) { try reader.connection.checkpoint() }
-            // Not even the pragma that goes around the room's own refusal moves anything.
+            // Even the pragma that bypasses the module's own refusal moves nothing.
             _ = try? reader.connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
             #expect(FileSystem.size("\(path)-wal") > 0)
             #expect(try writer.rows().count == 1)

@@ -32,7 +32,7 @@ struct DurabilityTests {
             }
             kill(getpid(), SIGKILL)
         }
-        // The log is bounded while nobody holds a snapshot, so what a start has to read of it is, too.
+        // The log is bounded while there is no snapshot, and so is the part of it that a start reads.
         #expect(FileSystem.size("\(folder)/a.sqlite-wal") <= 2 * SQLiteSettings().logPagesMax * 4120)
         let store = try SQLiteStorage(directory: folder).openWriter(namespace: "a")
         #expect(try store.rows().count == 50 * 200)
@@ -55,7 +55,7 @@ private enum NumberedWrites {
                 return nil
             }, UnsafeMutableRawPointer(bitPattern: UInt(killedAfterMicroseconds)))
         var number = try store.value([0]).map(decode) ?? 0
-        // Else two children in a row that are killed before they tell of anything are ahead by two.
+        // Otherwise two children in a row that are killed before they report are ahead by two.
         var bytes = encode(number)
         pwrite(told, &bytes, bytes.count, 0)
         while true {

@@ -10,7 +10,7 @@ struct RandomOperationsTests {
     func agrees(seed: UInt64) throws {
         try TemporaryFolder.with { folder in
             var small = SQLiteSettings()
-            // So that checkpoints and evictions happen with few rows, too.
+            // Small limits cause checkpoints and evictions with few rows.
             small.logPagesMax = 8
             small.writerCacheBytes = 64 << 10
             var run = try RandomRun(seed: seed, engines: [SQLiteStorage(directory: folder, settings: small), MemoryStorage()])

@@ -28,7 +28,7 @@ struct SortedMapTests {
                     model[key] = value
                 }
             }
-            // From the front, so that first pages go.
+            // Removing from the front removes first pages.
             if Int.random(in: 0..<6, using: &random) == 0 {
                 for key in model.keys.sorted().prefix(model.count * 9 / 10) {
                     let wasThere = map.delete(bytes(key))

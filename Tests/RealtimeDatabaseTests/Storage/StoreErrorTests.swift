@@ -17,7 +17,7 @@ struct StoreErrorTests {
             try store.begin()
             try store.put([2], [2])
             #expect(kind { for number in 0..<100 as Range<UInt8> { try store.put([3, number], .init(repeating: 1, count: 3000)) } } == .full)
-            // Nothing more goes into what was undone.
+            // The failed write has rolled the transaction back, and nothing more is accepted.
             #expect(!store.isInTransaction)
             #expect(throws: StoreError.self) { try store.put([4], [4]) }
             #expect(throws: StoreError.self) { try store.commit() }

@@ -5,7 +5,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// One store and a model of it in memory, to which the same is done.
+/// A store and a model of it in memory; both get the same operations.
 struct TreeRun {
     private var dice: TreeDice
     private let store: any OrderedStore
@@ -17,7 +17,7 @@ struct TreeRun {
     /// The last operation, for failure messages.
     private(set) var last = ""
 
-    /// So that what is for big trees happens in small ones.
+    /// Small limits exercise the code for big trees with small ones.
     private static let limits = TreeWriterLimits(deletedRowsMax: 4, clearedRows: 2, deadRangesMax: 6, sweptRows: 5)
 
     private static let declarations = [

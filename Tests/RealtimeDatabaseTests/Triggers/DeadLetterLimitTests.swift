@@ -24,7 +24,7 @@ struct DeadLetterLimitTests {
             return result
         }
 
-        /// As after a start.
+        /// Simulates a start.
         func reopen() throws { outbox = try Outbox(store, namespace: "demo") }
 
         /// An event that waits.
@@ -36,7 +36,7 @@ struct DeadLetterLimitTests {
             return try #require(try outbox.page(of: "f", after: 0, limit: .max, bytesMax: .max).events.last).key
         }
 
-        /// - Returns: how many made room.
+        /// - Returns: the number of dropped letters.
         @discardableResult
         func giveUp(_ ids: [String], payload: String = "{}", _ limits: DeadLetterLimits) throws -> Int {
             try transaction {

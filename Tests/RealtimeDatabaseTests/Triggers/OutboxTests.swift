@@ -26,7 +26,7 @@ struct OutboxTests {
                 })
         }
 
-        /// As after a crash: what was committed is there.
+        /// Simulates a crash: the committed state remains.
         func reopen() throws {
             store = nil
             let found = outbox.store

@@ -2,7 +2,7 @@ import Tree
 
 @testable import RealtimeDatabase
 
-/// Which events a write raises, worked out the long way: every path of the tree before and after against every pattern.
+/// The events that a write raises, computed naively: every path of the tree before and after against every pattern.
 struct TriggerModel {
     struct Event: Hashable {
         var function: String

@@ -1,7 +1,7 @@
 import Rules
 import Testing
 
-/// Every row of `cases/database-rules.json` against the room.
+/// Every row of `cases/database-rules.json`.
 @Suite struct CaseTests {
     @Test func theTableIsThere() {
         #expect(CaseFile.decisions.count >= 164)

@@ -53,7 +53,7 @@ extension TokenVerifier {
         return document.description
     }
 
-    /// Why the token is refused, nil where it is accepted.
+    /// The reason why the token is refused; nil if it is accepted.
     func refusal(_ token: String) async -> TokenRefusal? {
         switch await verify(token) {
         case .success: nil

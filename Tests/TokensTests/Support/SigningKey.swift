@@ -91,7 +91,7 @@ func base64URL(_ bytes: [UInt8]) -> String {
     return text
 }
 
-/// A token that nobody signed, in the emulator's form.
+/// An unsigned token in the emulator's form.
 func unsignedToken(_ payload: JSONValue, algorithm: JSONValue = "none") -> String {
     let header: JSONValue = ["alg": algorithm, "typ": "JWT"]
     return base64URL(header.serialized()) + "." + base64URL(payload.serialized()) + "."
