@@ -28,7 +28,7 @@ let projectTemplates = [
     "README-swift.md", "README-c.md", "functions.json", "database.rules.json", "hearth", "hearth.sh", "serve", "gitignore",
 ]
 
-/// A module of the package in `SDK/`. The host compiles the sources of that package itself, with the settings of the house: its hot
+/// A module of the package in `SDK/`. The host compiles the sources of that package itself, with the settings of the host: its hot
 /// paths go through them, and a package that others depend on may not have unsafe flags.
 func sdkModule(_ name: String, _ dependencies: [Target.Dependency] = [], defines: [SwiftSetting] = []) -> Target {
     .target(

@@ -3,10 +3,10 @@ import EventLoop
 import Glibc
 import Testing
 
-/// Descriptors that arrive where they cannot be used are closed: whoever sends them chooses how many.
+/// Descriptors that arrive where they cannot be used are closed: the sender chooses their number.
 @Suite("Passing of descriptors")
 struct DescriptorPassingTests {
-    /// Whether somebody still has the writing end of a pipe, of which `reading` is the other.
+    /// Whether the writing end of the pipe of `reading` is still open anywhere.
     private func hasWriter(_ reading: Int32) -> Bool {
         var watched = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         poll(&watched, 1, 0)

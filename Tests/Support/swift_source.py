@@ -10,14 +10,14 @@ FUNCTION = re.compile(rf'^[ \t]*{ATTRIBUTES}{MODIFIERS}(?:func\s+\S+|init[?!]?\s
 QUOTES = re.compile(r'(#*)("""|")')
 
 
-COMMENT_OR_STRING = re.compile(r'//|/\*|#*"')
+OPENING = re.compile(r'//|/\*|#*"')
 
 
 @functools.cache
 def blanked(text):
     """The same text with comments and the contents of strings turned to blanks; line breaks stay where they are."""
     out, index = [], 0
-    while match := COMMENT_OR_STRING.search(text, index):
+    while match := OPENING.search(text, index):
         out.append(text[index:match.start()])
         index = comment_end(text, match.start()) or string_end(text, match.start())
         out.append(re.sub(r'[^\n]', ' ', text[match.start():index]))

@@ -14,7 +14,7 @@ final class TestServer: @unchecked Sendable {
     private var server: HTTPServer?
     private var listener: Listener?
     private var routes: TestRoutes?
-    /// What connections are accepted with; touched on the loop's thread.
+    /// The context for new connections; touched on the loop's thread.
     private let tls: Box<TLSContext?>
     private let certificate: (certificate: String, key: String)?
 

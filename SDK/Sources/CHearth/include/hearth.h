@@ -80,7 +80,7 @@ typedef struct hearth_invocation {
     /* The function's name: its key in "endpoints". */
     hearth_bytes name;
     /* When the call must be answered, in nanoseconds of CLOCK_MONOTONIC; 0 for never. The client is
-     * answered DEADLINE_EXCEEDED then, and the plugin is told by cancel(). */
+     * answered DEADLINE_EXCEEDED then, and cancel() is called. */
     uint64_t deadline_ns;
     /*
      * The caller and the request; a JSON object. Members that do not apply are absent.

@@ -47,7 +47,7 @@ extension Document {
         let end = Int(container.next)
         while index < end {
             let text = keyText(index)
-            // Of equal names the last one counts.
+            // The last one of equal names counts.
             if text.withDecoded({ find($0, in: object) }) == index + 1, let key = Key(stringValue: text.string) { keys.append(key) }
             index = Int(token(index + 1).next)
         }
@@ -75,7 +75,7 @@ struct MemberIndex {
         let end = Int(document.token(object).next)
         while key < end {
             document.keyText(key).withDecoded { name in
-                // Of equal names the last one counts.
+                // The last one of equal names counts.
                 slots[slot(of: name, document)] = UInt32(truncatingIfNeeded: key)
             }
             key = Int(document.token(key + 1).next)

@@ -18,7 +18,7 @@ public struct JSONObject: Sendable {
     /// No members, and room for so many.
     public init(minimumCapacity: Int) { members.reserveCapacity(minimumCapacity) }
 
-    /// Of equal names the last value counts, in the place of the first.
+    /// The last value of equal names counts, in the place of the first.
     public init<S: Sequence>(_ elements: S) where S.Element == (String, JSONValue) {
         members.reserveCapacity(elements.underestimatedCount)
         for (name, value) in elements { self[name] = value }

@@ -39,7 +39,7 @@ struct InMemoryBackend: TestBackend {
         var context = requestContext("POST", "/", caller.headers)
         if let auth = caller.auth {
             let token = auth.token(project: host.project)
-            context["auth"] = ["uid": .string(auth.uid), "token": token, "rawToken": .string(UnsignedToken.text(token))]
+            context["auth"] = ["uid": .string(auth.uid), "token": token, "rawToken": .string(TestToken.text(token))]
         }
         if let app = caller.app { context["app"] = ["appId": .string(app.appID), "token": app.token(project: host.project)] }
         context["instanceIdToken"] = caller.instanceIDToken.map { .string($0) }

@@ -82,7 +82,7 @@ struct MemoryMessaging {
         case "topic": receivers = devices.filter { $0.value.topics[target] != nil }.map(\.key)
         default:
             receivers = devices.filter { device in
-                var condition = TopicCondition(target)
+                var condition = TestedCondition(target)
                 return !device.value.topics.isEmpty && condition.holds(for: Set(device.value.topics.keys))
             }.map(\.key)
         }
@@ -102,7 +102,7 @@ struct MemoryMessaging {
 }
 
 /// An expression such as `'a' in topics && !('b' in topics)`. `&&` and `||` bind equally, from the left.
-private struct TopicCondition {
+private struct TestedCondition {
     private var rest: Substring
 
     init(_ text: String) { rest = text[...] }

@@ -6,7 +6,7 @@ internal import Synchronization
 final class TestLoop: @unchecked Sendable {
     private struct Job {
         var due: ContinuousClock.Instant
-        /// Of equal times the job that was added first runs first.
+        /// Jobs of equal times run in the order in which they were added.
         var number: UInt64
         var run: @Sendable () -> Void
     }

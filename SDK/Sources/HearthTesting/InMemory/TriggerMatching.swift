@@ -29,7 +29,7 @@ struct TestTrigger {
 
     /// The events that a change raises, one for each matching path whose value it changed.
     ///
-    /// Of a pattern with `**`, several paths on one branch may match. The written path has the event where it matches, else the
+    /// Several paths on one branch may match a pattern with `**`. The written path has the event where it matches, else the
     /// uppermost one.
     func events(of commit: MemoryDatabase.Commit) -> [Event] {
         var params: [String: String] = [:]

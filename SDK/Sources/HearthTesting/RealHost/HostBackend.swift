@@ -17,7 +17,7 @@ struct HostBackend: TestBackend {
     /// Sends a request as an administrator.
     func administer(
         _ method: String, _ target: String, headers: [(String, String)] = [], body: [UInt8] = []
-    ) async throws -> HTTPClient.Answer {
+    ) async throws -> WebClient.Answer {
         try await process.client.send(method, target, headers: [owner] + headers, body: body)
     }
 
@@ -29,8 +29,8 @@ struct HostBackend: TestBackend {
 
     func call(_ name: String, _ data: JSONValue, _ caller: TestCaller, streams: Bool) async throws -> TestOutcome {
         var headers = [("Content-Type", "application/json")] + caller.headers.map { ($0.name, $0.value) }
-        if let auth = caller.auth { headers.append(("Authorization", "Bearer \(UnsignedToken.text(auth.token(project: project)))")) }
-        if let app = caller.app { headers.append(("X-Firebase-AppCheck", UnsignedToken.text(app.token(project: project)))) }
+        if let auth = caller.auth { headers.append(("Authorization", "Bearer \(TestToken.text(auth.token(project: project)))")) }
+        if let app = caller.app { headers.append(("X-Firebase-AppCheck", TestToken.text(app.token(project: project)))) }
         if let token = caller.instanceIDToken { headers.append(("Firebase-Instance-ID-Token", token)) }
         if streams { headers.append(("Accept", "text/event-stream")) }
         let body: JSONValue = ["data": data]

@@ -52,7 +52,7 @@ struct HostDatabase: ServiceBackend {
     private func send(
         _ method: String, _ path: String, _ payload: JSONValue, _ parameters: [(String, String)] = [], headers: [(String, String)] = [],
         body: JSONValue? = nil
-    ) async throws -> HTTPClient.Answer {
+    ) async throws -> WebClient.Answer {
         var parameters = parameters
         parameters.append(("ns", payload["instance"]?.string ?? "\(backend.project)-default-rtdb"))
         if let auth = payload["auth"] { parameters.append(("auth_variable_override", "\(auth)")) }
@@ -62,7 +62,7 @@ struct HostDatabase: ServiceBackend {
             method, "/\(keys.joined(separator: "/")).json?\(query)", headers: headers, body: body?.serialized() ?? [])
     }
 
-    private func reply(_ answer: HTTPClient.Answer, _ path: String, _ make: (JSONValue) -> JSONValue) throws -> ServiceOutcome {
+    private func reply(_ answer: WebClient.Answer, _ path: String, _ make: (JSONValue) -> JSONValue) throws -> ServiceOutcome {
         let value = answer.body.isEmpty ? .null : try JSONValue(parsing: answer.body)
         if answer.status < 300 { return ServiceOutcome(isOK: true, body: make(value).serialized()) }
         let message = value["error"]?.string ?? "The host answered \(answer.status)."

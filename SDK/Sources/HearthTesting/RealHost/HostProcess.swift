@@ -11,7 +11,7 @@ struct HostSettings: Sendable {
 /// A host that runs for one test: `hearth exec` with a command that lasts until its standard input ends. So the host ends with this
 /// process, however that ends.
 struct HostProcess: Sendable {
-    let client: HTTPClient
+    let client: WebClient
     private let process: pid_t
     private let input: Int32
     private let output: Int32
@@ -54,7 +54,7 @@ struct HostProcess: Sendable {
             try await BlockingThread.run { child.wait() }
             throw TestFailure("The host did not start:\n\(text(of: "\(folder)/host.log"))")
         }
-        return HostProcess(client: HTTPClient(port: port), process: child.process, input: child.input, output: child.output, folder: folder)
+        return HostProcess(client: WebClient(port: port), process: child.process, input: child.input, output: child.output, folder: folder)
     }
 
     /// Ends the host and removes its files.

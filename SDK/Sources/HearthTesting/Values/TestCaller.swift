@@ -60,7 +60,7 @@ struct TestCaller: Sendable {
 }
 
 /// A token without a signature, as emulators make them.
-enum UnsignedToken {
+enum TestToken {
     static func text(_ claims: JSONValue) -> String {
         let head: JSONValue = ["alg": "none", "typ": "JWT"]
         return [head, claims].map { encoded($0.serialized()) }.joined(separator: ".") + "."

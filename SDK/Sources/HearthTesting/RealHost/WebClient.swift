@@ -1,7 +1,7 @@
 import Glibc
 
 /// An HTTP/1.1 client for a host on this machine: one connection a request.
-struct HTTPClient: Sendable {
+struct WebClient: Sendable {
     struct Answer: Sendable {
         var status: Int
         /// Names in lower case.
