@@ -71,6 +71,6 @@ def test_both_kinds_beside_each_other(launch):
 
 def test_a_library_that_refuses_the_host_may_still_call_it(launch):
     host = launch({'refuses': {'library': library('refuses_the_host'), 'isolation': 'none'}, 'probe': {'library': library('probe')}})
-    assert host.callable('refusesTheHost').status == 503
+    assert host.callable('refusesTheHost').status == 404
     host.until_logged('still here, 20')
     assert host.result('echo', 1) == 1
