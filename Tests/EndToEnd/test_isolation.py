@@ -73,4 +73,4 @@ def test_a_library_that_refuses_the_host_may_still_call_it(launch):
     host = launch({'refuses': {'library': library('refuses_the_host'), 'isolation': 'none'}, 'probe': {'library': library('probe')}})
     assert host.callable('refusesTheHost').status == 404
     host.until_logged('still here, 20')
-    assert host.result('echo', 1) == 1
+    assert host.result('pid') > 0

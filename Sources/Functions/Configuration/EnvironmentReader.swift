@@ -42,7 +42,7 @@ struct EnvironmentReader {
 
     mutating func readSecrets() {
         for entry in read(secretFile, kind: .secrets) { secrets[entry.key] = entry.value }
-        if let mode = FileProbe.mode(secretFile), mode & 0o044 != 0 {
+        if FileProbe.isExposed(secretFile) {
             warnings.append(Problem(file: secretFile, message: "other users of this machine can read the secrets; chmod 600 it"))
         }
     }

@@ -61,6 +61,14 @@ enum FileProbe {
         return stat(path, &status) == 0 ? status.st_mode : nil
     }
 
+    /// Whether users without a right to this program's files can read the file: all users, or the group of a file of our own. The group of a
+    /// file that belongs to another user, such as root, is how we are allowed to read it.
+    static func isExposed(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        return status.st_mode & 0o004 != 0 || (status.st_mode & 0o040 != 0 && status.st_uid == geteuid())
+    }
+
     static func isRegularFile(_ path: String) -> Bool {
         mode(path).map { $0 & S_IFMT == S_IFREG } ?? false
     }

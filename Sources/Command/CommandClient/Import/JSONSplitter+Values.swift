@@ -72,7 +72,7 @@ extension JSONSplitter {
 
     // MARK: Values
 
-    private static let priorityRule = "a priority must be a string or a number"
+    static let priorityRule = "a priority must be a string or a number"
 
     mutating func value(_ first: UInt8) throws(JSONSplitError) -> Step {
         switch first {

@@ -126,7 +126,11 @@ public struct JSONSplitter: ~Copyable {
         switch expectation {
         case .value: return try value(byte)
         case .elementOrEnd: return try byte == UInt8(ascii: "]") ? close() : value(byte)
-        case .keyOrEnd: return try byte == UInt8(ascii: "}") ? close() : key(byte)
+        case .keyOrEnd:
+            guard byte == UInt8(ascii: "}") else { return try key(byte) }
+            // An object that is a priority is a server value.
+            if stack.count > 1, stack[stack.count - 2].member == .priority { throw error(Self.priorityRule) }
+            return try close()
         case .key: return try key(byte)
         case .colon:
             guard byte == UInt8(ascii: ":") else { throw error("a colon is missing here") }

@@ -32,9 +32,14 @@ public final class RestoreStage {
         guard mkdir(folder, 0o700) == 0 else { throw .system("\(folder) cannot be made") }
     }
 
-    deinit {
+    deinit { discard() }
+
+    /// Removes what has come, unless it was applied. Blocks.
+    func discard() {
         if let current { close(current.descriptor) }
+        current = nil
         if !isApplied { FileTree.remove(folder) }
+        isApplied = true
     }
 
     /// Takes what comes next of the archive.

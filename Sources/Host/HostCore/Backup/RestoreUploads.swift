@@ -78,7 +78,12 @@ package final class RestoreUploads {
     ) {
         held.isWorking = true
         loop.offload { () -> Result<Value, AdminError> in
-            do throws(BackupFailure) { return .success(try body(held.stage)) } catch { return .failure(AdminError(.invalidArgument, "\(error)")) }
+            do throws(BackupFailure) {
+                return .success(try body(held.stage))
+            } catch {
+                held.stage.discard()
+                return .failure(AdminError(.invalidArgument, "\(error)"))
+            }
         } then: { [self] result in
             held.isWorking = false
             if case .failure = result, current === held { current = nil }
