@@ -17,7 +17,7 @@ let pluginLinking: [LinkerSetting] = [.unsafeFlags(staticRuntimeFlags, .when(con
 let programLinking: [LinkerSetting] = [
     // Symbols of the program are not looked up at run time, so unused code can be removed.
     .unsafeFlags(staticRuntimeFlags + ["-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe"], .when(configuration: .release)),
-    // The static FoundationEssentials, which the token library brings, does not name what it needs.
+    // The static FoundationEssentials, which the cryptography brings, does not name what it needs.
     .linkedLibrary("_FoundationCShims", .when(configuration: .release)),
     .linkedLibrary("_FoundationCollections", .when(configuration: .release)),
 ]
@@ -46,6 +46,7 @@ let bytes = Target.Dependency.target(name: "HearthBytes")
 let json = Target.Dependency.target(name: "HearthJSON")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// The layers, each a folder of `Sources`. A module imports from its own layer and from earlier ones.
@@ -82,10 +83,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.15.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
     targets: [
         // SDK: the modules of the package that plugin authors depend on, as SDK/Package.swift declares them.
@@ -108,33 +107,35 @@ let package = Package(
             linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libre2.a", "-lstdc++"])]),
         .target(name: "CCurl", path: "Sources/Base/CCurl", linkerSettings: [.linkedLibrary("dl")]),
         module("Files", in: .base),
+        module("RegularExpressions", in: .base, ["CRE2"]),
         module("Metrics", in: .base, [bytes]),
         module("EventLoop", in: .base, [bytes, "CLibuv", "COpenSSL", "CLinux"]),
-        module("HTTP", in: .base, [bytes, "EventLoop", "CLLHTTP", "CZlib", "CCurl"], exclude: ["Server/README.md", "Client/README.md"]),
+        module("HTTP", in: .base, [bytes, "EventLoop", "CLLHTTP", "CZlib", "CCurl", crypto], exclude: ["Server/README.md", "Client/README.md"]),
         module("SQLite", in: .base, ["CSQLite"]),
+        module("Store", in: .base, ["Files", "EventLoop", "SQLite", "CSQLite", logging]),
         module("Logs", in: .base, [bytes, "Files", "EventLoop", "HTTP", json, logging]),
 
         // Database: trees of values, their rules, and the Realtime Database over REST.
         module("Tree", in: .database, [bytes, json, crypto]),
-        module("Rules", in: .database, [bytes, json, "Tree", "CRE2"]),
+        module("Rules", in: .database, [bytes, json, "Tree", "RegularExpressions", "CRE2"]),
         module(
-            "RealtimeDatabase", in: .database, [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", logging]),
+            "RealtimeDatabase", in: .database, [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", "Store", logging]),
 
         // Identity: users and apps.
-        module("Tokens", in: .identity, [bytes, "Files", json, crypto, .product(name: "JWTKit", package: "jwt-kit")]),
+        module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
 
         // Messaging: devices and messages.
         module(
             "Messaging", in: .messaging,
-            [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "SQLite", crypto, cryptoExtras, logging]),
+            [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "SQLite", "Store", crypto, cryptoExtras, logging]),
 
         // Functions: running people's code.
-        module("Configuration", in: .functions, [bytes, "Files"], resources: [.embedInCode("functions.schema.json")]),
+        module("Configuration", in: .functions, [bytes, "Files", "RegularExpressions"], resources: [.embedInCode("functions.schema.json")]),
         module("WorkerProtocol", in: .functions, [bytes]),
-        module("FunctionWorker", in: .functions, [bytes, "EventLoop", "WorkerProtocol", "CHearth", "CLinux"]),
+        module("FunctionWorker", in: .functions, [bytes, json, "EventLoop", "WorkerProtocol", "CHearth", "CLinux"]),
         module("PluginBuild", in: .functions, ["Files", json, "CLinux"]),
 
-        module("AdminProtocol", in: .functions, [bytes, "HTTP", json]),
+        module("AdminProtocol", in: .functions, [bytes, json]),
         module(
             "FunctionDispatch", in: .functions,
             [
@@ -150,8 +151,8 @@ let package = Package(
         module(
             "EventDelivery", in: .functions,
             [
-                bytes, "FunctionWorker", "EventLoop", "HTTP", "Logs", json, "Tree", "RealtimeDatabase", "Configuration", "WorkerProtocol",
-                "AdminProtocol", "FunctionDispatch", logging,
+                bytes, "FunctionWorker", "EventLoop", "HTTP", "Logs", json, "Store", "Tree", "RealtimeDatabase", "Configuration",
+                "WorkerProtocol", "AdminProtocol", "FunctionDispatch", logging,
             ]),
         module(
             "FunctionServices", in: .functions,
@@ -168,11 +169,11 @@ let package = Package(
         // Host: all of it in one process, and its administration.
         module(
             "HostCore", in: .host,
-            [bytes, "Files", "EventLoop", "Logs", json, "SQLite", "FunctionWorker", "AdminProtocol", "Deployment", "CLinux", crypto]),
+            [bytes, "Files", "EventLoop", "Logs", json, "SQLite", "Store", "FunctionWorker", "AdminProtocol", "Deployment", "CLinux", crypto]),
         module(
             "Administration", in: .host,
             [
-                bytes, "EventLoop", "HTTP", "Logs", json, "Tree", "Rules", "RealtimeDatabase", "Configuration", "FunctionWorker",
+                bytes, "EventLoop", "HTTP", "Logs", json, "Store", "Tree", "Rules", "RealtimeDatabase", "Configuration", "FunctionWorker",
                 "AdminProtocol", "FunctionDispatch", "EventDelivery", "Deployment", "HostCore",
             ]),
         module(
@@ -184,11 +185,12 @@ let package = Package(
             ]),
 
         // Command: the program that people type.
-        module("CommandClient", in: .command, [bytes, json, "COpenSSL", "CZlib"]),
+        module("CommandClient", in: .command, [bytes, json, "AdminProtocol", "COpenSSL", "CZlib"]),
         .executableTarget(
             name: "hearth",
             dependencies: [
-                "Host", "HostCore", "Deployment", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "HTTP", "CommandClient",
+                "Host", "HostCore", "Deployment", "FunctionWorker", "PluginBuild", "Configuration", "EventLoop", "HTTP", "AdminProtocol",
+                "CommandClient",
                 "WorkerProtocol", bytes, "Files", json, "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging,
             ],
             path: "Sources/Command/hearth", exclude: ["README.md"],
@@ -215,8 +217,7 @@ let package = Package(
         .testTarget(
             name: "TokensTests",
             dependencies: [
-                "Tokens", json, crypto, cryptoExtras,
-                .product(name: "X509", package: "swift-certificates"), .product(name: "SwiftASN1", package: "swift-asn1"),
+                "Tokens", json, crypto, cryptoExtras, asn1,
             ],
             swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
@@ -224,22 +225,27 @@ let package = Package(
         .testTarget(
             name: "RulesTests", dependencies: ["FuzzSupport", "Rules", "Tree", json, bytes], exclude: ["cases"], swiftSettings: house),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite"], swiftSettings: house),
+        .testTarget(name: "StoreTests", dependencies: ["Store", "SQLite", "EventLoop", logging], swiftSettings: house),
         .testTarget(
             name: "RealtimeDatabaseTests",
             dependencies: [
-                "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "EventLoop", "HTTP", json, bytes,
+                "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "Store", "EventLoop", "HTTP", json, bytes,
                 logging,
             ],
             swiftSettings: house),
         .testTarget(
             name: "MessagingTests",
             dependencies: [
-                "FuzzSupport", "Messaging", "SQLite", "EventLoop", json, bytes, logging,
+                "FuzzSupport", "Messaging", "SQLite", "Store", "EventLoop", json, bytes, logging,
             ],
             swiftSettings: house),
-        .testTarget(name: "CommandClientTests", dependencies: ["FuzzSupport", "CommandClient", json, bytes], swiftSettings: house),
+        .testTarget(
+            name: "CommandClientTests", dependencies: ["FuzzSupport", "CommandClient", "AdminProtocol", json, bytes], swiftSettings: house),
         .testTarget(name: "WorkerProtocolTests", dependencies: ["FuzzSupport", "WorkerProtocol", bytes], swiftSettings: house),
-        .testTarget(name: "FunctionWorkerTests", dependencies: ["FunctionWorker", "WorkerProtocol", "CLinux"], swiftSettings: house),
+        .testTarget(name: "AdminProtocolTests", dependencies: ["AdminProtocol", json], swiftSettings: house),
+        .testTarget(
+            name: "FunctionWorkerTests", dependencies: ["FuzzSupport", "FunctionWorker", "WorkerProtocol", "CLinux", json, bytes],
+            swiftSettings: house),
         .testTarget(name: "PluginBuildTests", dependencies: ["PluginBuild"], swiftSettings: house),
         .testTarget(name: "LogsTests", dependencies: ["FuzzSupport", "Logs", json, bytes], swiftSettings: house),
         .testTarget(
@@ -251,14 +257,16 @@ let package = Package(
         .testTarget(
             name: "EventDeliveryTests",
             dependencies: [
-                "EventDelivery", "FunctionDispatch", "Configuration", "RealtimeDatabase", "Tree", "EventLoop", "Logs", json, bytes, logging,
+                "EventDelivery", "FunctionDispatch", "Configuration", "RealtimeDatabase", "Store", "Tree", "EventLoop", "Logs", json, bytes, logging,
             ],
             swiftSettings: house),
         .testTarget(
             name: "FunctionServicesTests",
             dependencies: ["FunctionServices", "FunctionDispatch", "RealtimeDatabase", "Tree", json], swiftSettings: house),
         .testTarget(
-            name: "DeploymentTests", dependencies: ["Deployment", "FunctionDispatch", "Configuration", "Files", json], swiftSettings: house),
+            name: "DeploymentTests", dependencies: ["Deployment", "AdminProtocol", "FunctionDispatch", "Configuration", "Files", json],
+            swiftSettings: house),
+        .testTarget(name: "HostTests", dependencies: ["Host"], swiftSettings: house),
         .testTarget(name: "HearthFunctionsTests", dependencies: ["CHearth", "HearthFunctions", "HearthTesting", json, logging], swiftSettings: house),
     ]
 )

@@ -78,10 +78,10 @@ def report(command: list[str], seconds_max: float, core: int | None = LOAD_CORE)
     return json.loads(lines[-1])
 
 
-def burst(running: Running, seconds: float, requests: Path | None = None, is_pinned: bool = True) -> Burst:
-    """The maximum rate of answers on 64 connections of one thread. Without a file, the requests are additions."""
+def burst(running: Running, seconds: float, requests: Path | None = None, is_pinned: bool = True, connections: int = CONNECTIONS) -> Burst:
+    """The maximum rate of answers on the connections of one thread. Without a file, the requests are additions."""
     whole_seconds = max(1, round(seconds))
-    command = [program("wrk"), "-t1", f"-c{CONNECTIONS}", f"-d{whole_seconds}s"]
+    command = [program("wrk"), "-t1", f"-c{connections}", f"-d{whole_seconds}s"]
     if requests:
         numbers_from = str(1_000_000_000 + int(time.time()) % 1_000_000_000)
         command += ["-s", str(LOAD / "requests.lua"), f"http://127.0.0.1:{running.port}/", "--", str(requests), numbers_from]

@@ -67,7 +67,7 @@ def _demangled(rows: list[str]) -> list[str]:
 def _callgrind(_: int) -> None:
     """Runs the host and its workers under valgrind, and divides what a fixed number of requests took."""
     build = hearth.Build()
-    with instructions(build, lambda copies: hearth.server(copies, "hearth-callgrind")) as (running, counted):
+    with instructions(build, lambda copies: hearth.server(copies, "hearth-callgrind", sandbox=False)) as (running, counted):
         running.wait_until_ready()
         exactly(running, 200, 1)
         counted(lambda: exactly(running, CALLGRIND_REQUESTS, CONNECTIONS))

@@ -184,7 +184,7 @@ def test_owner_that_is_asked_for_counts_from_this_machine(open_host):
 
 def test_owner_that_is_asked_for_from_a_network_counts_there(open_host):
     host = open_host('--development-tokens', 'network')
-    assert 'whoever reaches this port can do everything' in host.banner
+    assert 'everybody who reaches this port can do everything' in host.banner
     address = own_address()
     for authority in [f'{address}:{host.port}', 'hearth:5001', f'localhost:{host.port}']:
         assert host.ask_from(address, 'GET', '/.json', OWNER, authority=authority).status == 200

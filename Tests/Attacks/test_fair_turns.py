@@ -17,7 +17,8 @@ COUNT = 40
 
 @pytest.fixture
 def database(launch):
-    host = launch([], mode='development', config={'server': {'loops': 2, 'trustedProxies': ['127.0.0.1']}})
+    # One reader of each kind, so that the order of the answers is that of the turns.
+    host = launch([], mode='development', config={'server': {'loops': 2, 'trustedProxies': ['127.0.0.1']}, 'database': {'readers': 1}})
     with Database(host, 'turns') as database:
         database.use_rules(RULES)
         database.put('/large.json', LARGE)

@@ -54,10 +54,10 @@ def test_its_events_wait(host):
 
 
 def test_it_is_not_deployed(host):
-    """The first deployment is refused as a whole, as that of a plugin whose worker does not come up."""
+    """The first deployment is refused as a whole, as that of a plugin whose worker does not start."""
     host.variables['REFUSES_THE_HOST'] = '1'
     host.start()
-    assert REASON in host.until_logged('a worker for one does not come up|a worker for noted does not come up')
+    assert REASON in host.until_logged('a worker for one does not start|a worker for noted does not start')
     assert host.callable('one', timeout=5).status == 404
     assert until(lambda: host.request('GET', '/_/api/functions', OWNER).json, 'functions')['functions'] == []
     host.stop(seconds=10)

@@ -6,7 +6,7 @@ import pytest
 
 from databases import OPEN_RULES, OWNER, Database
 from hearth import Host
-from processes import descriptors, until
+from processes import anonymous_kib, descriptors, until
 from wire import Ended
 
 MEBIBYTE = 1 << 20
@@ -19,8 +19,9 @@ def serve(launch):
     """Starts a host with these limits and a database that has a large value."""
     opened = []
 
-    def make(mode='development', **limits):
-        host = launch([], mode=mode, config={'server': {'loops': 2, 'trustedProxies': ['127.0.0.1']}, 'database': {'limits': limits}})
+    def make(mode='development', server=(), **limits):
+        server = {'loops': 2, 'trustedProxies': ['127.0.0.1'], **dict(server)}
+        host = launch([], mode=mode, config={'server': server, 'database': {'limits': limits}})
         database = Database(host, 'slow')
         opened.append(database)
         database.use_rules(OPEN_RULES)
@@ -132,6 +133,46 @@ def test_a_read_has_a_deadline(serve):
     for wire in (reader.wire, stream.wire, administrator.wire):
         wire.close()
     assert database.get('/large.json') == LARGE
+
+
+def test_many_slow_readers_while_much_is_written(serve):
+    """Readers of many addresses come again and again, and read nothing; queries and event streams among them."""
+    host, database = serve(server={'memoryBytes': 128 * MEBIBYTE}, logBytes=64 * MEBIBYTE, longReads=48)
+    log = host.data / 'database/slow.sqlite-wal'
+    paths = ['/large.json', '/large.json', '/large.json?orderBy="$key"&limitToFirst=400']
+    readers, most = [], {'log': 0, 'descriptors': 0, 'snapshots': 0, 'kibibytes': 0}
+    before = len(descriptors(host.pid)), anonymous_kib(host.pid)
+    for round in range(110):
+        for number in range(3):
+            readers.append(slow_request(database, paths[number], address=f'203.0.{len(readers) % 97}.{number}', streams=round % 3 == 0))
+        database.put('/other.json', [str(round)] * 10 + ['y' * 800_000])
+        most['log'] = max(most['log'], log.stat().st_size)
+        most['descriptors'] = max(most['descriptors'], len(descriptors(host.pid)))
+        most['snapshots'] = max(most['snapshots'], snapshots(host))
+        most['kibibytes'] = max(most['kibibytes'], anonymous_kib(host.pid))
+    # The host cuts off some answers and refuses others.
+    host.until_logged('long answers are refused')
+    host.until_logged('long answers were cut off: they kept the log of changes from being emptied')
+    assert most['log'] < 80 * MEBIBYTE
+    assert most['snapshots'] <= 48 + 12
+    assert most['descriptors'] <= before[0] + len(readers) + 3 * 48 + 40
+    # The memory budget for clients, and as much again for the caches of connections and a turn of the loops.
+    assert most['kibibytes'] - before[1] < 256 * 1024
+    # All goes on, and all is given back.
+    assert database.get('/other/0.json') == '109'
+    for wire in readers:
+        wire.close()
+    until(lambda: snapshots(host) <= 12, 'snapshots and their descriptors are given back')
+    assert not Reader(database).is_cut()
+
+
+def slow_request(database, path, address, streams):
+    """Sends a request and reads nothing of its answer."""
+    wire = database.host.wire(receive_buffer=4096)
+    headers = {'X-Forwarded-For': address} | ({'Accept': 'text/event-stream'} if streams else {})
+    path, _, query = path.partition('?')
+    wire.send_request('GET', f'{database.target(path)}&{query}' if query else database.target(path), headers)
+    return wire
 
 
 def test_the_log_is_emptied(serve):

@@ -137,14 +137,3 @@ struct CallableAnswerTests {
         }
     }
 }
-
-@Suite("Header names")
-struct HeaderNameTests {
-    @Test("are written in lower case, four bytes at a time", arguments: ["Host", "X", "Content-Type", "AZaz@[`{09-_", "CONTENT-LENGTH", "abc"])
-    func areLowercased(_ name: String) {
-        var buffer = ByteBuffer()
-        buffer.append(lowercasedName: Array(name.utf8).span)
-        let text = buffer.string()
-        #expect(text == "\"\(name.lowercased())\",")
-    }
-}

@@ -36,6 +36,9 @@ import Testing
         Row(pattern: "^a*?b+?$", matching: ["b", "aabb"], other: ["a"]),
         Row(pattern: #"\t\n\\\/\."#, matching: ["\t\n\\/."], other: ["tn"]),
         Row(pattern: "^([a-z]*)*$", matching: ["", "abc"], other: ["1"]),
+        Row(pattern: "^a{x}b{2$", matching: ["a{x}b{2"], other: ["aa"]),
+        Row(pattern: #"^[\D]\u00e4\x41[[:a]$"#, matching: ["xäA:", "xäA["], other: ["1äA:", "xäAp"]),
+        Row(pattern: "^a.b$", matching: ["axb"], other: ["a\rb", "a\nb"]),
         Row(pattern: "^(a|b)*c{0}d$", matching: ["d", "abd"], other: ["cd"]),
     ])
     func matches(_ row: Row) throws {
@@ -53,8 +56,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "(", ")", "a)", "(a", "[a", "[", "*", "a**", "a{2", "a{x}", "a{3,1}", "a{1001}", "a\\", "\\1", "(a)\\1", "(?=a)", "(?<n>a)", "(?!a)",
-        "\\q", "[z-a]", "[a-\\d]", "[\\D]", "((a{1000}){1000}){1000}", "((){1000}){1000}", String(repeating: "(", count: 60),
+        "(", ")", "a)", "(a", "[a", "[", "*", "a**", "a{3,1}", "a{1001}", "a\\", "\\1", "(a)\\1", "(?=a)", "(?<n>a)", "(?!a)",
+        "\\q", "[z-a]", "[a-\\d]", "[\\b]", "\\Aa", "a\\z", "\\Q.\\E", "(?i)a", "\\pL", "\\u00", "\\", "[]", "[]a]", "[^]",
+        "((a{1000}){1000}){1000}", "((){1000}){1000}", String(repeating: "(", count: 60),
     ])
     func isRefused(_ pattern: String) {
         #expect(throws: PatternError.self) { try Pattern(pattern) }

@@ -1,3 +1,4 @@
+import AdminProtocol
 import Configuration
 import HearthJSON
 import Testing
@@ -138,48 +139,6 @@ struct DeploymentPlanTests {
         _ = fixture.carryOut(plan)
         let bytes = try JSONEncoder().encode(fixture.state)
         #expect(try JSONDecoder().decode(DeployedState.self, from: bytes) == fixture.state)
-    }
-}
-
-@Suite("Which functions a deployment is about")
-struct FunctionFilterTests {
-    @Test("names, groups, plugins", arguments: [
-        ("functions", ["a", "app", "app-one", "other"]), ("functions:app", ["app", "app-one"]), ("app", ["app", "app-one"]),
-        ("functions:app.one", ["app-one"]), ("functions:P", ["a", "app", "app-one", "other"]), ("functions:P:other", ["other"]),
-        ("functions:Q:other", []), ("functions:", []), ("functions:a:b:c", []),
-    ])
-    func matches(text: String, expected: [String]) {
-        let filter = OnlyFilter([text])
-        let names = ["a", "app", "app-one", "other"]
-        #expect(names.filter { filter.matches($0, plugin: "P") } == expected)
-        #expect(filter.missing(among: names.map { ($0, "P") }).isEmpty != expected.isEmpty)
-    }
-}
-
-@Suite("Turns at the store")
-struct DiskTurnsTests {
-    @Test("nobody comes in during a sweep, and no sweep begins while somebody comes in")
-    func order() {
-        let turns = DiskTurns()
-        var ends: [String: () -> Void] = [:]
-        var begun: [String] = []
-        func begin(_ name: String) -> (@escaping () -> Void) -> Void {
-            { done in
-                begun.append(name)
-                ends[name] = done
-            }
-        }
-        turns.comeIn(begin("a"))
-        turns.comeIn(begin("b"))
-        turns.sweep(begin("sweep"))
-        turns.comeIn(begin("c"))
-        #expect(begun == ["a", "b"])
-        ends["b"]?()
-        #expect(begun == ["a", "b"])
-        ends["a"]?()
-        #expect(begun == ["a", "b", "sweep"])
-        ends["sweep"]?()
-        #expect(begun == ["a", "b", "sweep", "c"])
     }
 }
 

@@ -38,7 +38,7 @@ def ask(host, method, path, body=None):
     ('POST', f'{FUNCTION}:split', {'versions': {'1': 50, '2': 50}}, 404, 'echo has no version 2; its versions: 1'),
     ('POST', f'{FUNCTION}:invoke', None, 400, 'echo is called by requests, not by events'),
     ('POST', f'{EVENT}:invoke', [], 400, 'the body must be an object with before, after and params'),
-    ('POST', f'{EVENT}:invoke', {}, 400, 'say in params what pushId is'),
+    ('POST', f'{EVENT}:invoke', {}, 400, 'params must contain pushId'),
     ('POST', f'{EVENT}:invoke', {'params': {'pushId': 'a.b'}}, 400, '/a.b/original is not a path of a database'),
     ('POST', f'{EVENT}:invoke', {'params': {'pushId': 'a'}, 'authType': 'x'}, 400, 'authType must be one of '),
     ('GET', '/artifacts/x', None, 400, 'in 64 hexadecimal digits'), ('GET', f'{ARTIFACT}/x', None, 404, ''),

@@ -1,11 +1,9 @@
 """All data in one file, made while the host runs; and back."""
 
-import concurrent.futures
 import gzip
 import hashlib
 import io
 import json
-import pathlib
 import signal
 import sqlite3
 import subprocess
@@ -15,12 +13,11 @@ import threading
 import pytest
 
 from commands import Commands
-from hearth import BINARY, Host, compiled
+from hearth import BINARY, Host
 from processes import resident_kib, until
 from upgrading import Upgradable, Writers
 
 pytestmark = pytest.mark.timeout(180)
-SUPPORT = pathlib.Path(__file__).resolve().parents[1] / 'Support'
 
 
 @pytest.fixture
@@ -205,69 +202,6 @@ def test_while_the_host_runs(tmp_path):
         assert get(host, '/a') == {'b': 1}
     finally:
         host.stop()
-
-
-def test_a_new_host_that_cannot_serve_what_is_restored(tmp_path):
-    """The old data comes back."""
-    host = Upgradable(tmp_path / 'host', mode='development')
-    host.start()
-    try:
-        commands = Commands(host, tmp_path / 'commands')
-        put(host, '/a', 1)
-        commands.succeeds('backup', tmp_path / 'all.tar')
-        put(host, '/a', 2)
-        host.install_pretender(after='die')
-        assert 'before it served' in commands.run('restore', tmp_path / 'all.tar', '--force').sentence
-        assert get(host, '/a') == 2
-        put(host, '/a', 3)
-        assert not list(host.data.glob('before-restore*')) and not list(host.data.glob('restore*'))
-        host.install()
-        commands.succeeds('restore', tmp_path / 'all.tar', '--force')
-        assert get(host, '/a') == 1
-    finally:
-        host.stop()
-
-
-def test_a_stop_during_a_restore(tmp_path):
-    """The old data comes back, and not before the new process, which dies slowly, has let go of it."""
-    host = Upgradable(tmp_path / 'host', mode='development')
-    host.variables.update(LD_PRELOAD=compiled(SUPPORT / 'late_kill.c', ()), LATE_KILL=str(host.folder / 'witness'))
-    host.start()
-    try:
-        commands = Commands(host, tmp_path / 'commands')
-        put(host, '/a', 1)
-        commands.succeeds('backup', tmp_path / 'all.tar')
-        put(host, '/a', 2)
-        host.install_pretender(after='witness')
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            outcome = pool.submit(commands.run, 'restore', tmp_path / 'all.tar', '--force')
-            until((host.folder / 'witness').exists, 'the new process has the databases')
-            host.stop()
-            assert 'the host stops' in outcome.result().sentence
-        assert not (host.folder / 'taken-away').exists()
-        assert not list(host.data.glob('before-restore*')) and not list(host.data.glob('restore*'))
-        host.install()
-        host.start()
-        assert get(host, '/a') == 2
-    finally:
-        host.stop()
-
-
-def test_a_restore_that_is_interrupted_is_completed(host, commands, tmp_path):
-    """The remains of a killed restore: the journal, and some folders exchanged."""
-    put(host, '/a', 1)
-    commands.succeeds('backup', tmp_path / 'all.tar')
-    put(host, '/a', 2)
-    host.stop()
-    stage, kept = host.data / 'restore-1-1', 'before-restore-1'
-    with tarfile.open(tmp_path / 'all.tar') as archive:
-        archive.extractall(stage, filter='data')
-    (host.data / 'restore.json').write_text(json.dumps({'stage': stage.name, 'kept': kept, 'replaced': ['database']}))
-    (host.data / kept).mkdir()
-    (host.data / 'database').rename(host.data / kept / 'database')
-    host.start()
-    assert get(host, '/a') == 1
-    assert not stage.exists() and not (host.data / 'restore.json').exists()
 
 
 DAMAGES = {

@@ -64,8 +64,10 @@ def test_a_table_without_what_each_plugin_has(launch):
 @pytest.mark.parametrize('version', VERSIONS)
 def test_members_have_not_moved(version, struct, tmp_path):
     old = members(HEADERS / version, struct)
-    assert members(CURRENT, struct)[:len(old)] == old
-    assert layout(CURRENT, struct, old, tmp_path) == layout(HEADERS / version, struct, old, tmp_path)
+    new = members(CURRENT, struct)[:len(old)]
+    # A reserved member may get a meaning, and its name with it.
+    assert [name if name == before or before != 'reserved' else before for name, before in zip(new, old, strict=True)] == old
+    assert layout(CURRENT, struct, new, tmp_path) == layout(HEADERS / version, struct, old, tmp_path)
 
 
 @pytest.mark.parametrize('version', VERSIONS)

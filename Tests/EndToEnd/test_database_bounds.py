@@ -2,7 +2,7 @@
 
 import pytest
 
-from databases import OPEN_RULES, Database
+from databases import OPEN_RULES, OWNER, Database
 from hearth import Host
 from processes import until
 from wire import gzipped
@@ -45,6 +45,23 @@ def test_event_streams(database):
 def opens(database):
     with database.stream('/0.json') as stream:
         return stream.head.status == 200
+
+
+def test_event_streams_of_a_database_on_all_loops(launch):
+    limits = {'server': {'loops': 2}, 'database': {'limits': {'streamsPerNamespace': 4}}}
+    host = launch([], mode='development', config=limits)
+    with Database(host, 'one') as one, Database(host, 'two') as two:
+        streams = [one.stream(f'/{number}.json') for number in range(3)]
+        profiler = one.stream('/.settings/profile.json')
+        assert [stream.head.status for stream in [*streams, profiler]] == [200] * 4
+        refused = one.send('GET', '/0.json', headers={'Accept': 'text/event-stream', **OWNER})
+        assert (refused.status, refused.json) == (503, {'error': '4 event streams of this database are open, which is the limit'})
+        with two.stream('/0.json') as other:
+            assert other.put() == ('/', None)
+        profiler.wire.close()
+        until(lambda: opens(one), 'there is room for another one')
+        for stream in streams:
+            stream.wire.close()
 
 
 class Upload:

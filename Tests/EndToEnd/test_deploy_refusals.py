@@ -92,7 +92,7 @@ def test_a_library_that_is_no_plugin(name, cause, deploys):
 
 @pytest.mark.parametrize('endpoint, cause', [
     (on_write('a/{id'), 'braces must hold a whole segment'), (on_write('a/{x}/{x}'), 'the name "x" stands twice in the pattern'),
-    (on_write('a/$b'), '"$b" matches no key'), ({'eventTrigger': {**on_write('a')['eventTrigger'], 'eventFilterPathPatterns': {}}}, 'names no "ref"'),
+    (on_write('a/$b'), '"$b" matches no key'), ({'eventTrigger': {**on_write('a')['eventTrigger'], 'eventFilterPathPatterns': {}}}, 'has no "ref"'),
 ])
 def test_a_trigger_that_nothing_can_start(endpoint, cause, deploys):
     sentences = refused(deploys, {'Things': plugin(2, 'one', two=endpoint)})
@@ -132,7 +132,7 @@ def test_good_ones_beside_a_bad_one_are_not_deployed(host, deploys):
 
 def test_names_that_are_taken(host, deploys):
     sentences = refused(deploys, {'Others': plugin(2, 'two', 'one')})
-    assert sentences == ['libdeployable.so: its function one is one of the plugin Things already; rename it']
+    assert sentences == ['libdeployable.so: its function one already belongs to the plugin Things; rename it']
     sentences = refused(deploys, {'First': plugin(2, 'same'), 'Second': plugin(3, 'same')})
     assert sentences == ['libdeployable.so: its function same is in libdeployable.so too; rename one of them']
 
@@ -163,7 +163,7 @@ def test_a_worker_that_does_not_come_up_with_its_environment(host, deploys):
     bad = library('deployable', VERSION=2, MANIFEST=plugin_manifest('one'), AT_ENTRY='if (getenv("SETTING")) abort()')
     sentences = refused(deploys, {'Things': bad}, environment={'SETTING': 'a'})
     assert len(sentences) == 1
-    assert 'does not come up: it crashed: abort() was called' in sentences[0]
+    assert 'does not start: it crashed: abort() was called' in sentences[0]
 
 
 def plugin_manifest(name):

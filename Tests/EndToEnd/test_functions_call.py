@@ -123,7 +123,7 @@ def test_a_function_that_events_start(hearth):
     assert len(noted) == 1
     assert noted[0]['ref'].strip('/') == 'watched/m1'
     assert 'give either' in hearth.run('functions:call', 'noteWritten', '1', '--after', '2', *event).sentence
-    assert 'say in params what id is' in hearth.run('functions:call', 'noteCreated', '1').sentence
+    assert 'params must contain id' in hearth.run('functions:call', 'noteCreated', '1').sentence
     assert '--before' in hearth.run('functions:call', 'noteUpdated', '1', *event).sentence
     assert hearth.run('functions:call', 'failTyped', '1', '--params', '{id: "x"}').sentence.startswith('failTyped failed: ')
     assert '--before, --after and --params' in hearth.run('functions:call', 'echo', '1', '--params', '{}').sentence

@@ -83,7 +83,7 @@ def test_plain_http_functions(hearth):
 def test_functions_that_events_start(hearth):
     output = said(hearth, "noteCreated({a: 1}, {params: {id: 'x1'}, auth: {uid: 'ada'}})\n").output
     assert output == 'RESPONSE RECEIVED FROM FUNCTION: 200, null\n'
-    assert 'say in params what id is' in said(hearth, 'noteCreated(1)\n', status=1).error
+    assert 'params must contain id' in said(hearth, 'noteCreated(1)\n', status=1).error
     assert 'runs on changes' in said(hearth, "noteWritten(1, {params: {id: 'x'}})\n", status=1).error
     assert 'RESPONSE' in said(hearth, "noteWritten({before: 1, after: 2}, {params: {id: 'x'}})\n").output
 

@@ -120,7 +120,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
     said = (200, {}, b'')
 
     def do_GET(self):
-        self.answer(200, {}, b'{"project": "p"}')
+        self.answer(200, {}, b'{"project": "p", "mode": "development"}')
 
     def do_POST(self):
         self.rfile.read(int(self.headers['Content-Length']))

@@ -1,4 +1,4 @@
-"""How workers come and go: concurrency, instances, queue, deadlines, crashes."""
+"""How workers come and go: concurrency, instances, queue, deadlines, crashes. With one event loop, and with three."""
 
 import concurrent.futures
 import time
@@ -9,6 +9,12 @@ from hearth import callable_headers
 from processes import until
 
 SLEEP = {'milliseconds': 600}
+
+
+@pytest.fixture(params=[1, 3], ids=['one loop', 'three loops'])
+def launch(request, launch):
+    """Starts hosts whose connections are spread over so many loops."""
+    return lambda plugins, config=None: launch(plugins, config={'server': {'loops': request.param}, **(config or {})})
 
 
 def options(**more):
@@ -145,6 +151,7 @@ class TestQueue:
         before = host.result('count')
         with host.wire() as busy:
             busy.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":800}}')
+            until(lambda: 'state="busy"} 1' in host.request('GET', '/_/metrics').body.decode(), 'it runs')
             for _ in range(5):
                 wire = host.wire()
                 wire.send_request('POST', host.path('count'), callable_headers(), '{"data":null}')

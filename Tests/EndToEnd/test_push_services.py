@@ -239,5 +239,5 @@ def test_a_key_that_is_none_stops_the_start(prepare, tmp_path):
     settings = {'apns': {'key': str(path), 'keyId': 'ABCDE12345', 'teamId': 'FGHIJ67890'}}
     host = prepare([], config={'messaging': settings}).spawn()
     assert host.process.wait(30) == 1
-    assert 'is not a private key of P-256 in PEM' in host.log
+    assert 'is not a P-256 private key in PEM' in host.log
     host.process = None

@@ -9,8 +9,8 @@ import pytest
 from processes import until
 
 PREFERRED = os.SCHED_OTHER | os.SCHED_RESET_ON_FORK
-LOOPS = 2
-CONFIG = {'server': {'loops': LOOPS}, 'workers': {'prewarmed': 1}}
+IN_TURN = os.SCHED_BATCH | os.SCHED_RESET_ON_FORK
+PROCESSORS = len(os.sched_getaffinity(0))
 # How a host may be started. What a user without privileges cannot do, root may not be able to either.
 WITHOUT_PRIVILEGE = ['setpriv', '--bounding-set=-sys_nice'] if os.geteuid() == 0 else []
 # The same as `LimitNICE=-10` in the unit. Without CAP_SYS_RESOURCE the limit cannot be raised, and the host has the limit of the test.
@@ -33,9 +33,9 @@ def nice_of_loops(*prefix):
     return -10 if own_nice() == 0 and may_raise else own_nice()
 
 
-def started_by(prepare, *prefix):
+def started_by(prepare, *prefix, loops=1):
     """A host that another program starts, once a worker serves."""
-    host = prepare(config=CONFIG)
+    host = prepare(config={'server': {'loops': loops}, 'workers': {'prewarmed': 1}})
     command = host.command()
     host.command = lambda: [*prefix, *command]
     host.start()
@@ -43,11 +43,11 @@ def started_by(prepare, *prefix):
     return host
 
 
-def preferred(host):
-    """The values of those threads of the host that have priority, once each loop has had a turn."""
+def of_loops(host, policy, loops=1):
+    """The values of those threads of the host that have this policy, once each loop has had a turn."""
     def found():
-        return [thread for thread in of_threads(host.pid) if thread[0] == PREFERRED]
-    until(lambda: len(found()) >= LOOPS, 'the loops go first')
+        return [thread for thread in of_threads(host.pid) if thread[0] == policy]
+    until(lambda: len(found()) >= loops, 'the loops have it')
     return found()
 
 
@@ -66,7 +66,7 @@ def limit_of(pid):
 @pytest.mark.parametrize('prefix', [[], WITHOUT_PRIVILEGE, IN_THE_UNIT], ids=['here', 'without-privilege', 'in-the-unit'])
 def test_loops_and_serving_workers_go_first_as_far_as_they_may(prepare, prefix):
     host = started_by(prepare, *prefix)
-    assert preferred(host) == [(PREFERRED, nice_of_loops(*prefix))] * LOOPS
+    assert of_loops(host, PREFERRED) == [(PREFERRED, nice_of_loops(*prefix))]
     assert workers(host) == [(os.SCHED_OTHER, own_nice()), (PREFERRED, own_nice())]
     for worker in host.workers():
         until(lambda pid=worker.pid: limit_of(pid) == ['0', '0'], 'a worker has no right to raise itself')
@@ -75,7 +75,7 @@ def test_loops_and_serving_workers_go_first_as_far_as_they_may(prepare, prefix):
 def test_a_chosen_nice_value_stays(prepare):
     host = started_by(prepare, 'nice', '-n', '3')
     chosen = min(own_nice() + 3, 19)
-    assert preferred(host) == [(PREFERRED, chosen)] * LOOPS
+    assert of_loops(host, PREFERRED) == [(PREFERRED, chosen)]
     assert workers(host) == [(os.SCHED_OTHER, chosen), (PREFERRED, chosen)]
 
 
@@ -83,3 +83,17 @@ def test_a_chosen_policy_stays(prepare):
     host = started_by(prepare, 'chrt', '--batch', '0')
     assert {policy for policy, _ in of_threads(host.pid)} == {os.SCHED_BATCH}
     assert {policy for policy, _ in workers(host)} == {os.SCHED_BATCH}
+
+
+def test_loops_that_can_occupy_every_processor_have_no_priority(prepare):
+    loops = max(PROCESSORS, 2)
+    host = started_by(prepare, 'taskset', '-c', ','.join(map(str, sorted(os.sched_getaffinity(0)))), loops=loops)
+    policy = PREFERRED if PROCESSORS > 1 else IN_TURN
+    assert of_loops(host, policy, loops) == [(policy, own_nice())] * loops
+
+
+def test_more_loops_than_processors_take_turns(prepare):
+    loops = PROCESSORS + 1
+    host = started_by(prepare, loops=loops)
+    assert of_loops(host, IN_TURN, loops) == [(IN_TURN, own_nice())] * loops
+    assert workers(host) == [(os.SCHED_OTHER, own_nice()), (IN_TURN, own_nice())]

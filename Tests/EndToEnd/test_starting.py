@@ -74,4 +74,4 @@ def test_a_data_directory_that_is_a_file(prepare):
     command = [host.command()[0], 'serve', '--config', 'functions.json', '--data-dir', 'file', '--port', '0']
     ended = subprocess.run(command, cwd=host.folder, text=True, capture_output=True, timeout=60)
     assert ended.returncode == 1
-    assert ended.stderr == 'hearth: the data directory file is no directory; remove the file, or name another with --data-dir\n'
+    assert ended.stderr == 'hearth: the data directory file is not a directory; remove the file, or name another with --data-dir\n'

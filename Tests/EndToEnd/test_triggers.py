@@ -39,18 +39,17 @@ class EventHost(Host):
     def until_noted(self, ref, count=1, seconds=20):
         return until(lambda: len(found := self.notes(ref)) >= count and found, f'{count} events of {ref}', seconds)
 
-    def peak_bytes(self):
-        """The most memory that the host has had so far."""
-        with open(f'/proc/{self.pid}/status', encoding='ascii') as status:
-            return next(int(line.split()[1]) << 10 for line in status if line.startswith('VmHWM:'))
-
     def letters(self, ref=None):
         answer = self.request('GET', '/_/api/databases/-/dead-letters?limit=1000', OWNER)
         assert answer.status == 200, answer.body
         return [letter for letter in answer.json['deadLetters'] if ref in (None, letter['path'].strip('/'))]
 
     def until_dead(self, ref, seconds=20):
-        return until(lambda: self.letters(ref), f'a dead letter of {ref}', seconds)[0]
+        try:
+            return until(lambda: self.letters(ref), f'a dead letter of {ref}', seconds)[0]
+        except AssertionError as late:
+            attempts = [(note['id'], note['attempt']) for note in self.notes(ref)]
+            raise AssertionError(f'{late}; attempts {attempts}; log: {self.log[-3000:]}') from None
 
     def letter(self, name):
         answer = self.request('GET', f'/_/api/databases/-/dead-letters/{name}', OWNER)
@@ -260,6 +259,7 @@ def test_what_was_under_way_comes_again_after_a_stop(own):
     # The host's end is no attempt, so that the same happens again; then its deadline passes.
     events = host.until_noted('noted/interrupted', 3)
     assert events[0]['id'] == events[1]['id'] != events[2]['id'] and events[2]['payload']['after'] == 'next'
+    assert [event['attempt'] for event in events] == [1, 1, 1]
     host.stop()
 
 

@@ -288,7 +288,7 @@ def test_two_upgrades_at_once(upgradable):
     thread = threading.Thread(target=lambda: first.append(host.upgrade(2)))
     thread.start()
     host.until_logged('the new host is starting')
-    assert refused(host) == 'an upgrade is under way already'
+    assert refused(host) == 'an upgrade is already running'
     thread.join(30)
     assert first[0].status == 400
     goes_on(host)

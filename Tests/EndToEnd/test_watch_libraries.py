@@ -79,7 +79,7 @@ def test_a_library_that_stays_broken_is_named(host, library_file):
     whole = open(plugin(SECOND, 'one'), 'rb').read()
     library_file.write_bytes(whole[:len(whole) // 2])
     line = host.until_logged('is truncated')
-    assert 'the version before goes on serving' in line
+    assert 'the previous version continues to serve' in line
     assert version(host) == FIRST
     library_file.write_bytes(whole)
     serves(host, SECOND)
@@ -87,7 +87,7 @@ def test_a_library_that_stays_broken_is_named(host, library_file):
 
 def test_a_library_that_is_refused_changes_nothing(host, library_file):
     put(plugin(SECOND, 'one', two={'callableTrigger': {}, 'httpsTrigger': {}}), library_file)
-    host.until_logged('the version before goes on serving')
+    host.until_logged('the previous version continues to serve')
     assert version(host) == FIRST
 
 
@@ -123,7 +123,7 @@ def test_a_bad_document_keeps_the_old_and_says_where(host):
     rewrite(host, lambda config: config.update(functions={'one': {'timeoutSeconds': 'long'}}))
     line = host.until_logged(r'functions\.json:\d+:\d+')
     assert 'timeoutSeconds' in line
-    host.until_logged(r'functions\.json has errors; the settings before stay in force\.')
+    host.until_logged(r'functions\.json has errors; the previous settings stay in force\.')
     assert version(host) == FIRST
     rewrite(host, lambda config: config.update(functions={'one': {'timeoutSeconds': 9}}))
     until(lambda: Deploys(host).function('one')['timeoutSeconds'] == 9, 'the option is in force')

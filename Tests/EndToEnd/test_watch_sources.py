@@ -111,7 +111,7 @@ def test_a_compile_error_is_shown_and_the_old_version_serves(host):
     before, start = value(host), len(host.log)
     path = host.folder / 'Sources/Tiny/Tiny.swift'
     write(path, TINY.format('"text"'))
-    said = new_lines(host, start, 'the version before goes on serving.')
+    said = new_lines(host, start, 'the previous version continues to serve.')
     assert f'{path}:2:' in said and ': error: ' in said
     assert value(host) == before
     failed = build(host)

@@ -2,6 +2,7 @@ import Logs
 import EventLoop
 import Glibc
 import Logging
+import Store
 import Testing
 import Tree
 

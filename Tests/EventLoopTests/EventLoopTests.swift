@@ -45,7 +45,7 @@ struct EventLoopTests {
         let thread = try LoopThread()
         defer { thread.join() }
         let loop = thread.loop
-        #expect(try await loop.offload { loop.isCurrent } == false)
+        #expect(await loop.offload { loop.isCurrent } == false)
         await #expect(throws: Failure.self) { try await loop.offload { throw Failure() } }
     }
 

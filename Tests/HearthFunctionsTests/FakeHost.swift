@@ -71,7 +71,7 @@ final class FakeHost: @unchecked Sendable {
                 lent[index].withUnsafeBytes { hearth_bytes(data: $0.baseAddress, size: $0.count) }
             }
             var call = hearth_invocation(
-                id: id, function: UInt32(function), reserved: 0, name: bytes(2), deadline_ns: deadline, context: bytes(1),
+                id: id, function: UInt32(function), context_format: 0, name: bytes(2), deadline_ns: deadline, context: bytes(1),
                 payload: bytes(0))
             plugin.pointee.invoke(&call)
             for index in lent.indices { for byte in lent[index].indices { lent[index][byte] = 0xEE } }

@@ -71,10 +71,10 @@ import Tree
 
     @Test func programsAndPeopleCanReadIt() throws {
         let trace = try read("/rooms/r1")
-        #expect(trace.json["allowed"] == false)
-        #expect(trace.json["rules"]?[0]?["outcome"] == "error")
-        #expect(trace.json["rules"]?[0]?["line"] == 8)
-        #expect(trace.json["rules"]?[1]?["reason"] == nil)
+        #expect(!trace.isAllowed)
+        #expect(trace.steps.first?.outcome == .error)
+        #expect(trace.steps.first?.line == 8)
+        #expect(trace.steps.last?.reason == nil)
         #expect(trace.description.split(separator: "\n").count == 3)
         #expect(trace.description.hasSuffix("\n  false  /rooms/$r/.read (8:88)"))
     }

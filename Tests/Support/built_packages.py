@@ -1,4 +1,4 @@
-"""Swift packages that tests build in release mode: each in a folder that stays, so that only the first run builds everything."""
+"""Swift packages that tests build in release mode. Their folders are kept, so that only the first run builds everything."""
 
 import contextlib
 import fcntl
@@ -10,7 +10,7 @@ FOLDER = ROOT / '.build/test-projects'
 
 
 def write(path, text):
-    """Writes a file where it differs: what is as it was is not built again."""
+    """Writes a file if its text differs, because the build looks at modification times."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
@@ -18,7 +18,7 @@ def write(path, text):
 
 @contextlib.contextmanager
 def alone(name):
-    """Lets one process at a time, of those that run tests, into the package of that name."""
+    """Locks the package of that name, so that only one test process builds it at a time."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / f'{name}.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -26,10 +26,10 @@ def alone(name):
 
 
 def built(name, files, products, seconds=2400):
-    """The libraries of a package's products; `files` are its texts by path, and the package is called `name`."""
+    """Builds `products` of the package `name` and returns the paths of their libraries. `files` are the package's texts, by path."""
     folder = FOLDER / name
     with alone(name):
-        # The guide builds beside a clone that is called hearth.
+        # The packages depend on a clone in ../hearth, as in the guide.
         link = FOLDER / 'hearth'
         if not link.is_symlink():
             with contextlib.suppress(FileExistsError):

@@ -5,7 +5,7 @@ import subprocess
 
 
 def make_certificate(folder, name='localhost'):
-    """Leaves `cert.pem` and `key.pem` in a folder, each replaced as a whole."""
+    """Writes `cert.pem` and `key.pem` into a folder. Each replaces its former file atomically."""
     subprocess.run(['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', f'/CN={name}', '-addext',
                     'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', folder / 'new-key.pem', '-out', folder / 'new-cert.pem'],
                    check=True, capture_output=True)
@@ -14,7 +14,7 @@ def make_certificate(folder, name='localhost'):
 
 
 def trusting(folder, protocols=('http/1.1',), **versions):
-    """The TLS context of a client that trusts the certificate in a folder."""
+    """A TLS context for clients that trust the certificate in a folder."""
     context = ssl.create_default_context(cafile=folder / 'cert.pem')
     context.set_alpn_protocols(list(protocols))
     for name, value in versions.items():

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Runs commands in a root that has the system's programs and libraries and nothing else: an empty /etc, /var and /usr/local, and a network of
-# its own. Everything goes when this process ends: start it with `unshare --mount --net --pid --fork --kill-child`.
+# Runs commands in a new root folder that has only the system's programs and libraries, with an empty /etc, /var and /usr/local, and in a network
+# of its own. Everything ends with this process: start it with `unshare --mount --net --pid --fork --kill-child`.
 #
 #   clean_root.sh ROOT FILES COMMANDS AFTERWARDS
 #
-# FILES is a folder whose content lies in /root there. COMMANDS is a script that is run there; AFTERWARDS is one that is run outside, on the
-# same network, with the new root's path in $ROOT.
+# The content of the folder FILES is copied to /root. The script COMMANDS runs inside the new root. The script AFTERWARDS runs outside, in the
+# same network, with the path of the new root in $ROOT.
 set -euo pipefail
 export ROOT=$1
 files=$2 commands=$3 afterwards=$4
@@ -25,7 +25,7 @@ mount -t tmpfs -o mode=755 tmpfs "$ROOT/usr/local"
 mkdir "$ROOT/usr/local/bin"
 mount -t proc proc "$ROOT/proc"
 mount --rbind /dev "$ROOT/dev"
-# A debug build, which is not what is installed, needs the toolchain's libraries.
+# A debug build, unlike the installed program, needs the libraries of the toolchain.
 if ldd "$files/hearth" | grep -q libswiftCore; then mkdir "$ROOT/opt" && mount --rbind /opt "$ROOT/opt"; fi
 
 printf 'root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n' > "$ROOT/etc/passwd"
@@ -33,7 +33,7 @@ printf 'root:x:0:\nnogroup:x:65534:\n' > "$ROOT/etc/group"
 printf '127.0.0.1 localhost\n' > "$ROOT/etc/hosts"
 cp -r "$files/." "$ROOT/root"
 
-# In place of systemd: does what the installed unit says, as the user that it names.
+# A replacement of systemctl: does what the installed unit says, as the user named there.
 cat > "$ROOT/usr/local/bin/systemctl" <<'END'
 #!/bin/bash
 set -euo pipefail

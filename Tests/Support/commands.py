@@ -1,4 +1,4 @@
-"""The command line as a user has it: the program, its arguments, and what comes back."""
+"""The command line as users see it: program, arguments, output and exit status."""
 
 import json
 import os
@@ -25,7 +25,7 @@ class Outcome:
 
     @property
     def sentence(self):
-        """The output of a failed command: one line."""
+        """The error message of a failed command, which is one line."""
         lines = self.error.strip().splitlines()
         assert self.status == 1, (self.status, self.output, self.error)
         assert len(lines) == 1, self.error
@@ -63,7 +63,7 @@ class Commands:
         return outcome.output
 
     def result(self, *arguments, **options):
-        """The result of a successful command for programs."""
+        """The result of a successful command with `--json`."""
         said = json.loads(self.succeeds(*arguments, '--json', **options))
         assert said['status'] == 'success'
         return said['result']

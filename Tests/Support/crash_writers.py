@@ -1,5 +1,5 @@
-"""Clients that write numbers to a database whose host is killed under them, and know what must be there afterwards. They write from the
-first connection on that a host accepts."""
+"""Clients that write numbers to a database whose host is killed meanwhile, and know the data that must be there afterwards. They write
+as soon as a host accepts connections."""
 
 import contextlib
 import copy
@@ -20,7 +20,7 @@ class Writer(threading.Thread):
         super().__init__(daemon=True)
         self.name, self.chance = name, chance
         self.number = 0
-        # The certain data; and the additional data if the write in doubt was done.
+        # The data that is certain; and the data if the write in doubt was done.
         self.state, self.doubt = {}, None
         self.acknowledged, self.undone = set(), set()
         self.count, self.problem = 0, None
@@ -28,7 +28,7 @@ class Writer(threading.Thread):
         self.is_accepted = threading.Event()
 
     def again(self, host):
-        """The same client for the host's next life."""
+        """A copy of this client for the next start of the host."""
         other = Writer(self.name, self.chance)
         for field in ('number', 'state', 'doubt', 'acknowledged', 'undone', 'count'):
             setattr(other, field, getattr(self, field))
@@ -47,11 +47,11 @@ class Writer(threading.Thread):
                     self.write(database)
             except (Ended, OSError):
                 return
-            except Exception as problem:  # noqa: BLE001 - told to the test, which fails with it
+            except Exception as problem:  # noqa: BLE001 - reported to the test, which fails with it
                 self.problem = problem
 
     def connect(self):
-        """The first connection that the host accepts."""
+        """Returns the first connection that the host accepts."""
         process = self.host.process
         while process and process.poll() is None:
             with contextlib.suppress(ConnectionRefusedError):
@@ -75,7 +75,7 @@ class Writer(threading.Thread):
         self.count += 1
 
     def settle(self, state):
-        """This is what is there."""
+        """Sets the state to that of an acknowledged write."""
         if state.get('watched') != self.state.get('watched'):
             self.acknowledged.add(state['watched'])
         self.state, self.doubt = state, None
@@ -96,7 +96,7 @@ class Writer(threading.Thread):
         return 'PUT', f'/watched/{self.name}.json', number, self.with_changes(watched=number)
 
     def update(self, number):
-        """Three places, one of them with functions: all or none."""
+        """Updates three paths atomically, one of which triggers functions."""
         body = {f'crash/{self.name}/pair/a': number, f'crash/{self.name}/pair/b': {'c': number}, f'watched/{self.name}': number}
         return 'PATCH', '/.json', body, self.with_changes(pair={'a': number, 'b': {'c': number}}, watched=number)
 
@@ -104,14 +104,14 @@ class Writer(threading.Thread):
         return 'POST', f'/crash/{self.name}/posts.json', number, self.with_changes(posts={**self.state.get('posts', {}), None: number})
 
     def bulk(self, number):
-        """The number of rows is so large that a deletion leaves some of them for later."""
+        """Writes so many rows that a deletion leaves some of them for later."""
         rows = {f'r{row}': number for row in range(BULK)}
         return 'PUT', f'/crash/{self.name}/bulk.json', rows, self.with_changes(bulk=rows)
 
     # -- checking
 
     def check(self, database):
-        """The data consists of the acknowledged writes, with or without the write in doubt, and nothing in between."""
+        """Checks that the data is that of the acknowledged writes, with or without the write in doubt, and not a part of it."""
         found = database.get(f'/crash/{self.name}.json') or {}
         watched = database.get(f'/watched/{self.name}.json')
         if watched is not None:

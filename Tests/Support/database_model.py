@@ -1,4 +1,4 @@
-"""The tree of the specification, as plainly as it can be written down: what a database is held against."""
+"""A model of the specified database, as simple as possible, for comparison with a real one."""
 
 import base64
 import functools
@@ -11,7 +11,7 @@ INDEX = re.compile(r'0|[1-9][0-9]*')
 
 
 class Node:
-    """A leaf, or children; and perhaps a priority. An empty one is never kept."""
+    """A leaf, or children, with an optional priority. Empty nodes are not stored."""
 
     def __init__(self, leaf=None, children=None, priority=None):
         self.leaf, self.children, self.priority = leaf, children or {}, priority
@@ -25,7 +25,7 @@ class Node:
 
 
 def parse(value):
-    """The node that a body means."""
+    """Converts a request's JSON value to a node."""
     priority = None
     if isinstance(value, dict):
         priority = value.get('.priority')
@@ -44,7 +44,7 @@ def parse(value):
 
 
 class Model:
-    """One namespace."""
+    """The data of one namespace."""
 
     def __init__(self):
         self.root = Node()
@@ -64,7 +64,7 @@ class Model:
         if not path:
             return new
         if node.leaf is not None:
-            # Nothing is deleted below a leaf; anything else takes its place and its priority.
+            # Deleting below a leaf does nothing. Any other write below it replaces the leaf by children, and keeps its priority.
             if new.is_empty:
                 return node
             node = Node(priority=node.priority)
@@ -145,7 +145,7 @@ def key_order(key):
 
 
 def units(text):
-    """Its UTF-16, which sorts as JavaScript does."""
+    """The text in UTF-16, which sorts as in JavaScript."""
     return text.encode('utf-16-be')
 
 
@@ -160,7 +160,7 @@ def value_order(value):
 
 
 def query(node, order, start=None, end=None, limit=None, takes_last=False):
-    """The result of a query on a node: None for a leaf or nothing. Bounds are (value, key, is_inclusive)."""
+    """The result of a query on a node; None for a leaf or an absent node. Bounds are (value, key, is_inclusive)."""
     if not node.children:
         return None
     keys = sorted(node.children, key=lambda key: (index_value(node.children[key], key, order), key_order(key)))
@@ -188,8 +188,8 @@ def lies_within(child, key, order, start, end):
 
 
 def compare(value, key, order, bound, end):
-    """Where a child stands to a bound. One without a key is, at a start that is included, before all children of its value;
-    at an end after them; and the other way round where it is not included."""
+    """Compares a child with a bound. A start without a key comes before all children with its value if it is inclusive, otherwise after them.
+    An end without a key comes after them if it is inclusive, otherwise before them."""
     wanted, bound_key, is_inclusive = bound
     wanted = key_order(wanted) if order == '$key' else value_order(wanted)
     if value != wanted:

@@ -1,4 +1,4 @@
-"""A database of a running host as a test asks it: one namespace, one connection kept open."""
+"""Access to a database of a running host: one namespace over one kept connection."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ class Database:
         return f'{path}?{urllib.parse.urlencode(pairs)}'
 
     def send(self, method, path, body='', query=(), headers=()):
-        """Asks and returns the answer; a connection that the host closed meanwhile is replaced once."""
+        """Sends a request and returns the answer. Reconnects once if the host has closed the connection."""
         for attempt in (1, 2):
             self.connection = self.connection or self.host.wire()
             try:
@@ -46,7 +46,7 @@ class Database:
         return None
 
     def ask(self, method, path, value=None, **options):
-        """Sends JSON, as the owner unless told otherwise."""
+        """Sends JSON, by default with the owner's credentials."""
         body = '' if method in ('GET', 'DELETE') else json.dumps(value)
         return self.send(method, path, body, headers=options.pop('headers', OWNER), **options)
 
@@ -61,7 +61,7 @@ class Database:
         return answer.json
 
     def use_rules(self, rules):
-        """Puts rules in force: an object, or the text of a document."""
+        """Sets the rules: an object, or the text of a document."""
         text = rules if isinstance(rules, str) else json.dumps(rules)
         answer = self.send('PUT', '/.settings/rules.json', text, headers=OWNER)
         assert answer.status == 200, f'{answer.status} {answer.body!r}'
@@ -86,7 +86,7 @@ class EventStream:
         self.wire.close()
 
     def next(self, seconds=10):
-        """The next event as (name, data); keep-alives are left out."""
+        """The next event as (name, data). Skips keep-alives."""
         self.wire.socket.settimeout(seconds)
         for frame in self.frames:
             lines = dict(line.split(': ', 1) for line in frame.split('\n'))

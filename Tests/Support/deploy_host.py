@@ -1,6 +1,6 @@
-"""A host that only knows deployments, kept in memory, and does wrong what a test tells it to.
+"""A fake host that only has deployments, kept in memory, and fails on demand.
 
-What is deployed to it is no library but a text: its first line names the functions that it has.
+Its libraries are texts whose first line lists the names of the functions.
 """
 
 import contextlib
@@ -17,12 +17,12 @@ TOKEN = 'deploy-token'
 
 
 def library(*functions, more=0):
-    """The stand-in of a plugin with these functions, padded with so many bytes."""
+    """A fake library with these functions, padded by so many bytes."""
     return ' '.join(functions).encode() + b'\n' + bytes(n * 7 % 251 for n in range(min(more, 4096))) * (more // 4096 if more > 4096 else 1)
 
 
 class Dropped(Exception):
-    """The connection is to be cut."""
+    """Raised to cut the connection."""
 
 
 class DeployHost(LocalServer):
@@ -35,7 +35,7 @@ class DeployHost(LocalServer):
         super().__init__(type('Bound', (Step,), {'host': self}))
 
     def fail(self, step, *faults):
-        """The actions at the next times of a step: an exception, an answer (status, object), a function; None does it right."""
+        """Sets the actions for the next times of a step: an exception, an answer (status, object), or a function; None for success."""
         self.faults.setdefault(step, []).extend(faults)
 
     def steps(self):
@@ -54,7 +54,7 @@ class DeployHost(LocalServer):
     # -- the state
 
     def serve(self, plugin, *names):
-        """Has functions as if they had been deployed earlier."""
+        """Adds functions as if they had been deployed earlier."""
         for name in names:
             self.functions[name] = {'plugin': plugin, 'version': 1, 'artifact': 'f' * 64, 'options': None, 'environment': {}}
 
@@ -86,7 +86,7 @@ class DeployHost(LocalServer):
     def deploy(self, request):
         for plugin, one in request['plugins'].items():
             if one['artifact'] not in self.complete:
-                return 400, refusal('INVALID_ARGUMENT', f'the library of {plugin} is not here', absent=[one['artifact']])
+                return 400, refusal('INVALID_ARGUMENT', f'the library of {plugin} is not here', refusals=[], absent=[one['artifact']])
         changes = self.plan(request)
         answer = {'revision': self.revision, 'changes': [said for said, _ in changes]}
         if request['validateOnly']:
@@ -119,7 +119,7 @@ def refusal(status, message, **details):
 
 
 class Step(Handler):
-    """One connection."""
+    """A connection."""
 
     host = None
 
@@ -154,7 +154,7 @@ class Step(Handler):
         body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
         body = json.loads(body) if body else None
         if path in ('', '/'):
-            step, act = 'project', lambda: (200, {'project': 'demo'})
+            step, act = 'project', lambda: (200, {'project': 'demo', 'mode': 'development'})
         elif path == '/functions':
             step, act = 'list', lambda: (200, {'revision': host.revision, 'functions': [host.shown(name) for name in host.functions]})
         elif path == '/deployments':
@@ -168,7 +168,7 @@ class Step(Handler):
         return step, act
 
     def piece(self, digest, offset):
-        """A piece is stored as far as it came."""
+        """Stores a piece, as far as it was received."""
         host = self.host
         length, at = int(self.headers['Content-Length']), offset
         host.requests.append(('put', {'offset': offset, 'length': length}))

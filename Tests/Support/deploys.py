@@ -1,4 +1,4 @@
-"""Deployments as a test makes them: plugins that say their version, uploads, and the administration's answers."""
+"""Deployments for tests: plugins that answer with their version, uploads, and answers of the administration."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def sha256(path):
 
 
 class Refused(Exception):
-    """The administration has refused: `sentence` says why."""
+    """A refusal by the administration; `sentence` is its message."""
 
     def __init__(self, answer):
         error = answer.json['error']
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class Deploys:
-    """The administration of a host, as its owner."""
+    """The administration API of a host, by default with its admin token."""
 
     def __init__(self, host, headers=None):
         self.host = host
@@ -58,7 +58,7 @@ class Deploys:
     # -- artifacts
 
     def upload(self, path, piece=8 << 20):
-        """Sends what the host does not have; returns the artifact's name."""
+        """Uploads the missing part of a library, and returns the artifact's name."""
         content, name = pathlib.Path(path).read_bytes(), sha256(path)
         state = self.ask('GET', f'artifacts/{name}')
         while state['state'] != 'complete':
@@ -72,7 +72,7 @@ class Deploys:
     # -- deployments
 
     def deploy(self, plugins, environment=None, functions=None, defaults=None, **options):
-        """Uploads and deploys libraries by the names of their plugins."""
+        """Uploads and deploys libraries, which are given by plugin name."""
         described = {name: {'artifact': self.upload(path), 'file': pathlib.Path(path).name, 'environment': environment or {},
                             'functions': functions or {}, 'defaults': defaults or {}} for name, path in plugins.items()}
         return self.ask('POST', 'deployments', {'plugins': described, **options})

@@ -14,7 +14,7 @@ BROKEN = {'error': "The storage failed: nothing was done. The host's log says mo
 
 
 def mount(*arguments):
-    """Needs to be root."""
+    """Mounts a file system. Requires root."""
     subprocess.run(['mount', *map(str, arguments)], check=True)
 
 
@@ -48,7 +48,7 @@ class SmallDisk:
 
 @contextlib.contextmanager
 def read_only_file(path):
-    """No user can write to this file, not even root."""
+    """Makes a file read-only, even for root."""
     mount('--bind', path, path)
     try:
         mount('-o', 'remount,bind,ro', path)
@@ -58,7 +58,7 @@ def read_only_file(path):
 
 
 class FailingDisk:
-    """File operations of a process in a folder fail on demand: `variables` are for the process's environment."""
+    """Makes file operations of a process in a folder fail on demand. `variables` are for the environment of the process."""
 
     def __init__(self, folder, control):
         self.control = pathlib.Path(control)
@@ -76,7 +76,7 @@ class FailingDisk:
 
 
 class PowerDisk:
-    """A folder's disk in a machine that can lose its power: `variables` are for the environment of the process that writes."""
+    """A folder on a machine that can lose its power. `variables` are for the environment of the process that writes."""
 
     def __init__(self, folder, synced):
         self.folder, self.synced = pathlib.Path(folder), pathlib.Path(synced)
@@ -100,7 +100,7 @@ class PowerDisk:
 
 
 def torn(most, least, share, chance, sector=512):
-    """Each sector from one of two states of a file; of those that only one has, those up to some place."""
+    """A file whose sectors come from two states of it at random, cut to the length of one of them."""
     size = chance.choice([len(most), len(least)])
     pieces = []
     for at in range(0, size, sector):

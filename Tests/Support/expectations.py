@@ -1,4 +1,4 @@
-"""The language of cases/callable.json: the tokens that a request names, and the markers of what is expected."""
+"""The language of cases/callable.json: placeholders for tokens in requests, and markers for expected answers."""
 
 import json
 import re
@@ -10,7 +10,7 @@ PLACEHOLDER = re.compile(r'\{\{(\w+)(?::([^}]*))?\}\}')
 
 
 def fill_tokens(text, keys, issued):
-    """Replaces {{validIdToken:uid=U}} and the like. The same placeholder is the same token within one case."""
+    """Replaces {{validIdToken:uid=U}} and the like. Within a case, equal placeholders get the same token."""
     def fill(match):
         if match[0] not in issued:
             arguments = dict(pair.split('=', 1) for pair in match[2].split(',')) if match[2] else {}
@@ -39,7 +39,7 @@ def make_token(kind, arguments, keys):
 
 
 def same(left, right):
-    """JSON equality: numbers as doubles, true and false apart from 1 and 0."""
+    """Whether two JSON values are equal. Numbers are compared as doubles; booleans are not numbers."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
@@ -74,7 +74,7 @@ def check_case(expect, answers):
 def check_headers(wanted, answer):
     for name, value in wanted.items():
         assert answer.header(name) == value, f'{name}: {answer.header(name)!r}, wanted {value!r}'
-    # An answer to HEAD has the length that GET's would have.
+    # The Content-Length in an answer to HEAD is that of an answer to GET.
     if not answer.is_chunked and answer.body:
         assert answer.header('Content-Length') == str(len(answer.body))
     assert answer.header('ETag') is None and answer.header('X-Powered-By') is None
@@ -104,7 +104,7 @@ def check_body(marker, answer):
 
 
 def check_compact(text):
-    """No blank outside of strings: what is left when strings are taken out has none."""
+    """Checks that the text has no white space outside of strings."""
     outside = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
     assert not re.search(r'\s', outside), f'not compact: {text!r}'
     json.loads(text)

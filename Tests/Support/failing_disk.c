@@ -1,6 +1,6 @@
 /*
- * A disk that fails when it is told to. Preloaded into a process; what is written to or synced in FAILING_FOLDER ends with an
- * errno while the file FAILING_CONTROL exists, which says which: "30 write open" for example.
+ * A disk that fails on demand. Preloaded into a process. While the file FAILING_CONTROL exists, calls for files in FAILING_FOLDER fail with
+ * the errno and for the kinds of calls that are listed in it, for example "30 write open".
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ static int is_inside(const char *path) {
     return folder != NULL && strncmp(path, folder, strlen(folder)) == 0;
 }
 
-/* Whether a call for this descriptor fails, with errno set. */
+/* Whether a call for this descriptor has to fail. Sets errno then. */
 static int fails(int descriptor, const char *call) {
     int before = errno, error = fault(call);
     char link[64], path[4096] = "";

@@ -25,14 +25,14 @@ REGION = 'us-central1'
 
 
 def _unclaimed_ports():
-    """Ports that no other test process has, of this run or another: below the kernel's range of ephemeral ones, in blocks. A block is claimed
-    by a name that is seen as far as its ports are, and that ends with this process."""
+    """Yields ports that no other test process uses, in this run or another. They are below the kernel's ephemeral range. A block of ports is
+    claimed by an abstract socket name, which is visible in the same network namespace as the ports, and disappears with this process."""
     first_ephemeral = int(pathlib.Path('/proc/sys/net/ipv4/ip_local_port_range').read_text().split()[0])
     for block in range(20000, first_ephemeral if first_ephemeral > 21000 else 60000, 100):
         with socket.socket(socket.AF_UNIX) as claim, contextlib.suppress(OSError):
             claim.bind(f'\0hearth-tests-ports-{block}')
             yield from range(block, block + 100)
-            # Its ports stay this process's.
+            # The ports of this block stay claimed until the process ends.
             claim.detach()
     raise RuntimeError('there are no ports left for another host')
 
@@ -49,7 +49,7 @@ def free_port():
 
 
 def library(name, **defines):
-    """The path of a plugin that the package builds, or of one in C that is compiled here with what is to be defined."""
+    """The path of a plugin: built by the package, or compiled here from C with these definitions."""
     source = ROOT / f'Tests/Plugins/C/{name}.c'
     return compiled(source, tuple(defines.items())) if source.exists() else str(PRODUCTS / f'lib{name}.so')
 
@@ -65,14 +65,14 @@ def compiled(source, defines):
 
 
 def merged(first, second):
-    """`second` laid over `first`, object by object."""
+    """`second` merged over `first`, recursively."""
     if not (isinstance(first, dict) and isinstance(second, dict)):
         return second
     return {**first, **{key: merged(first.get(key), value) for key, value in second.items()}}
 
 
 class Host:
-    """One running host."""
+    """A running host."""
 
     def __init__(self, folder, plugins=('Conformance',), mode='production', keys=None, config=None, args=(), env=None):
         self.folder = pathlib.Path(folder)
@@ -126,12 +126,12 @@ class Host:
         return False
 
     def begin_stop(self, sig=signal.SIGTERM):
-        """Sends the signal; what has begun goes on."""
+        """Sends the signal. Requests that have started may finish."""
         self.is_stopping = True
         self.process.send_signal(sig)
 
     def stop(self, sig=signal.SIGTERM, seconds=30):
-        """Ends the host like a service manager, and checks that all its processes and files are gone."""
+        """Stops the host as a service manager does, and checks that no processes or control groups are left."""
         if self.process is None:
             return
         family = processes.descendants(self.process.pid)
@@ -149,7 +149,7 @@ class Host:
         assert status == 0, f'exit status {status} after {sig.name}: {self.log[-2000:]}'
 
     def kill(self):
-        """Ends the host with SIGKILL; returns what had descended from it."""
+        """Kills the host with SIGKILL, and returns its descendants."""
         family = processes.descendants(self.process.pid)
         self.process.kill()
         self.process.wait(10)
@@ -157,7 +157,7 @@ class Host:
         return family
 
     def abandon(self):
-        """Ends what is left after a test that failed."""
+        """Kills the remaining processes after a failed test."""
         if self.process is None:
             return
         for process in processes.of_session(self.process.pid):
@@ -173,8 +173,13 @@ class Host:
     def pid(self):
         return self.process.pid
 
+    def peak_bytes(self):
+        """The most memory that the host has had so far."""
+        with open(f'/proc/{self.pid}/status', encoding='ascii') as status:
+            return next(int(line.split()[1]) << 10 for line in status if line.startswith('VmHWM:'))
+
     def workers(self):
-        """The living worker processes, the one that is kept without a plugin too."""
+        """The living worker processes, including the prewarmed one without a plugin."""
         return [process for process in processes.descendants(self.pid)
                 if process.lives() and 'worker' in processes.command_line(process.pid)]
 
@@ -216,7 +221,7 @@ class Host:
         return self.log_path.read_text(errors='replace') if self.log_path.exists() else ''
 
     def until_logged(self, pattern, seconds=20):
-        """Waits for a line that matches and returns it."""
+        """Waits for a log line that matches, and returns it."""
         def found():
             return next((line for line in self.log.splitlines() if re.search(pattern, line)), None)
         return until(found, f'a log line with {pattern!r}', seconds)

@@ -1,4 +1,4 @@
-"""The log of a running host, as a test asks for it."""
+"""The stored log of a running host."""
 
 import json
 
@@ -23,7 +23,7 @@ def messages(host, query=''):
 
 
 def says(host, text, count=4):
-    """Makes a function log in its four ways, and waits until the lines are stored."""
+    """Makes a function log in four ways, and waits until the lines are stored."""
     host.result('says', {'text': text})
     return until(lambda: len(found := [line for line in lines(host, 'limit=10000') if line['message'] == text]) >= count and found,
                  f'{count} lines of {text}')

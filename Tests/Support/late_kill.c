@@ -1,6 +1,6 @@
 /*
- * Makes one process die late. Preloaded into the process that kills it: SIGKILL for the process whose number the file LATE_KILL has in it
- * is sent a while later, as if that one were busy in the kernel.
+ * Makes a process die late, as if it were busy in the kernel. Preloaded into the process that kills it: SIGKILL for the process whose id is in
+ * the file LATE_KILL is delayed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-"""Clients that call without pause from threads, and remember every outcome."""
+"""Clients in threads that call without pause and record every outcome."""
 
 import collections
 import json
@@ -10,7 +10,7 @@ from wire import Ended, Wire, request_bytes
 
 
 class Crowd:
-    """Threads that run until the block ends; `run` gets a number from 0 on and looks at `stopping`."""
+    """Threads that run until the block ends. `run` gets the number of its thread, from 0, and has to check `stopping`."""
 
     def __init__(self, clients):
         self.stopping = threading.Event()
@@ -32,7 +32,7 @@ class Crowd:
 
 
 class Load(Crowd):
-    """`with Load(host, 'echo') as load:` calls until the block ends. Each outcome is one word or (status, error status)."""
+    """Calls a function: `with Load(host, 'echo') as load:` until the block ends. An outcome is one word or (status, error status)."""
 
     def __init__(self, host, name, data=1, clients=8, keep_alive=True, token=None, tls=None):
         super().__init__(clients)
@@ -67,7 +67,7 @@ class Load(Crowd):
             wire.close()
 
     def call(self, wire, is_new):
-        """(status, error status, whether the connection ends), or what became of a request without an answer."""
+        """(status, error status, whether the connection ends), or one word for a request without an answer."""
         try:
             wire.send(self.request)
             answer = wire.response('POST')
@@ -79,7 +79,7 @@ class Load(Crowd):
         return answer.status, error, (answer.header('Connection') or '').lower() == 'close'
 
     def answers(self):
-        """How many answers there were of each (status, error status)."""
+        """The number of answers with each (status, error status)."""
         with self.lock:
             counted = collections.Counter()
             for outcome, count in self.outcomes.items():

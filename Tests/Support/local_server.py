@@ -1,4 +1,4 @@
-"""HTTP servers of the tests' own."""
+"""HTTP servers for tests."""
 
 import http.server
 import threading
@@ -33,9 +33,9 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """A connection without log output."""
+    """A handler that logs nothing."""
 
     protocol_version = 'HTTP/1.1'
 
     def log_message(self, *_):
-        """Records requests, for tests that need them."""
+        """Logs nothing."""

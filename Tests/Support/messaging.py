@@ -1,4 +1,4 @@
-"""The messaging service of a host: senders, and devices that receive."""
+"""The messaging service of a host, with senders and receiving devices."""
 
 import datetime
 import json
@@ -15,7 +15,7 @@ SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 
 
 class Messaging:
-    """A host's messaging service as its administrator sees it, on one connection."""
+    """The messaging service of a host, used by its administrator over one connection."""
 
     def __init__(self, host, project):
         self.host, self.project = host, project
@@ -31,7 +31,7 @@ class Messaging:
         return self.wire.request(method, path, headers, payload, host)
 
     def do(self, method, path, body=None):
-        """The answer's JSON, of a request that must succeed."""
+        """Sends a request that must succeed, and returns its JSON."""
         answer = self.ask(method, path, body)
         assert answer.status == 200, f'{method} {path}: {answer.status} {answer.body!r}'
         return answer.json
@@ -40,7 +40,7 @@ class Messaging:
         return self.do('POST', f'/v1/projects/{project or self.project}/messages:send', {'message': message, **more})['name']
 
     def refused(self, message, **more):
-        """The error of a send that must not succeed."""
+        """Sends a message that must be refused, and returns the error."""
         answer = self.ask('POST', f'/v1/projects/{self.project}/messages:send', {'message': message, **more})
         assert answer.status >= 400, answer.body
         return answer.json['error']
@@ -58,25 +58,25 @@ class Messaging:
         return {device['fid'] for device in answer['subscribers']}
 
     def message(self, name):
-        """The states of a message."""
+        """A message's states. Fails if the message is unknown."""
         return self.find(name) or pytest.fail(f'{name} is not known')
 
     def find(self, name):
-        """The same; None where the message is forgotten."""
+        """A message's states; None if it has been deleted."""
         project, _, identity = name.removeprefix('projects/').partition('/messages/')
         answer = self.ask('GET', f'{OWN}/projects/{project}/messages/{urllib.parse.quote(identity)}')
         assert answer.status in (200, 404), answer.body
         return answer.json if answer.status == 200 else None
 
     def settled(self, name):
-        """Waits until every receiver of a message is known; one that is forgotten by now has none left."""
+        """Waits until all receivers of a message are known. A deleted message has no receivers left."""
         until(lambda: not (self.find(name) or {'fanning_out': False})['fanning_out'], f'{name} is distributed')
 
     def control(self, name, **body):
         return self.do('POST', f'{OWN}/control/{name}', body)
 
     def account(self, name='tester', project=None):
-        """A new service account's key file."""
+        """Creates a service account and returns its key file."""
         return self.do('POST', f'{OWN}/projects/{project or self.project}/credentials', {'name': name})
 
     def access_token(self, account, scope=SCOPE):
@@ -87,12 +87,12 @@ class Messaging:
         return answer.json['access_token']
 
     def now(self):
-        """The clock of the service in seconds."""
+        """The time of the service's clock in seconds."""
         return int(datetime.datetime.fromisoformat(self.control('clock')['now']).timestamp())
 
 
 def assertion(account, now, aud=None, scope=SCOPE, iat=0, exp=3600, tamper=False):
-    """The assertion that a service account signs to get an access token; times are seconds from now."""
+    """The assertion by which a service account gets an access token. Times are in seconds from now."""
     claims = {'iss': account['client_email'], 'aud': aud or account['token_uri'], 'scope': scope, 'iat': now + iat, 'exp': now + exp}
     token = jwt.encode(claims, account['private_key'], 'RS256', headers={'kid': account['private_key_id']})
     return token[:-8] + ('A' if token[-8] != 'A' else 'B') + token[-7:] if tamper else token
@@ -122,7 +122,7 @@ class Receiver:
         self.wire.close()
 
     def next(self, seconds=20):
-        """The next frame; signs of life are left out."""
+        """The next frame. Skips heartbeats."""
         self.wire.socket.settimeout(seconds)
         for text in self.events:
             if text.startswith(':'):
@@ -139,7 +139,7 @@ class Receiver:
         raise Ended('the stream has ended')
 
     def until(self, is_last):
-        """All frames before the first for which `is_last` holds."""
+        """The frames before the first one for which `is_last` is true."""
         frames = []
         while not is_last(frame := self.next()):
             frames.append(frame)

@@ -1,4 +1,4 @@
-"""The modules of the project, as its manifests declare them, and what their sources refer to."""
+"""The modules of the project, from its manifests, and the references between their sources."""
 
 import collections
 import functools
@@ -9,7 +9,7 @@ import subprocess
 from hearth import ROOT
 from swift_source import blanked
 
-# The layers of Sources/, from the ground up.
+# The layers of Sources/, from the lowest to the highest.
 LAYERS = ['Base', 'Database', 'Identity', 'Messaging', 'Functions', 'Host', 'Command']
 IMPORT = re.compile(r'^[ \t]*(?:@\w+(?:\([^)\n]*\))?[ \t]+|(?:public|package|internal|private|fileprivate)[ \t]+)*import[ \t]+'
                     r'(?:(?:struct|class|enum|protocol|func|var|let|typealias)[ \t]+)?(\w+)', re.MULTILINE)
@@ -22,7 +22,7 @@ TYPE = re.compile(r'^(?:(?:public|package|internal|private|fileprivate|final|ind
 
 
 class Module:
-    """A target that is no test, no plugin and no build plugin."""
+    """A target that is not a test, a plugin or a build plugin."""
 
     def __init__(self, package, target):
         self.name = target['name']
@@ -32,22 +32,22 @@ class Module:
 
     @functools.cached_property
     def sources(self):
-        """Each Swift file, with its text without comments and strings."""
+        """The Swift files, with their text without comments and strings."""
         return {path: blanked(path.read_text()) for path in sorted(self.folder.rglob('*.swift'))}
 
     @functools.cached_property
     def folders(self):
-        """The names of the folders that hold Swift files."""
+        """The names of the folders that contain Swift files."""
         return sorted({path.relative_to(self.folder).parts[0] for path in self.sources if path.parent != self.folder})
 
     def imported(self):
-        """The imports of the sources, each with one file that has it."""
+        """The imported modules, each with a file that imports it."""
         return {match[1]: str(path.relative_to(ROOT)) for path, text in self.sources.items() for match in IMPORT.finditer(text)}
 
     def references(self):
-        """The folders of the module that each folder refers to by a declaration's name, with these names.
+        """For each folder, the folders of the module whose declarations it uses, with the names of these declarations.
 
-        Files that stand in no folder belong to '.'. A name that several folders declare is left out.
+        Files outside of folders belong to '.'. Names that are declared in several folders are ignored.
         """
         def folder(path):
             return path.relative_to(self.folder).parts[0] if path.parent != self.folder else '.'
@@ -71,7 +71,7 @@ def manifest(folder):
 
 
 def modules():
-    """All modules in the order in which the manifests declare them, the SDK's first, by name."""
+    """All modules by name, in the order of the manifests, those of the SDK first."""
     found = {}
     for package in ('SDK', ''):
         for target in manifest(package)['targets']:
@@ -81,7 +81,7 @@ def modules():
 
 
 def circles(references):
-    """The groups of folders that refer to each other in a circle."""
+    """The groups of folders with circular references."""
     def reach(start):
         seen, left = set(), [start]
         while left:

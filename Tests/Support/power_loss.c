@@ -1,7 +1,7 @@
 /*
- * A disk that remembers what has really reached it. Preloaded into a process; of the files in POWER_FOLDER, what was synced is
- * repeated in POWER_SYNCED. After the process is killed, a file there is what a machine that lost its power would find at least,
- * and the file itself what it would find at most.
+ * Records which data of a process has reached the disk for certain. Preloaded into the process. Synced contents of files in POWER_FOLDER are
+ * copied to POWER_SYNCED. If the machine loses its power after the process was killed, a file has at least its state in POWER_SYNCED, and at
+ * most its state in POWER_FOLDER.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,14 +17,14 @@
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #define NAMES 64
 
-/* A write of `size` bytes, or where that is -1 a cut at `at`. */
+/* A write of `size` bytes at `at`; or, if `size` is -1, a truncation to `at` bytes. */
 struct change { off_t at; ssize_t size; };
 struct file { char name[256]; struct change *changes; size_t count, room; };
 
 static struct file files[NAMES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The name of a path within the folder, or NULL. */
+/* The part of a path below the folder, or NULL. */
 static const char *inside(const char *path) {
     const char *folder = getenv("POWER_FOLDER");
     size_t size = folder == NULL ? 0 : strlen(folder);

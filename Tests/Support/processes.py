@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Process:
-    """One process as /proc showed it. `started` tells a process from a later one with the same id."""
+    """A process in /proc. `started` distinguishes it from a later process with the same id."""
 
     pid: int
     state: str
@@ -41,7 +41,7 @@ def every_process():
 
 
 def descendants(pid):
-    """Everything that stems from `pid`, zombies too."""
+    """All descendants of `pid`, including zombies."""
     found, parents = [], {pid}
     everything = sorted(every_process(), key=lambda process: process.started)
     grew = True
@@ -73,7 +73,7 @@ def descriptors(pid):
 
 
 def deaf_threads(pid, signal):
-    """The threads that block a signal, and the others."""
+    """The threads that block a signal, and the threads that do not."""
     blocking, others = [], []
     for thread in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{thread}/status') as file:
@@ -85,6 +85,12 @@ def deaf_threads(pid, signal):
 def resident_kib(pid):
     with open(f'/proc/{pid}/status') as file:
         return next(int(line.split()[1]) for line in file if line.startswith('VmRSS:'))
+
+
+def anonymous_kib(pid):
+    """Memory of a process without the pages of files that it has mapped."""
+    with open(f'/proc/{pid}/status') as file:
+        return next(int(line.split()[1]) for line in file if line.startswith('RssAnon:'))
 
 
 def cpu_ticks(pid):
@@ -102,7 +108,7 @@ def command_line(pid):
 
 
 def mapped_files(pid):
-    """The files that a process has mapped, its libraries among them."""
+    """The files that a process has mapped, including its libraries."""
     try:
         with open(f'/proc/{pid}/maps') as file:
             return {line.split(None, 5)[5].strip() for line in file if line.count(' ') > 4 and '/' in line}
@@ -111,7 +117,7 @@ def mapped_files(pid):
 
 
 def memory_groups(host):
-    """The control groups that a host made for its workers."""
+    """The control groups that a host has made for its workers."""
     return [folder for place in ('', 'memory/', 'pids/') for folder in glob.glob(f'/sys/fs/cgroup/{place}hearth-{host}-*')]
 
 
@@ -122,7 +128,7 @@ def environment(pid):
 
 
 def steady(measure, what, seconds=20):
-    """The value of `measure()` once it has been the same for 0.3 s: earlier work has finished then."""
+    """Waits until `measure()` has not changed for 0.3 s, so that earlier work is finished, and returns its value."""
     end, found, since = time.monotonic() + seconds, measure(), time.monotonic()
     while time.monotonic() - since < 0.3:
         assert time.monotonic() < end, f'did not settle within {seconds} s: {what}: {found}'
@@ -134,7 +140,7 @@ def steady(measure, what, seconds=20):
 
 
 def until(condition, what, seconds=20):
-    """Waits for `condition()` to be true and returns what it gave."""
+    """Waits until `condition()` is true, and returns its value."""
     end = time.monotonic() + seconds
     while True:
         value = condition()

@@ -1,4 +1,4 @@
-"""The folder of a deploying user: functions.json, libraries beside it, and commands that run there."""
+"""A user's project folder: functions.json, libraries, and the commands that are run there."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ from tokens import PROJECT
 
 
 class Project:
-    """A folder, and a host to deploy to."""
+    """A folder, and the host to deploy to."""
 
     def __init__(self, folder, host, **options):
         self.folder, self.host = pathlib.Path(folder), host
@@ -18,9 +18,9 @@ class Project:
         self.config = {'project': PROJECT, 'plugins': {}}
 
     def write(self, config=None, **libraries):
-        """Puts libraries beside functions.json, under the names of their plugins."""
+        """Writes functions.json, and libraries beside it with the names of their plugins."""
         for plugin, path in libraries.items():
-            # Linkers do the same: they leave an open file of this name unchanged.
+            # Replaced like by a linker: a process that has the former file open still sees the former contents.
             (self.folder / 'fresh').unlink(missing_ok=True)
             shutil.copyfile(path, self.folder / 'fresh')
             (self.folder / 'fresh').replace(self.folder / f'lib{plugin}.so')
@@ -30,11 +30,11 @@ class Project:
         return self
 
     def deploy(self, *arguments, **options):
-        """The output of the command."""
+        """Runs the command and returns its outcome."""
         return self.hearth.run('deploy', *arguments, **options)
 
     def deploys(self, *arguments, **options):
-        """The change of each function in a successful deployment."""
+        """The action for each function of a successful deployment."""
         return actions(self.hearth.result('deploy', *arguments, **options))
 
 

@@ -1,4 +1,4 @@
-"""Fakes of push services: a browser's, Apple's, Google's. Each records the requests, and gives prepared answers."""
+"""Fake push services of browsers, Apple and Google. Each records its requests, and answers as prepared."""
 
 import base64
 import collections
@@ -31,7 +31,7 @@ def unbase64url(text):
 
 
 class Service(LocalServer):
-    """An HTTP/1.1 server on a free port. `answers` holds (status, headers, body) for the next requests; later requests succeed."""
+    """An HTTP/1.1 server on a free port. `answers` has (status, headers, body) for the next requests; later requests succeed."""
 
     def __init__(self):
         self.requests, self.answers, self.delay = [], collections.deque(), 0
@@ -79,7 +79,7 @@ class Service(LocalServer):
 
 
 class Browser(Service):
-    """A browser with its push service: subscribes, and decrypts what arrives (RFC 8291)."""
+    """A browser with its push service: creates subscriptions, and decrypts messages (RFC 8291)."""
 
     def __init__(self):
         super().__init__()
@@ -90,7 +90,7 @@ class Browser(Service):
         return {'endpoint': self.url + path, 'p256dh': base64url(self.public), 'auth': base64url(self.secret)}
 
     def opened(self, request):
-        """The JSON in a push, as the page's worker gets it."""
+        """The JSON in a push message, as a service worker gets it."""
         salt, size, count = request.body[:16], int.from_bytes(request.body[16:20], 'big'), request.body[20]
         sender, box = request.body[21:21 + count], request.body[21 + count:]
         assert size == 4096 and len(request.body) <= 4096
@@ -102,7 +102,7 @@ class Browser(Service):
         return json.loads(text[:-1])
 
     def sender(self, request):
-        """The public key and the claims of a push's sender (RFC 8292)."""
+        """The sender's public key and claims in a push message (RFC 8292)."""
         scheme, _, rest = request.headers['authorization'].partition(' ')
         parts = dict(part.strip().split('=', 1) for part in rest.split(','))
         key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), unbase64url(parts['k']))
@@ -115,7 +115,7 @@ def derived(key, salt, info, length):
 
 
 class Google(Service):
-    """The FCM HTTP v1 API, the topic API and the token endpoint, with one service account."""
+    """The FCM HTTP v1 API, the topic API and the token endpoint, for one service account."""
 
     def __init__(self, project='demo-hearth'):
         super().__init__()
@@ -153,7 +153,7 @@ class Google(Service):
 
 
 class Apple:
-    """APNs: HTTP/2 over TLS. `answers` holds (status, reason) for the next requests."""
+    """APNs: HTTP/2 over TLS. `answers` has (status, reason) for the next requests."""
 
     def __init__(self, certificate, key):
         self.requests, self.answers, self.connections = [], collections.deque(), 0

@@ -1,4 +1,4 @@
-/* Preloaded: the name push.example.com leads to an address that a test chooses, in RESOLVED. */
+/* Preloaded into a process: resolves the name push.example.com to the address in RESOLVED. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netdb.h>

@@ -1,6 +1,6 @@
 /*
- * A system that runs out of descriptors, threads or processes at a chosen moment. Preloaded into a process: of the calls that SCARCITY,
- * a file that is mapped, asks for, the one that its countdown ends with fails as at the limit, and those after it work again.
+ * Simulates a lack of descriptors, threads or processes at a chosen moment. Preloaded into a process. SCARCITY names a file that is mapped: the
+ * calls listed in it are counted down, and the one that reaches 0 fails as at the limit. Later calls succeed.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,7 +25,7 @@
 
 static struct control {
     int countdown;
-    /* The name of the call that failed; the names of those that count, each between blanks, or nothing for all. */
+    /* The name of the call that failed. The names of the counted calls, each between blanks; empty for all calls. */
     char failed[60];
     char counted[192];
 } *control;
@@ -39,7 +39,7 @@ __attribute__((constructor)) static void map(void) {
     if (room != MAP_FAILED) control = room;
 }
 
-/* Whether this call is the one. */
+/* Counts a call down. Returns whether it has to fail. */
 static int fails(const char *call) {
     char word[64];
     if (control == NULL || __atomic_load_n(&control->countdown, __ATOMIC_ACQUIRE) <= 0) return 0;

@@ -1,4 +1,4 @@
-"""A host whose system has no descriptor, thread or process for it at a chosen moment, or few of them from the start."""
+"""Hosts that run out of descriptors, threads or processes: at a chosen moment, or because of a low limit."""
 
 import mmap
 import pathlib
@@ -11,7 +11,7 @@ NAMES_AT, COUNTED_AT, SIZE = 4, 64, 256
 
 
 class Scarcity:
-    """Fails one call of a process: `variables` are for the process's environment."""
+    """Makes one system call of a process fail. `variables` are for the environment of the process."""
 
     def __init__(self, path):
         path.write_bytes(bytes(SIZE))
@@ -20,19 +20,19 @@ class Scarcity:
         self.variables = {'LD_PRELOAD': compiled(SUPPORT / 'scarcity.c', ()), 'SCARCITY': str(path)}
 
     def fail(self, number, *calls):
-        """The call of this number, from 1 on, fails: of these, or of all."""
+        """Makes call number `number`, from 1, fail; counts only the named calls, or all if none is named."""
         counted = f' {" ".join(calls)} '.encode() if calls else b''
         self.control[NAMES_AT:SIZE] = counted.rjust(len(counted) + COUNTED_AT - NAMES_AT, b'\0').ljust(SIZE - NAMES_AT, b'\0')
         self.control[:NAMES_AT] = struct.pack('i', number)
 
     def end(self):
-        """The name of the call that failed, or None if there were fewer calls. Later calls succeed."""
+        """Stops counting. Returns the name of the call that failed, or None if there were fewer calls."""
         self.control[:NAMES_AT] = struct.pack('i', 0)
         return self.control[NAMES_AT:COUNTED_AT].rstrip(b'\0').decode() or None
 
 
 class SmallHost(Host):
-    """A host that may have only so many descriptors open."""
+    """A host with a limit on open descriptors."""
 
     def __init__(self, *arguments, open_files, **options):
         super().__init__(*arguments, **options)

@@ -1,4 +1,4 @@
-"""Hosts that speak TLS, with a certificate made for the test."""
+"""Hosts with TLS, and a certificate made for the test."""
 
 import ssl
 import subprocess
@@ -11,7 +11,7 @@ TLS = {'server': {'tls': {'certificate': 'cert.pem', 'key': 'key.pem'}}}
 
 
 class Secure:
-    """A host that was prepared with the settings `TLS`, as the fixtures know hosts."""
+    """Wraps a host that was prepared with the settings `TLS`."""
 
     def __init__(self, host):
         self.host, self.folder = host, host.folder

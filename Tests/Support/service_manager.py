@@ -1,4 +1,4 @@
-"""The part of systemd for a service: passes listening sockets, and receives notifications."""
+"""Replaces systemd for a service: passes listening sockets, and receives notifications."""
 
 import contextlib
 import pathlib
@@ -7,7 +7,7 @@ import sys
 
 from processes import until
 
-# Makes the sockets in its own process, as the protocol requires, and becomes the program.
+# Creates the sockets in its own process, as the protocol requires, and then executes the program.
 HANDOVER = '''
 import os, socket, sys
 split = sys.argv.index('--')
@@ -31,15 +31,15 @@ os.execv(sys.argv[split + 1], sys.argv[split + 1:])
 
 
 def with_sockets(command, *addresses, pid_offset=0):
-    """A command that becomes `command` with sockets that listen on `addresses`."""
+    """A command that executes `command` with sockets that listen on `addresses`."""
     return [sys.executable, '-c', HANDOVER, str(pid_offset), *addresses, '--', *command]
 
 
 class Notifications:
-    """A socket that hears sd_notify messages; each is a dict with its `pid`."""
+    """A socket that receives sd_notify messages. Each is a dict, with the sender's `pid`."""
 
     def __init__(self, path):
-        """A path, or an abstract name behind `@`."""
+        """Binds to a path, or to an abstract name that is written after `@`."""
         self.name = str(path)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -58,7 +58,7 @@ class Notifications:
         self.close()
 
     def receive(self):
-        """Everything that has come so far."""
+        """All messages that have arrived so far."""
         self.socket.setblocking(False)
         with contextlib.suppress(BlockingIOError):
             while True:
@@ -69,7 +69,7 @@ class Notifications:
         return self.messages
 
     def until(self, wanted, seconds=20):
-        """Waits for a message that has all of `wanted`."""
+        """Waits for a message that includes all of `wanted`."""
         def found():
             return next((message for message in self.receive() if wanted.items() <= message.items()), None)
         return until(found, f'a notification with {wanted}', seconds)

@@ -1,4 +1,4 @@
-"""The project's own files: what git keeps or would keep."""
+"""The project's own files: those that git tracks or would add."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Stands between a command and a host, and stops the exchange before or after any of its requests."""
+"""A proxy between a command and a host, which stops the exchange before or after a chosen request."""
 
 import contextlib
 import http.client
@@ -8,7 +8,7 @@ from local_server import Handler, LocalServer
 
 
 class StepProxy(LocalServer):
-    """Passes requests on, one after the other, until the one that it is to hold."""
+    """Forwards requests, one at a time, until the chosen one."""
 
     def __init__(self, port, hold=None, after=False):
         self.upstream, self.hold, self.after = port, hold, after
@@ -36,7 +36,7 @@ class StepProxy(LocalServer):
 
 
 class Step(Handler):
-    """One connection of the command."""
+    """A connection of the command."""
 
     proxy = None
 

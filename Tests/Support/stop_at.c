@@ -1,7 +1,7 @@
 /*
- * Ends a process at one of the steps in which it changes a folder. Preloaded into it; while the file STOP_CONTROL is there, changes of
- * files in STOP_FOLDER are counted, and instead of the one whose number is its second one the process is killed. Its first number is
- * another one each time that counting begins anew. A write is done by half.
+ * Kills a process at a chosen step of its changes to a folder. Preloaded into the process. While the file STOP_CONTROL exists, changes of files
+ * in STOP_FOLDER are counted. The file has two numbers: the process is killed in place of the change with the second number; counting starts
+ * afresh when the first number changes. A write is done by half before the kill.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ static int inside_file(int file) {
     return readlink(link, path, sizeof path - 1) > 0 && inside(path);
 }
 
-/* Whether this change is the last thing that the process does. */
+/* Whether the process has to be killed at this change. */
 static int is_last(void) {
     char text[32] = "";
     int before = errno, last = 0;

@@ -1,4 +1,4 @@
-"""Just enough of Swift's lexical rules to look at code without its comments and strings."""
+"""The lexical rules of Swift, as far as needed to look at code without its comments and strings."""
 
 import functools
 import re
@@ -15,7 +15,7 @@ OPENING = re.compile(r'//|/\*|#*"')
 
 @functools.cache
 def blanked(text):
-    """The same text with comments and the contents of strings turned to blanks; line breaks stay where they are."""
+    """The text with comments and the contents of strings replaced by blanks. Line breaks are kept."""
     out, index = [], 0
     while match := OPENING.search(text, index):
         out.append(text[index:match.start()])
@@ -74,7 +74,7 @@ def interpolation_end(text, index):
 
 
 def functions(text):
-    """Yields (line number, head, number of lines) of each function with a body."""
+    """Yields (line number, head, number of lines) for each function with a body."""
     code = blanked(text)
     for match in FUNCTION.finditer(code):
         opening = body_start(code, match.end())
@@ -86,7 +86,7 @@ def functions(text):
 
 
 def body_start(code, index):
-    """The position of the body's brace; None if a declaration has no body."""
+    """The index of the opening brace of the body; None if a declaration has no body."""
     depth = 0
     index = min(index, len(code)) - 1
     while index < len(code):
@@ -106,7 +106,7 @@ def body_start(code, index):
 
 
 def continues(code, index):
-    """Whether a declaration's head goes on after this line break."""
+    """Whether the head of a declaration continues after this line break."""
     before, after = code[:index].rstrip()[-6:], code[index:].lstrip()
     return before.endswith(('->', 'where', ',', ':')) or after.startswith(('{', '->', 'where', 'async', 'throws', 'rethrows', '&'))
 

@@ -1,4 +1,4 @@
-"""Keys and tokens that the tests make themselves: ID tokens, App Check tokens, and a server of JWKS on loopback."""
+"""Keys and tokens for tests: ID tokens, App Check tokens, and a JWKS server on loopback."""
 
 import base64
 import json
@@ -62,13 +62,13 @@ def app_check_claims(app_id='1:123:web:abc', project=PROJECT, lifetime=3600, **m
 
 
 def unsigned(claims):
-    """A token of the emulator's form: alg none and an empty signature."""
+    """A token as the emulator makes them: alg none and an empty signature."""
     parts = [{'alg': 'none', 'typ': 'JWT'}, claims]
     return '.'.join(base64url(json.dumps(part).encode()) for part in parts) + '.'
 
 
 def with_bad_signature(token):
-    """The same token with one byte of its signature changed."""
+    """The token with one byte of its signature changed."""
     head, body, signature = token.split('.')
     raw = bytearray(base64.urlsafe_b64decode(signature + '=='))
     raw[40] ^= 1
@@ -76,7 +76,7 @@ def with_bad_signature(token):
 
 
 class Keys:
-    """The trusted keys of one host: a key for ID tokens and a key for App Check tokens."""
+    """The trusted keys of a host: one for ID tokens and one for App Check tokens."""
 
     def __init__(self):
         self.id, self.app = SigningKey('id-1'), SigningKey('app-1')
@@ -89,7 +89,7 @@ class Keys:
 
 
 class KeyServer(LocalServer):
-    """Serves keys on loopback, as a JWKS or whatever `document` makes of them, counts how often it is asked, and can be told to fail."""
+    """Serves keys on loopback, as a JWKS or as `document` formats them. Counts requests, and fails on demand."""
 
     def __init__(self, *keys, cache_control='public, max-age=3600', document=jwks):
         self.keys, self.cache_control, self.status, self.calls = list(keys), cache_control, 200, 0

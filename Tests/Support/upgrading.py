@@ -1,4 +1,4 @@
-"""Load through upgrades, and programs that pretend to be the next version."""
+"""Load during upgrades, and fake programs for the next version."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from hearth import BINARY, Host
 from load import Crowd, Load
 from wire import Wire
 
-# A new version that says what it is told to say and then does what it is told to do: die, hang, or refuse. A witness hangs, and notes
-# when the data that it was given are taken away while it lives.
+# A fake new version: sends the given refusals, and ends, hangs or refuses as requested. As a witness it hangs, and records whether the data
+# that it was given are removed while it is running.
 PRETENDER = '''#!{python}
 import glob, os, signal, socket, sys, time
 channel = socket.socket(fileno=int(os.environ['HEARTH_TAKEOVER']))
@@ -52,7 +52,7 @@ class Upgradable(Host):
         return [str(self.program), *super().command()[1:]]
 
     def install(self, text=None, mode=0o755):
-        """Puts a program in place of the one that is there: the real one, or a script."""
+        """Replaces the program by the real one, or by a script."""
         new = self.folder / 'hearth.new'
         if text is None:
             shutil.copy(BINARY, new)
@@ -69,12 +69,12 @@ class Upgradable(Host):
         return (self.data / 'admin-token').read_text()
 
     def upgrade(self, seconds=60, **options):
-        """The answer of the administration."""
+        """Starts an upgrade and returns the answer of the administration."""
         return self.request('POST', '/_/api/host:upgrade', [('Authorization', f'Bearer {self.token}'), ('Content-Type', 'application/json')],
                             json.dumps({'timeoutSeconds': seconds}), timeout=70, **options)
 
     def kill(self):
-        """Ends the host that serves, and what stands in for it."""
+        """Kills the serving process, and the process that was started first."""
         family = processes.descendants(self.process.pid)
         os.kill(self.serving_pid(), signal.SIGKILL)
         self.process.kill()
@@ -83,13 +83,13 @@ class Upgradable(Host):
         return family
 
     def serving_pid(self):
-        """The process that answers now, as the last upgrade said."""
+        """The id of the process that serves now, according to the log of the last upgrade."""
         lines = [json.loads(line) for line in self.log.splitlines() if line.startswith('{') and '"upgraded: the new process serves' in line]
         return int(lines[-1]['process']) if lines else self.pid
 
 
 class TimedLoad(Load):
-    """Notes how long the slowest call took."""
+    """Load that records the duration of the slowest call."""
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
@@ -104,7 +104,7 @@ class TimedLoad(Load):
 
 
 class Writers(Crowd):
-    """Threads that each write 1, 2, 3, ... below a separate key, and remember the acknowledged values."""
+    """Threads that write 1, 2, 3, ..., each below its own key, and record the acknowledged values."""
 
     def __init__(self, host, clients=4):
         super().__init__(clients)
@@ -136,7 +136,7 @@ class Writers(Crowd):
             wire.close()
 
     def stored(self):
-        """How many of each client's writes are there."""
+        """The number of stored writes of each client."""
         answer = self.host.request('GET', '/writers.json', [('Authorization', f'Bearer {self.host.token}')])
         found = answer.json or {}
         sizes = []

@@ -1,4 +1,4 @@
-"""Clients that call without pause while versions change under them, and remember when each call began and which version answered."""
+"""Clients that call without pause while versions are deployed, and record when each call began and which version answered."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ from wire import Wire, request_bytes
 
 @dataclass(frozen=True)
 class Call:
-    """One call that was answered; times are of the monotonic clock."""
+    """An answered call, with times of the monotonic clock."""
 
     function: str
     began: float
@@ -21,7 +21,7 @@ class Call:
 
 
 class VersionLoad:
-    """`with VersionLoad(host, 'one', 'two') as load:` calls until the block ends; a call that fails fails the test."""
+    """Calls functions: `with VersionLoad(host, 'one', 'two') as load:` until the block ends. A failed call fails the test."""
 
     def __init__(self, host, *names, clients=4, data=1, pause=0):
         self.host, self.names, self.pause = host, names, pause
@@ -55,7 +55,7 @@ class VersionLoad:
                     wire.send(self.requests[name])
                     answer = wire.response('POST')
                     version = answer.json['result']['version']
-                except Exception as problem:  # noqa: BLE001 - told to the test, which fails with it
+                except Exception as problem:  # noqa: BLE001 - reported to the test, which fails with it
                     self.failures.append((name, repr(problem), getattr(locals().get('answer'), 'body', b'')[:200]))
                     return
                 self.calls.append(Call(name, began, time.monotonic(), version))
@@ -63,7 +63,7 @@ class VersionLoad:
                     time.sleep(self.pause)
 
     def wait_for(self, count, seconds=30):
-        """Waits for so many more calls."""
+        """Waits for `count` more calls."""
         wanted, end = len(self.calls) + count, time.monotonic() + seconds
         while len(self.calls) < wanted and time.monotonic() < end and not self.failures:
             time.sleep(0.002)
@@ -71,7 +71,7 @@ class VersionLoad:
 
     @contextlib.contextmanager
     def change(self):
-        """Some calls before the block and after it; gives when the block began and ended."""
+        """Waits for some calls before and after the block; yields the times when the block began and ended."""
         self.wait_for(20)
         times = [time.monotonic(), None]
         yield times
@@ -79,5 +79,5 @@ class VersionLoad:
         self.wait_for(40)
 
     def versions(self, name, since=0.0, until=float('inf')):
-        """The versions that answered calls of `name` which began and ended within this time."""
+        """The versions that answered the calls of `name` which began and ended in this period."""
         return {call.version for call in list(self.calls) if call.function == name and call.began >= since and call.ended <= until}

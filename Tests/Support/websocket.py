@@ -1,4 +1,4 @@
-"""A client of WebSockets, frame by frame (RFC 6455)."""
+"""A WebSocket client that works frame by frame (RFC 6455)."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 
 class WebSocket:
-    """A socket that may also send what the protocol forbids."""
+    """A socket that can also send what the protocol forbids."""
 
     def __init__(self, port, path, headers=(), subprotocol=None, timeout=20):
         self.wire = Wire(port, timeout=timeout)
@@ -50,13 +50,13 @@ class WebSocket:
         return first & 0x0F, self.wire.read_exactly(size)
 
     def hear(self):
-        """The next text, as JSON."""
+        """The next text message, parsed as JSON."""
         opcode, payload = self.frame()
         assert opcode == TEXT, (opcode, payload)
         return json.loads(payload)
 
     def closed(self):
-        """The code of the close that comes next."""
+        """The code of the next frame, which must be a close frame."""
         opcode, payload = self.frame()
         assert opcode == CLOSE, (opcode, payload)
         return struct.unpack('>H', payload[:2])[0] if payload else None

@@ -1,4 +1,4 @@
-"""HTTP/1.1 byte by byte: what a test sends is what leaves, and what arrives is kept as it came."""
+"""HTTP/1.1 at the level of bytes: sends exactly the given bytes, and keeps received ones unchanged."""
 
 import json
 import socket
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Response:
-    """An answer. `headers` has the pairs in the order sent; `header` looks one up in any case."""
+    """An answer. `headers` has the pairs in the order sent; `header` looks one up, ignoring case."""
 
     status: int
     reason: str
@@ -36,11 +36,11 @@ class Response:
 
 
 class Ended(Exception):
-    """The peer closed before the answer was whole."""
+    """The peer closed the connection before the answer was complete."""
 
 
 class Wire:
-    """One connection."""
+    """A connection."""
 
     def __init__(self, port, host='127.0.0.1', tls=None, timeout=30, receive_buffer=None):
         self.authority = f'{host}:{port}'
@@ -63,7 +63,7 @@ class Wire:
         self.socket.close()
 
     def reset(self):
-        """Closes with a TCP reset, as a crashed client does."""
+        """Closes the connection with a TCP reset, as if the client had crashed."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b'\x01\0\0\0\0\0\0\0')
         self.socket.close()
 
@@ -107,14 +107,14 @@ class Wire:
             return piece
 
     def head(self):
-        """Reads a status line and headers; interim answers are returned as they come."""
+        """Reads a status line and headers. Interim answers are returned too."""
         lines = self.read_until(b'\r\n\r\n').decode('latin-1').split('\r\n')
         version, status, reason = (lines[0] + ' ').split(' ', 2)
         pairs = [line.split(':', 1) for line in lines[1:]]
         return Response(int(status), reason.strip(), version, [(name, value.strip()) for name, value in pairs])
 
     def response(self, method='GET'):
-        """Reads one whole answer, skipping interim ones."""
+        """Reads a complete answer, skipping interim ones."""
         answer = self.head()
         while 100 <= answer.status < 200:
             answer = self.head()
@@ -140,7 +140,7 @@ class Wire:
             yield data[:-2]
 
     def frames(self):
-        """Yields the frames of an event stream, each the text before its blank line. Read head() first."""
+        """Yields the frames of an event stream: the texts before each blank line. Call head() first."""
         text = b''
         for chunk in self.chunks():
             text += chunk
@@ -151,7 +151,7 @@ class Wire:
 
 
 def request_bytes(method, target, headers=(), body=b'', host='127.0.0.1'):
-    """A request as it goes over the wire, with Host, and Content-Length where there is a body or a method that has one."""
+    """A request as bytes. Adds Host, and Content-Length if there is a body or the method usually has one."""
     pairs = list(headers.items()) if isinstance(headers, dict) else list(headers)
     names = {name.lower() for name, _ in pairs}
     if 'host' not in names:
@@ -164,7 +164,7 @@ def request_bytes(method, target, headers=(), body=b'', host='127.0.0.1'):
 
 
 def event_values(stream):
-    """The JSON values of an event stream's data frames; comments are left out, anything else is an error."""
+    """The JSON values in the data frames of an event stream. Skips comments; anything else is an error."""
     assert stream.endswith(b'\n\n'), f'no blank line at the end: {stream[-40:]!r}'
     values = []
     for frame in stream.decode().split('\n\n')[:-1]:

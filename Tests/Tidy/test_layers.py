@@ -7,12 +7,11 @@ import pytest
 
 from hearth import ROOT
 from modules import LAYERS, circles, manifest, modules
+from sources import tracked
 
 MODULES = modules()
 NAMES = list(MODULES)
 SDK = {'CHearth', 'HearthBytes', 'HearthJSON', 'HearthFunctions', 'HearthTesting'}
-# Modules whose folders still refer to each other in a circle. Nothing is added here.
-TANGLED = {'RealtimeDatabase', 'Messaging'}
 
 
 def test_every_folder_is_a_module():
@@ -40,17 +39,12 @@ def test_modules_are_declared_layer_by_layer():
     assert layers == sorted(layers, key=['SDK', *LAYERS].index)
 
 
-@pytest.mark.parametrize('name', [name for name in NAMES if name not in TANGLED])
+@pytest.mark.parametrize('name', NAMES)
 def test_folders_know_of_each_other_in_one_direction(name):
     references = MODULES[name].references()
     found = [{(one, two): sorted(references[one][two]) for one in circle for two in circle if references[one].get(two)}
              for circle in circles(references)]
     assert found == []
-
-
-@pytest.mark.parametrize('name', sorted(TANGLED))
-def test_what_is_called_tangled_is(name):
-    assert circles(MODULES[name].references())
 
 
 def test_circles_are_found():
@@ -125,3 +119,18 @@ def test_a_module_is_drawn_with_what_it_imports(name):
 def test_a_module_says_what_its_folders_are(name):
     page = (MODULES[name].folder / 'README.md').read_text()
     assert [folder for folder in MODULES[name].folders if not re.search(rf'`{folder}[`/]', page)] == []
+
+
+# -- the ways through the layers
+
+WAYS = {'The path of a call': 30, 'The path of a deployment': 40}
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_a_way_leads_through_few_files(way):
+    page = (ROOT / 'docs' / 'architecture.md').read_text()
+    section = page.split(f'## {way}\n')[1].split('\n## ')[0]
+    files = re.findall(r'`([^`]*\.(?:swift|h))`', section)
+    known = tracked('.swift', '.h')
+    assert [file for file in files if not any(f'/{name}'.endswith(f'/{file}') for name in known)] == []
+    assert len(files) == len(set(files)) <= WAYS[way]

@@ -165,7 +165,7 @@ def test_scripts_are_strict_and_can_be_run():
         subprocess.run(['bash', '-n', ROOT / name], check=True)
 
 
-FUZZ_TARGETS = ['Build', 'Configuration', 'Frames', 'HTTP', 'Import', 'JSON', 'Logs', 'Outbox', 'RelaxedJSON', 'REST', 'Rules', 'Trace',
+FUZZ_TARGETS = ['Build', 'Configuration', 'Context', 'Frames', 'HTTP', 'Import', 'JSON', 'Logs', 'Outbox', 'RelaxedJSON', 'REST', 'Rules', 'Trace',
                 'Tree', 'Messaging', 'WebSocket']
 
 

@@ -6,8 +6,9 @@ import Testing
 /// Remembering tokens: only good ones, only while they hold, and never too many.
 @Suite struct TokenCacheTests {
     private func entry(_ name: String, size: Int = 0) -> TokenCache.Entry {
-        let verified = VerifiedToken(subject: name, claims: [UInt8](repeating: 0, count: size), expires: noon, validUntil: noon, isUnsigned: false)
-        return TokenCache.Entry(token: Array(name.utf8), verified: verified, generation: 0)
+        let verified = VerifiedToken(
+            text: Array(name.utf8), subject: name, claims: [UInt8](repeating: 0, count: size), expires: noon, validUntil: noon, isUnsigned: false)
+        return TokenCache.Entry(verified: verified, generation: 0)
     }
 
     @Test func findsTheVeryText() {

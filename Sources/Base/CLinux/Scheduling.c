@@ -36,3 +36,20 @@ int linux_run_soon(int nice) {
     own.nice = before;
     return syscall(SYS_sched_setattr, 0, &own, 0) == 0 ? 0 : -errno;
 }
+
+int linux_run_in_turn(void) {
+    struct attributes own = {.size = sizeof own};
+    if (syscall(SYS_sched_getattr, 0, &own, (unsigned)sizeof own, 0) != 0) return -errno;
+    if (own.policy != SCHED_OTHER) return 0;
+    own.policy = SCHED_BATCH;
+    own.flags = flag_reset_on_fork;
+    own.runtime = 0;
+    return syscall(SYS_sched_setattr, 0, &own, 0) == 0 ? 0 : -errno;
+}
+
+int linux_processor_count(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}

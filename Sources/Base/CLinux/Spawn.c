@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { descriptors_max = 16 };
+enum { descriptors_max = 96 };
 
 static int arrange(posix_spawn_file_actions_t *actions, const char *directory, const int *descriptors, unsigned count) {
     int reason = 0;

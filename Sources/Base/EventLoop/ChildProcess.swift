@@ -11,6 +11,8 @@ public final class ChildProcess {
         case inherit(Int32)
         /// A Unix socket. The parent gets the other end as a stream, in the order requested.
         case socket
+        /// A Unix socket whose other end another loop of the parent adopts; see ``takeDescriptors()``.
+        case socketForOthers
     }
 
     /// A program to start.
@@ -56,6 +58,7 @@ public final class ChildProcess {
     private var poll: Poll?
     private var timer: Timer?
     private var descriptor: Int32 = -1
+    private var forOthers: [Int32] = []
     /// Called on the loop once the process is reaped, at the earliest in the loop's next turn.
     public var exited: ((Ending) -> Void)?
 
@@ -97,9 +100,9 @@ public final class ChildProcess {
     }
 
     private init(loop: EventLoop, _ spawn: Spawn, _ spawned: Spawn.Outcome) throws(LoopError) {
-        var own = spawn.own
-        // Close the ends here that have not become streams.
-        defer { for end in own + spawn.theirs { close(end) } }
+        var (own, others) = (spawn.own, spawn.others)
+        // Close the ends here that have not become streams, and those that nobody can take.
+        defer { for end in own + others + spawn.theirs { close(end) } }
         (pid, descriptor) = (spawned.pid, spawned.watch)
         try check(pid, "spawn", spawn.command.program)
         do throws(LoopError) {
@@ -121,6 +124,15 @@ public final class ChildProcess {
             letGo()
             throw error
         }
+        swap(&others, &forOthers)
+    }
+
+    deinit { for end in forOthers { close(end) } }
+
+    /// The parent's ends of the sockets for other loops, in the order requested. The caller owns them from now on.
+    public func takeDescriptors() -> [Int32] {
+        defer { forOthers = [] }
+        return forOthers
     }
 
     /// Sends a signal; does nothing once the process has ended.
@@ -156,8 +168,9 @@ private struct Spawn: Sendable {
     typealias Outcome = (pid: Int32, watch: Int32)
 
     let command: ChildProcess.Command
-    /// The ends of the sockets: the parent's, which become streams, and the child's, which are closed here.
+    /// The ends of the sockets: the parent's, which become streams here or on other loops, and the child's, which are closed here.
     private(set) var own: [Int32] = []
+    private(set) var others: [Int32] = []
     private(set) var theirs: [Int32] = []
     private var numbers: [Int32] = []
 
@@ -167,15 +180,15 @@ private struct Spawn: Sendable {
             switch descriptor {
             case .null: numbers.append(-1)
             case .inherit(let number): numbers.append(number)
-            case .socket:
+            case .socket, .socketForOthers:
                 var ends: [Int32] = [-1, -1]
                 let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
                 guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
                     let error = LoopError(code: -errno, operation: "spawn", subject: command.program)
-                    for end in own + theirs { close(end) }
+                    for end in own + others + theirs { close(end) }
                     throw error
                 }
-                own.append(ends[0])
+                if case .socket = descriptor { own.append(ends[0]) } else { others.append(ends[0]) }
                 theirs.append(ends[1])
                 numbers.append(ends[1])
             }

@@ -11,6 +11,8 @@ final class SharedThreads: @unchecked Sendable {
 
     /// For work that blocks: files, password hashes, starting processes.
     static let blocking = SharedThreads(threadsMax: 4)
+    /// For computations that take long: parsing large texts.
+    static let computing = SharedThreads(threadsMax: min(Processors.available, 4))
     /// For Swift tasks, which compute and do not block.
     static let tasks = SharedThreads(threadsMax: min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 2), 16))
 
@@ -150,9 +152,11 @@ extension EventLoop {
     /// Runs `work` on the pool for blocking work: files, password hashes, keys.
     ///
     /// Callable from any thread. The caller continues where it was once `work` has returned or thrown.
-    public func offload<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        let result: Result<T, any Error> = await withCheckedContinuation { continuation in
-            SharedThreads.blocking.run { continuation.resume(returning: Result { try work() }) }
+    public func offload<Answer: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Answer
+    ) async throws(Failure) -> Answer {
+        let result: Result<Answer, Failure> = await withCheckedContinuation { continuation in
+            SharedThreads.blocking.run { continuation.resume(returning: Result { () throws(Failure) in try work() }) }
         }
         return try result.get()
     }
@@ -161,6 +165,15 @@ extension EventLoop {
     public func offload<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer, then completion: @escaping (Answer) -> Void) {
         let reference = LoopBound(completion, loop: self)
         SharedThreads.blocking.run { [self] in
+            let answer = work()
+            post { reference.value(answer) }
+        }
+    }
+
+    /// Runs a computation that takes long on a pool thread, then `completion` on this loop. Call on the loop.
+    public func compute<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer, then completion: @escaping (Answer) -> Void) {
+        let reference = LoopBound(completion, loop: self)
+        SharedThreads.computing.run { [self] in
             let answer = work()
             post { reference.value(answer) }
         }

@@ -10,29 +10,31 @@ import Musl
 public final class Connection {
     /// The rights of a connection.
     public enum Access: Sendable {
-        /// Reads, writes and checkpoints. The file is made when it is not there.
+        /// Reads, writes and checkpoints. The file is created if it does not exist.
         case readWrite
-        /// Reads. Neither writes nor checkpoints, not even when it is the last one to close.
+        /// Only reads. Never checkpoints, not even when it is closed last.
         case readOnly
     }
 
-    /// The file; `:memory:` is a database of this connection's own.
+    /// The path of the file. `:memory:` is a private database of this connection.
     public let path: String
-    /// Fixed when it is opened.
+    /// The rights, which cannot be changed after opening.
     public let access: Access
-    let handle: OpaquePointer
-    /// Where the hook writes, which outlives the last commit but not the connection.
+    /// SQLite's connection.
+    package let handle: OpaquePointer
+    /// The memory to which the hook writes. It must outlive the last commit.
     private let logFrames: UnsafeMutablePointer<Int>
     private var isClosed = false
     private var cache: [String: [Statement]] = [:]
 
     /// Opens the file.
-    /// || - Throws: `SQLiteError`, mostly of the kind `cannotOpen`; that it is no database is often found out by the first statement only.
+    ///
+    /// - Throws: `SQLiteError`, mostly of the kind `cannotOpen`. That the file is not a database is often found by the first statement only.
     public init(_ path: String, access: Access = .readWrite) throws(SQLiteError) {
         _ = Connection.isConfigured
         let mode = access == .readWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         var handle: OpaquePointer?
-        // The compiler keeps connections on their threads, so SQLite's own mutexes would only cost time.
+        // The compiler ensures that connections stay on their threads, so SQLite's mutexes would only cost time.
         errno = 0
         let code = sqlite3_open_v2(path, &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard code == SQLITE_OK, let handle else {
@@ -45,7 +47,7 @@ public final class Connection {
         self.handle = handle
         logFrames = .allocate(capacity: 1)
         logFrames.initialize(to: 0)
-        // Also switches SQLite's own checkpoints off: both are one hook.
+        // This also disables SQLite's automatic checkpoints, because both use the same hook.
         sqlite3_wal_hook(
             handle,
             { frames, _, _, count in
@@ -63,7 +65,7 @@ public final class Connection {
         logFrames.deallocate()
     }
 
-    /// Closes the file, when the last statement is gone at the latest. The connection cannot be used afterwards.
+    /// Closes the file, at the latest when its last statement is released. The connection cannot be used afterwards.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -71,29 +73,29 @@ public final class Connection {
         sqlite3_close_v2(handle)
     }
 
-    /// Counting all memory takes a mutex of the whole process for each allocation.
+    /// Disables memory statistics, because they lock a mutex of the whole process for each allocation.
     private static let isConfigured: Bool = csqlite_without_memory_statistics() == SQLITE_OK
 
-    /// The version of SQLite that is linked, such as `3.40.1`.
+    /// The version of the linked SQLite, for example `3.40.1`.
     public static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 
     // MARK: Statements
 
-    /// Runs each statement of `sql`; rows are not looked at.
+    /// Runs all statements in `sql`, ignoring their rows.
     public func execute(_ sql: String) throws(SQLiteError) {
         errno = 0
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code, connection: handle, operation: sql) }
     }
 
-    /// Compiles `sql`, which is one statement.
+    /// Compiles `sql`, which must be a single statement.
     public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         try Statement(handle, sql)
     }
 
-    /// Hands a compiled statement to `body`, which binds and steps; afterwards it is reset and kept for the next time.
+    /// Calls `body`, which binds and steps, with a compiled statement. Afterwards the statement is reset, and kept for later use.
     ///
-    /// May be called again with the same text while `body` runs: it has another statement then.
+    /// Calls with the same text may be nested: they use different statements.
     public func with<R>(_ sql: String, _ body: (Statement) throws(SQLiteError) -> R) throws(SQLiteError) -> R {
         let statement = if let kept = cache[sql]?.popLast() { kept } else { try prepare(sql) }
         defer {
@@ -104,7 +106,7 @@ public final class Connection {
         return try body(statement)
     }
 
-    /// Runs `sql` with `values` for its parameters; how many rows it changed.
+    /// Runs `sql` with `values` for its parameters. Returns the number of changed rows.
     @discardableResult
     public func run(_ sql: String, _ values: Value...) throws(SQLiteError) -> Int {
         try with(sql) { statement throws(SQLiteError) in
@@ -114,7 +116,7 @@ public final class Connection {
         return changes
     }
 
-    /// The first column of the first row of `sql`; nil when there is no row.
+    /// The first column of the first row of `sql`; nil if there is no row.
     public func value(_ sql: String, _ values: Value...) throws(SQLiteError) -> Value? {
         try with(sql) { statement throws(SQLiteError) in
             statement.bind(values)
@@ -134,8 +136,11 @@ public final class Connection {
         }
     }
 
-    /// How many rows the last statement inserted, updated or deleted.
+    /// The number of rows that the last statement inserted, updated or deleted.
     public var changes: Int { Int(sqlite3_changes64(handle)) }
+
+    /// The number of rows that were inserted, updated or deleted since the connection was opened, including rolled-back transactions.
+    public var totalChanges: Int { Int(sqlite3_total_changes64(handle)) }
 
     // MARK: Transactions
 
@@ -155,32 +160,32 @@ public final class Connection {
         }
     }
 
-    /// Ends the transaction that has met `error`, its `COMMIT` too, so that nothing of it is there, also after a crash.
+    /// Rolls back the transaction in which `error` happened, even in its `COMMIT`, so that none of it is visible, not even after a crash.
     public func undo(_ error: SQLiteError) {
-        // Some failures have ended it by themselves.
+        // After some failures, SQLite has already rolled it back.
         if isInTransaction { try? execute("ROLLBACK") }
-        // A log that could not be synced contains the whole transaction, and the next process to open the file would take it as committed.
-        // So replace it by a commit that changes nothing; if that cannot be synced either, it is at least the kernel's state of the log.
+        // A log that could not be synced contains the whole transaction, which the next process to open the file would consider committed.
+        // Therefore it is overwritten by a commit that changes nothing. If that cannot be synced either, at least the kernel's state is correct.
         guard error.extendedCode == csqlite_ioerr_fsync(), case .integer(let version) = try? value("PRAGMA user_version") else { return }
         try? execute("PRAGMA user_version = \(version)")
     }
 
     // MARK: The write-ahead log
 
-    /// The pages that the log held after this connection's last commit.
+    /// The number of pages in the log after this connection's last commit.
     public var logPages: Int { logFrames.pointee }
 
     /// The result of a checkpoint.
     public struct Checkpoint: Sendable, Hashable {
-        /// Pages in the log.
+        /// The number of pages in the log.
         public var logPages: Int
-        /// Those of them whose newest state is in the database file, too.
+        /// The number of pages in the log whose newest state is already in the database file.
         public var movedPages: Int
     }
 
-    /// Moves pages from the log to the database file as far as nobody is in the way, and waits for nobody.
+    /// Moves pages from the log to the database file, as far as readers allow, without waiting.
     ///
-    /// Snapshots of readers are in the way: what was committed after the oldest of them stays in the log.
+    /// Changes after the oldest snapshot of a reader stay in the log.
     /// Only one connection of a file may write or checkpoint: docs/decisions/sqlite.md.
     public func checkpoint() throws(SQLiteError) -> Checkpoint {
         guard access == .readWrite else {
@@ -194,9 +199,9 @@ public final class Connection {
         return Checkpoint(logPages: max(Int(log), 0), movedPages: max(Int(moved), 0))
     }
 
-    /// Moves all of the log to the database file and gives back what it takes on the disk. Waits for nobody.
+    /// Moves the whole log to the database file and truncates it, without waiting.
     ///
-    /// - Returns: false where a snapshot of a reader is in the way; then some of it may have been moved.
+    /// - Returns: false if a snapshot of a reader prevents it. Then a part may have been moved.
     public func emptyLog() throws(SQLiteError) -> Bool {
         guard access == .readWrite else {
             throw SQLiteError(extendedCode: SQLITE_READONLY, message: "readers do not checkpoint", operation: "empty the log")

@@ -6,13 +6,13 @@ import Glibc
 import Musl
 #endif
 
-/// What SQLite answered when something failed.
+/// An error of SQLite.
 public struct SQLiteError: Error, Sendable, Hashable {
     /// The kinds of errors that callers distinguish.
     public enum Kind: UInt8, Sendable, Hashable {
-        /// No room: the disk, a quota, or a limit of the file's size.
+        /// There is no room: on the disk, within a quota, or within the limit of file sizes.
         case full
-        /// The file, its folder or the connection cannot be written to.
+        /// The file, its folder or the connection is not writable.
         case readOnly
         /// The file is not a database, or a damaged one.
         case corrupt
@@ -22,30 +22,30 @@ public struct SQLiteError: Error, Sendable, Hashable {
         case cannotOpen
         /// Reading, writing or syncing failed.
         case io
-        /// A constraint of the schema was broken.
+        /// A constraint of the schema is violated.
         case constraint
-        /// A text or blob is longer than a database can hold.
+        /// A text or blob is too large for a database.
         case tooBig
-        /// No memory.
+        /// There is not enough memory.
         case memory
-        /// No descriptor for another file, of this process or of the machine.
+        /// The process or the machine has no descriptor left.
         case noDescriptor
         /// `Connection.interrupt` was called.
         case interrupted
-        /// Everything else: mistakes in SQL, and in the use of this room.
+        /// Any other error: mistakes in SQL, and in the use of this module.
         case other
     }
 
-    /// SQLite's extended result code, `SQLITE_IOERR_FSYNC` for example.
+    /// SQLite's extended result code, for example `SQLITE_IOERR_FSYNC`.
     public let extendedCode: Int32
-    /// `errno` of the system call that failed; 0 where none did.
+    /// The `errno` of the system call that failed; 0 if none did.
     public let systemError: Int32
-    /// SQLite's words.
+    /// SQLite's message.
     public let message: String
-    /// The operation: an SQL text, or an operation on a file.
+    /// The failed operation: an SQL text, or an operation on a file.
     public let operation: String
 
-    /// An error that SQLite did not report itself, or that is brought from elsewhere.
+    /// Creates an error that SQLite did not report itself, or that comes from elsewhere.
     public init(extendedCode: Int32, systemError: Int32 = 0, message: String, operation: String) {
         self.extendedCode = extendedCode
         self.systemError = systemError
@@ -53,11 +53,11 @@ public struct SQLiteError: Error, Sendable, Hashable {
         self.operation = operation
     }
 
-    /// The error that `connection` has just met, in a call before which `errno` was 0.
+    /// The last error of `connection`. Before the failed call, `errno` must have been 0.
     ///
-    /// SQLite's own note of `errno` may be of an older failure: failing commits do not make one.
+    /// SQLite's own record of `errno` may be older, because failing commits do not set it.
     @inline(never)
-    init(_ code: Int32, connection: OpaquePointer?, operation: String) {
+    package init(_ code: Int32, connection: OpaquePointer?, operation: String) {
         let system = errno
         let isSystem = code & 0xFF == SQLITE_IOERR || code & 0xFF == SQLITE_CANTOPEN
         guard let connection else {
@@ -65,7 +65,7 @@ public struct SQLiteError: Error, Sendable, Hashable {
             return
         }
         let extended = sqlite3_extended_errcode(connection)
-        // A misuse, for one, is answered without being noted in the connection.
+        // Some errors, such as misuse, are returned without being recorded in the connection.
         let isNoted = extended & 0xFF == code & 0xFF
         let message = isNoted ? sqlite3_errmsg(connection) : sqlite3_errstr(code)
         self.init(
@@ -73,10 +73,10 @@ public struct SQLiteError: Error, Sendable, Hashable {
             message: message.map { String(cString: $0) } ?? "", operation: operation)
     }
 
-    /// SQLite's primary result code, `SQLITE_IOERR` for example.
+    /// SQLite's primary result code, for example `SQLITE_IOERR`.
     public var code: Int32 { extendedCode & 0xFF }
 
-    /// Judged by SQLite's code and, for files, by the system's.
+    /// The kind, according to SQLite's code, and for files also to that of the system.
     public var kind: Kind {
         switch code {
         case SQLITE_FULL: .full
@@ -84,7 +84,7 @@ public struct SQLiteError: Error, Sendable, Hashable {
         case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         case SQLITE_IOERR: systemKind ?? (extendedCode == csqlite_ioerr_nomem() ? .memory : .io)
-        // A log that cannot be made is looked for once more, for reading only, which leaves this reason in the place of the first.
+        // If a log cannot be created, SQLite tries to open it read-only, and reports the reason of that failure instead of the first one.
         case SQLITE_CANTOPEN where systemError == ENOENT && operation.hasPrefix("PRAGMA"): .noDescriptor
         case SQLITE_CANTOPEN: systemKind ?? .cannotOpen
         case SQLITE_PERM: .readOnly
@@ -96,7 +96,7 @@ public struct SQLiteError: Error, Sendable, Hashable {
         }
     }
 
-    /// SQLite calls only `ENOSPC` a full disk, and only when it writes to the database or its log.
+    /// The kind according to the system error. SQLite reports only `ENOSPC` as a full disk, and only when it writes to the database or its log.
     private var systemKind: Kind? {
         switch systemError {
         case ENOSPC, EDQUOT, EFBIG: .full

@@ -6,14 +6,13 @@ import Glibc
 import Musl
 #endif
 
-/// A compiled SQL text: bind its parameters, step through its rows, reset it for the next use.
+/// A compiled SQL text. To use it, bind its parameters, step through its rows, and reset it.
 ///
-/// Belongs to the thread of its connection. Parameters and columns are counted as in SQLite: parameters from 1, columns
-/// from 0.
+/// Belongs to the thread of its connection. As in SQLite, parameters are counted from 1, and columns from 0.
 public final class Statement {
     private let handle: OpaquePointer
 
-    /// Zero bytes need an address, too: a blob without one is NULL.
+    /// An address for empty blobs, because a blob without an address is NULL.
     private static let nothing: StaticString = ""
 
     init(_ connection: OpaquePointer, _ sql: String) throws(SQLiteError) {
@@ -27,15 +26,15 @@ public final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// The text that was compiled.
+    /// The compiled text.
     public var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
 
-    /// Whether a row was read and there may be more.
+    /// Whether a row was read and there may be more rows.
     public var isRunning: Bool { sqlite3_stmt_busy(handle) != 0 }
 
     // MARK: Parameters
 
-    /// Binds bytes that the caller keeps where they are until `reset`, without copying them.
+    /// Binds bytes without copying them. The caller must keep them valid until `reset`.
     @inline(__always)
     public func bind(borrowing bytes: UnsafeRawBufferPointer, at index: Int32) {
         let address = bytes.baseAddress ?? UnsafeRawPointer(Statement.nothing.utf8Start)
@@ -66,26 +65,26 @@ public final class Statement {
         check(code)
     }
 
-    /// Binds a whole number; the first parameter is 1.
+    /// Binds a whole number. The first parameter has the number 1.
     @inline(__always)
     public func bind(_ number: Int64, at index: Int32) {
         check(sqlite3_bind_int64(handle, index, number))
     }
 
-    /// Binds `values` to the parameters from the first on.
+    /// Binds `values` to the parameters, beginning with the first one.
     public func bind(_ values: [Value]) {
         for (index, value) in values.enumerated() { bind(value, at: Int32(index + 1)) }
     }
 
-    /// A parameter that the text does not have, or binding while rows are read, is a mistake of the caller. Values that are
-    /// too long are refused by `step`: the parameter is NULL then.
+    /// It is a mistake of the caller to bind a nonexistent parameter, or to bind while rows are read. Values that are too large make `step` fail;
+    /// the parameter is then NULL.
     private func check(_ code: Int32) {
         assert(code == SQLITE_OK || code == SQLITE_TOOBIG || code == SQLITE_NOMEM, "bind: \(String(cString: sqlite3_errstr(code)))")
     }
 
     // MARK: Rows
 
-    /// Goes to the next row; false when there is none. After an error the statement is reset.
+    /// Reads the next row. Returns false if there is none. After an error, the statement is reset.
     @inline(__always)
     public func step() throws(SQLiteError) -> Bool {
         errno = 0
@@ -102,21 +101,21 @@ public final class Statement {
         return error
     }
 
-    /// Steps to the end and resets: for a statement whose rows do not matter.
+    /// Runs a statement without reading its rows, and resets it.
     @inline(__always)
     public func run() throws(SQLiteError) {
         while try step() {}
         reset()
     }
 
-    /// Makes the statement ready for its next use; what was bound stays.
+    /// Resets the statement for its next use. Its parameters stay bound.
     @inline(__always)
     public func reset() { sqlite3_reset(handle) }
 
-    /// Forgets what was bound.
+    /// Clears all parameters.
     public func clear() { sqlite3_clear_bindings(handle) }
 
-    /// The bytes of a blob or text, good until the next `step` or `reset`. Empty for NULL.
+    /// The bytes of a blob or text, valid until the next `step` or `reset`. Empty for NULL.
     @inline(__always)
     public func bytes(at column: Int32) -> UnsafeBufferPointer<UInt8> {
         let address = sqlite3_column_blob(handle, column)
@@ -131,10 +130,10 @@ public final class Statement {
     /// A text; empty for NULL.
     public func text(at column: Int32) -> String { String(decoding: bytes(at: column), as: UTF8.self) }
 
-    /// Columns of a row; 0 for what answers with none.
+    /// The number of columns of a row; 0 for a statement without rows.
     public var columnCount: Int32 { sqlite3_column_count(handle) }
 
-    /// A copy of a column, typed as it is stored.
+    /// A copy of a column, with its stored type.
     public func value(at column: Int32) -> Value {
         switch sqlite3_column_type(handle, column) {
         case SQLITE_INTEGER: .integer(integer(at: column))

@@ -135,8 +135,8 @@ struct ConfigurationReader {
         DatabaseSettings(
             rules: file(field["rules"]), storage: field["storage"].choice(DatabaseSettings.Storage.self),
             defaultNamespace: field["defaultNamespace"].stringIfPresent ?? "\(project)-default-rtdb",
-            namespaces: field["namespaces"].stringsIfPresent ?? [], idleSeconds: field["idleSeconds"].double, limits: limits(field["limits"]),
-            triggers: triggers(field["triggers"]))
+            namespaces: field["namespaces"].stringsIfPresent ?? [], idleSeconds: field["idleSeconds"].double,
+            readers: field["readers"].intIfPresent, limits: limits(field["limits"]), triggers: triggers(field["triggers"]))
     }
 
     // MARK: Files

@@ -18,6 +18,8 @@ public struct DatabaseSettings: Sendable, Equatable {
     public var namespaces: [String]
     /// The least time that an unused database stays open.
     public var idleSeconds: Double
+    /// Threads that read one database; nil for the default.
+    public var readers: Int?
     /// Limits of requests and clients.
     public var limits: Limits
     /// Limits of database triggers.
@@ -33,6 +35,8 @@ public struct DatabaseSettings: Sendable, Equatable {
         public var rulesBytes: Int
         /// Event streams of one loop.
         public var streams: Int
+        /// Event streams of one database.
+        public var streamsPerNamespace: Int
         /// Bytes of large bodies that one loop receives at the same time.
         public var uploadBytes: Int
         /// Databases open at the same time.
@@ -82,7 +86,7 @@ extension ConfigurationReader {
     func limits(_ field: Field) -> DatabaseSettings.Limits {
         DatabaseSettings.Limits(
             writeBytes: field["writeBytes"].int, readBytes: field["readBytes"].int, rulesBytes: field["rulesBytes"].int,
-            streams: field["streams"].int, uploadBytes: field["uploadBytes"].int,
+            streams: field["streams"].int, streamsPerNamespace: field["streamsPerNamespace"].int, uploadBytes: field["uploadBytes"].int,
             openNamespaces: field["openNamespaces"].int, longReads: field["longReads"].int,
             longReadsPerClient: field["longReadsPerClient"].int, readSeconds: field["readSeconds"].double, logBytes: field["logBytes"].int)
     }

@@ -1,25 +1,33 @@
+import RegularExpressions
+
 /// A regular expression that is matched in time linear in the text, for every expression and text.
 ///
 /// The syntax is the common subset of JavaScript, JSON Schema and RE2: literals, `.`, classes, `\d \w \s \b`, groups, `|`, `^ $` and
-/// counted repetitions. Constructs that need backtracking (look-around, back-references) are refused.
+/// counted repetitions. Constructs that need backtracking (look-around, back-references) are refused, and so is what RE2 and JavaScript
+/// understand differently.
 public struct Pattern: Sendable, Hashable, CustomStringConvertible {
     /// The text of the expression.
     public let source: String
-    /// Whether the case of ASCII letters is ignored.
+    /// Whether the case of letters is ignored.
     public let ignoresCase: Bool
-    private let program: [PatternInstruction]
+    private let expression: RegularExpression
 
-    /// - Parameter ignoresCase: ignores the case of ASCII letters.
+    /// - Parameter ignoringCase: ignores the case of letters.
     public init(_ source: String, ignoringCase: Bool = false) throws(PatternError) {
         self.source = source
         ignoresCase = ignoringCase
-        program = try PatternCompiler.compile(source, ignoringCase: ignoringCase)
+        let translated = try Self.translated(Array(source.utf8))
+        do throws(RegularExpression.Refusal) {
+            expression = try RegularExpression(translated, ignoresCase: ignoringCase)
+        } catch {
+            throw PatternError(description: error.reason)
+        }
     }
 
     public var description: String { source }
 
     /// The cost in memory and time, in instructions.
-    var size: Int { program.count }
+    var size: Int { expression.size }
 
     public static func == (left: Pattern, right: Pattern) -> Bool {
         left.source == right.source && left.ignoresCase == right.ignoresCase
@@ -31,110 +39,72 @@ public struct Pattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether the pattern matches anywhere in the text; `^` and `$` anchor it.
-    public func matches(_ text: String) -> Bool {
-        var current = PatternThreads(capacity: program.count)
-        var next = PatternThreads(capacity: program.count)
-        var previous: Unicode.Scalar?
-        var scalars = text.unicodeScalars.makeIterator()
-        var scalar = scalars.next()
-        while true {
-            // A match may begin anywhere, so a new thread starts at each position.
-            if current.follow(0, in: program, previous: previous, next: scalar) { return true }
-            guard let read = scalar else { return false }
-            let following = scalars.next()
-            let folded = ignoresCase ? read.lowercasedASCII : read
-            for thread in current.list where program[thread].accepts(folded) {
-                if next.follow(thread + 1, in: program, previous: read, next: following) { return true }
+    public func matches(_ text: String) -> Bool { expression.matches(text) }
+
+    /// The expression in RE2's syntax. Refuses what RE2 would accept with another meaning; RE2 itself refuses the rest.
+    private static func translated(_ source: [UInt8]) throws(PatternError) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(source.count + 16)
+        var index = 0
+        var isInClass = false
+        while index < source.count {
+            let byte = source[index]
+            let next = index + 1 < source.count ? source[index + 1] : 0
+            switch byte {
+            case UInt8(ascii: "\\"):
+                try checkEscape(next, isInClass: isInClass)
+                // RE2 writes a character's number as \x{...}.
+                if next == UInt8(ascii: "u"), index + 5 < source.count {
+                    output += Array("\\x{".utf8) + source[(index + 2)..<(index + 6)] + Array("}".utf8)
+                    index += 6
+                } else {
+                    output += [byte, next]
+                    index += 2
+                }
+                continue
+            case UInt8(ascii: "[") where isInClass:
+                // RE2 would read names such as [:alpha:].
+                output.append(UInt8(ascii: "\\"))
+            case UInt8(ascii: "["):
+                let first = next == UInt8(ascii: "^") && index + 2 < source.count ? source[index + 2] : next
+                guard first != UInt8(ascii: "]") else { throw PatternError(description: "a class is empty") }
+                isInClass = true
+            case UInt8(ascii: "]"): isInClass = false
+            case UInt8(ascii: "(") where !isInClass && next == UInt8(ascii: "?"):
+                guard index + 2 < source.count, source[index + 2] == UInt8(ascii: ":") else {
+                    throw PatternError(description: "a group that starts with (? is supported only as (?:…); look-around and named groups are not")
+                }
+            case UInt8(ascii: ".") where !isInClass:
+                // RE2's . excludes \n only.
+                output += Array("[^\\n\\r]".utf8)
+                index += 1
+                continue
+            default: break
             }
-            swap(&current, &next)
-            next.removeAll()
-            previous = read
-            scalar = following
+            output.append(byte)
+            index += 1
+        }
+        return output
+    }
+
+    private static func checkEscape(_ letter: UInt8, isInClass: Bool) throws(PatternError) {
+        switch letter {
+        case 0: throw PatternError(description: "a backslash ends the pattern")
+        case UInt8(ascii: "1")...UInt8(ascii: "9"): throw PatternError(description: "back references are not supported")
+        case UInt8(ascii: "b"), UInt8(ascii: "B"):
+            if isInClass { throw PatternError(description: "\\b inside a class is not supported") }
+        case UInt8(ascii: "d"), UInt8(ascii: "D"), UInt8(ascii: "w"), UInt8(ascii: "W"), UInt8(ascii: "s"), UInt8(ascii: "S"),
+            UInt8(ascii: "t"), UInt8(ascii: "n"), UInt8(ascii: "v"), UInt8(ascii: "f"), UInt8(ascii: "r"), UInt8(ascii: "x"), UInt8(ascii: "u"):
+            break
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0"):
+            throw PatternError(description: "the escape \\\(Character(Unicode.Scalar(letter))) is not known")
+        default: break
         }
     }
 }
 
 /// The reason why a pattern was refused.
 public struct PatternError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// One clause, such as `look-around (?=…) is not supported`.
+    /// One clause, such as `missing ]: [a`.
     public var description: String
-}
-
-enum PatternInstruction: Sendable {
-    case scalar(Unicode.Scalar)
-    case any
-    case set(PatternSet)
-    case split(Int, Int)
-    case jump(Int)
-    case start
-    case end
-    case wordBoundary(isNegated: Bool)
-    case match
-
-    func accepts(_ scalar: Unicode.Scalar) -> Bool {
-        switch self {
-        case .scalar(let expected): scalar == expected
-        case .any: scalar != "\n" && scalar != "\r"
-        case .set(let set): set.contains(scalar)
-        default: false
-        }
-    }
-}
-
-/// A class such as `[a-z\d_]`.
-struct PatternSet: Sendable {
-    var ranges: [ClosedRange<UInt32>] = []
-    var isNegated = false
-
-    func contains(_ scalar: Unicode.Scalar) -> Bool {
-        ranges.contains { $0.contains(scalar.value) } != isNegated
-    }
-}
-
-/// The set of current program positions.
-private struct PatternThreads {
-    private(set) var list: [Int] = []
-    /// The round in which each position was last added, so that starting a round costs nothing.
-    private var rounds: [Int]
-    private var round = 1
-
-    init(capacity: Int) {
-        rounds = Array(repeating: 0, count: capacity)
-    }
-
-    mutating func removeAll() {
-        round += 1
-        list.removeAll(keepingCapacity: true)
-    }
-
-    /// Adds the position and all that are reachable from it without input. True if the match is complete.
-    mutating func follow(_ first: Int, in program: [PatternInstruction], previous: Unicode.Scalar?, next: Unicode.Scalar?) -> Bool {
-        var pending = [first]
-        while let place = pending.popLast() {
-            if rounds[place] == round { continue }
-            rounds[place] = round
-            switch program[place] {
-            case .match: return true
-            case .jump(let target): pending.append(target)
-            case .split(let left, let right): pending += [right, left]
-            case .start: if previous == nil { pending.append(place + 1) }
-            case .end: if next == nil { pending.append(place + 1) }
-            case .wordBoundary(let isNegated):
-                let isBoundary = (previous?.isWord ?? false) != (next?.isWord ?? false)
-                if isBoundary != isNegated { pending.append(place + 1) }
-            case .scalar, .any, .set: list.append(place)
-            }
-        }
-        return false
-    }
-}
-
-extension Unicode.Scalar {
-    var lowercasedASCII: Unicode.Scalar {
-        ("A"..."Z").contains(self) ? Unicode.Scalar(UInt8(value) | 0x20) : self
-    }
-
-    var isWord: Bool {
-        ("a"..."z").contains(self) || ("A"..."Z").contains(self) || ("0"..."9").contains(self) || self == "_"
-    }
 }

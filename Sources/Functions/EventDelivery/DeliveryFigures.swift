@@ -1,8 +1,8 @@
 import RealtimeDatabase
 
-/// What is counted of the delivery of events. Plain numbers, on the home loop only.
+/// Metrics of event delivery. Used on the home loop only.
 package struct DeliveryFigures: Sendable {
-    /// What came of an attempt.
+    /// The outcome of an attempt.
     package enum Outcome: Int, CaseIterable, Sendable {
         case succeeded, failed, interrupted, refused, stopped
 
@@ -20,9 +20,9 @@ package struct DeliveryFigures: Sendable {
 
     private var attempts = InlineArray<5, Int>(repeating: 0)
     private var deadLetters = InlineArray<5, Int>(repeating: 0)
-    /// Attempts that were put off because an earlier one failed.
+    /// Failed attempts that were scheduled again.
     package var retries = 0
-    /// Dead letters that made room for newer ones.
+    /// Dead letters that were dropped to make room for newer ones.
     package var droppedDeadLetters = 0
 
     package func count(_ outcome: Outcome) -> Int { attempts[outcome.rawValue] }

@@ -1,28 +1,29 @@
 import RealtimeDatabase
 
-/// How events are delivered and how patiently.
+/// The limits and retries of event delivery.
 package struct DeliverySettings: Sendable {
     var retries = RetrySchedule()
-    /// How many events may cause each other.
+    /// The longest chain of events that cause each other.
     var chainDepthMax = 16
-    /// How many events that were given up are kept.
+    /// The most dead letters that are kept.
     var deadLetters = DeadLetterLimits()
-    /// How long no dead letter was dropped before the next one is worth a line in the log.
+    /// The time without dropped dead letters after which the next drop is logged.
     var dropReportMilliseconds: UInt64 = 60_000
-    /// How often the worker may end during an event whose function does not ask for retries.
+    /// The most times that the worker may end during an event, for a function without retries.
     var interruptionsMax = 5
-    /// Events of a function that are in memory, at most.
+    /// The most events of a function in memory.
     var loadedCountMax = 256
-    /// The size of those.
+    /// The most bytes of these events.
     var loadedBytesMax = 8 << 20
-    /// Events of one path that are in memory, at most: the others leave room for other paths.
+    /// The most events of one path in memory, so that other paths have room.
     var loadedOfPathMax = 32
-    /// Events of a function that are known by their number only, since an earlier one of their path waits.
+    /// The most events of a function that were read, but left in the outbox because an earlier event of their path waits. Only their sequence
+    /// numbers are in memory.
     var heldCountMax = 10_000
-    /// What is known of delivered events waits so long for more before it is made durable.
+    /// How long settlements are collected before they are written in one transaction.
     var settleMilliseconds: UInt64 = 5
-    /// How long delivery of a function rests when its pool takes nothing.
+    /// How long delivery to a function pauses when its pool refuses an event.
     var overloadMilliseconds: UInt64 = 100
-    /// How long anything waits after a failure of the store.
+    /// The time between attempts after a failure of the store.
     var storeRetryMilliseconds: UInt64 = 1000
 }

@@ -6,7 +6,7 @@ import Logs
 import RealtimeDatabase
 import Tree
 
-/// What a function is told of an event beside its values: the member `event` of the context of hearth.h (spec functions 8.5).
+/// The member `event` of an invocation's context, as described in hearth.h (spec functions 8.5).
 struct EventContext {
     private let event: OutboxEvent
     private let generation: Int

@@ -3,7 +3,7 @@ import EventLoop
 import FunctionDispatch
 import RealtimeDatabase
 
-/// A registered function that runs because of events.
+/// A deployed function with an event trigger.
 final class EventFunction: EventTarget {
     private let function: RegisteredFunction
     private var dice = TrafficDice()
@@ -18,7 +18,7 @@ final class EventFunction: EventTarget {
         let function = dice.choose(function)
         let loop = function.pool.loop
         let invocation = EventInvocation(function: function, event: event) { result in
-            // A pool that refuses does so at once.
+            // Deferred, because a pool may refuse the event within this call.
             loop.endOfTurn { completion(result) }
         }
         invocation.begin()

@@ -2,18 +2,18 @@ import Configuration
 import FunctionDispatch
 import RealtimeDatabase
 
-/// The functions that run because of events, as databases and the delivery want them.
+/// The functions with event triggers, in the form for databases and for delivery.
 package struct EventFunctions {
-    /// Which writes raise events.
+    /// The triggers, for databases.
     package let table: TriggerTable
-    /// By name, what the events are given to.
+    /// The functions, by name, for delivery.
     package let targets: [String: any EventTarget]
-    /// The names of those whose events wait for them.
+    /// The names of functions that cannot run now, so that their events wait.
     package let waiting: Set<String>
-    /// A sentence for each function whose patterns cannot be used; it never runs.
+    /// A sentence for each function with invalid patterns. Such a function never runs.
     package let problems: [String]
 
-    /// Functions of other triggers are left out.
+    /// Selects the functions with event triggers.
     package init(_ publication: Publication) {
         var declarations: [TriggerDeclaration] = []
         var targets: [String: any EventTarget] = [:]
@@ -31,7 +31,7 @@ package struct EventFunctions {
                 problems.append("\(function.name): \(error)")
             }
         }
-        // Declarations were checked at deployment.
+        // These declarations were checked when they were deployed.
         declarations += publication.waitingTriggers.compactMap { (try? $0.value.declaration(of: $0.key)) ?? nil }
         waiting = Set(publication.waitingTriggers.keys)
         table = TriggerTable(declarations)

@@ -6,7 +6,7 @@ import HTTP
 import RealtimeDatabase
 import WorkerProtocol
 
-/// One attempt of a function at an event.
+/// One attempt to run a function for an event.
 package final class EventInvocation: HostInvocation {
     private let event: OutboxEvent
     private var completion: ((AttemptResult) -> Void)?
@@ -18,7 +18,7 @@ package final class EventInvocation: HostInvocation {
         super.init(function: function)
     }
 
-    /// The events that led to what the function writes now.
+    /// The chain of events for writes of the function.
     package override var chain: EventChain { event.chainOfEffects }
 
     package func begin() {
@@ -38,7 +38,7 @@ package final class EventInvocation: HostInvocation {
         case .error:
             let error = CallableError(functionError: body)
             finish(.failed("\(error.code.name): \(error.message)"))
-        case .response, .end: finish(.failed("it answered an event as if it were an HTTP request"))
+        case .response, .end: finish(.failed("it answered an event with an HTTP response"))
         }
     }
 
@@ -54,7 +54,7 @@ package final class EventInvocation: HostInvocation {
         }
     }
 
-    /// Events of a plugin that cannot be loaded wait for the host's next start, or for another version of it.
+    /// The delay for events of a plugin that cannot be loaded. They wait for another version of it, or for the next start of the host.
     private static let unloadedMilliseconds: UInt64 = 10_000
 
     private func finish(_ result: AttemptResult) {

@@ -2,37 +2,37 @@ import FunctionDispatch
 import RealtimeDatabase
 import Tree
 
-/// The events of one function at one path: they are delivered one after the other, in the order of their writes.
+/// The events of one function at one path. They are delivered one after the other, in the order of their writes.
 final class EventLane {
     enum State: Equatable {
-        /// Its next event can be started, or read.
+        /// The next event can be started or read.
         case ready
-        /// An event is in a worker.
+        /// An attempt is running.
         case running
         /// Events are being read from the outbox.
         case fetching
-        /// The next event has failed and is tried again at this time of the loop.
+        /// The next event has failed. It is tried again at this time of the loop's clock.
         case waiting(untilMilliseconds: UInt64)
     }
 
     let path: Path
     var state = State.ready
-    /// The next events.
+    /// The next events, in memory.
     var loaded = FIFO<OutboxEvent>()
-    /// The sequences of those after them, which are in the outbox only.
+    /// The sequence numbers of the following events, which are only in the outbox.
     var held = FIFO<UInt64>()
 
     init(path: Path) { self.path = path }
 
     var isEmpty: Bool { loaded.isEmpty && held.isEmpty }
 
-    /// Whether an event that comes now is to stay in the outbox.
+    /// Whether a new event has to stay in the outbox.
     func holdsBack(beyond loadedMax: Int) -> Bool {
         if case .waiting = state { return true }
         return !held.isEmpty || loaded.count >= loadedMax
     }
 
-    /// Leaves everything in the outbox; what it had of it.
+    /// Moves all events in memory to `held`, and returns them.
     func unload() -> [OutboxEvent] {
         let given = loaded.removeAll()
         held.prepend(given.map(\.sequence))

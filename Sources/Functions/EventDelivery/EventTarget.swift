@@ -1,26 +1,26 @@
 import RealtimeDatabase
 
-/// A function as the delivery of events sees it.
+/// A function to which events are delivered.
 package protocol EventTarget: AnyObject {
-    /// Whether it asks to be run again when it fails.
+    /// Whether failed events are retried.
     var isRetried: Bool { get }
-    /// 1 or 2: decides how long it is tried.
+    /// The function's generation, 1 or 2, which determines how long events are retried.
     var generation: Int { get }
-    /// How many events it is given at a time.
+    /// The most events that run at the same time.
     var attemptsMax: Int { get }
-    /// Gives it an event; `completion` is called once on the home loop, never before this returns.
+    /// Runs the function for an event. `completion` is called once on the home loop, never before this function returns.
     func attempt(_ event: OutboxEvent, completion: @escaping (AttemptResult) -> Void)
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 package enum AttemptResult: Sendable, Equatable {
     case succeeded
     /// The function answered with an error, or not in time.
     case failed(String)
     /// The worker ended before the function had answered.
     case interrupted(String)
-    /// The function never saw it: its pool takes nothing now.
+    /// The function was not called, because its pool takes no invocations now.
     case refused(afterMilliseconds: UInt64)
-    /// The host stops: the next one begins again.
+    /// The host is stopping. The next host makes the attempt again.
     case stopped
 }

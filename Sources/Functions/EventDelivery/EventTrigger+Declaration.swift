@@ -3,7 +3,9 @@ import FunctionWorker
 import RealtimeDatabase
 
 extension PluginManifest {
-    /// - Throws: one sentence, when the trigger of a function cannot be used.
+    /// Checks the event triggers of all functions.
+    ///
+    /// - Throws: a message with all invalid triggers.
     package func checkTriggers() throws(PluginRefusal) {
         let problems = functions.compactMap { function -> String? in
             guard case .event(let trigger) = function.trigger else { return nil }
@@ -21,7 +23,7 @@ extension PluginManifest {
 extension EventTrigger {
     /// The trigger of the function `name`; nil for events of another service than the database.
     ///
-    /// - Throws: why its patterns cannot be used.
+    /// - Throws: the reason why its patterns are invalid.
     func declaration(of name: String) throws(PathPatternError) -> TriggerDeclaration? {
         guard let kind = TriggerKind(eventType: eventType) else { return nil }
         if let resource = filters["resource"] {
@@ -29,14 +31,14 @@ extension EventTrigger {
             return try TriggerDeclaration(
                 function: name, kind: kind, pattern: PathPattern(parsing: path), instance: InstancePattern(parsing: instance))
         }
-        guard let ref = pathPatterns["ref"] ?? filters["ref"] else { throw PathPatternError("the trigger names no \"ref\"") }
+        guard let ref = pathPatterns["ref"] ?? filters["ref"] else { throw PathPatternError("the trigger has no \"ref\"") }
         let instance = filters["instance"] ?? pathPatterns["instance"]
         return try TriggerDeclaration(
             function: name, kind: kind, pattern: PathPattern(parsing: ref),
             instance: instance.map { text throws(PathPatternError) in try InstancePattern(parsing: text) } ?? .any)
     }
 
-    /// The first generation's `projects/_/instances/NAME/refs/PATH`.
+    /// Parses the resource of a first-generation trigger: `projects/_/instances/NAME/refs/PATH`.
     private static func parse(resource: String) throws(PathPatternError) -> (instance: String, path: String) {
         let parts = resource.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
         guard parts.count >= 5, parts[0] == "projects", parts[2] == "instances", parts[4] == "refs" else {

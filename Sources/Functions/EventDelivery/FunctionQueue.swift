@@ -3,15 +3,15 @@ import FunctionDispatch
 import RealtimeDatabase
 import Tree
 
-/// The events of one namespace for one function, on their way from the outbox to the workers. Belongs to the home loop.
+/// The events of one namespace for one function, between outbox and workers. Belongs to the home loop.
 ///
-/// Reads ahead as far as its window goes. What cannot be delivered yet, since an earlier event of its path waits, leaves the
-/// window and is known by its number only, so that one bad path does not hold up the others.
+/// Reads ahead, as far as its window in memory allows. Events behind a waiting one of their path leave the window, except for their sequence
+/// numbers, so that a path whose events fail does not delay others.
 final class FunctionQueue {
     let function: String
     unowned let owner: NamespaceDelivery
     private var lanes: [Path: EventLane] = [:]
-    /// Lanes whose next event is loaded and can be started.
+    /// Lanes whose next event is in memory and can be started.
     var ready = FIFO<EventLane>()
     /// Lanes whose next event must be read first.
     private var unloaded = FIFO<EventLane>()
@@ -20,19 +20,19 @@ final class FunctionQueue {
     var running = 0
     var restingUntil: UInt64 = 0
 
-    /// Events in memory, those included that are being read.
+    /// Events in memory, including those that are being read.
     private(set) var loadedCount = 0
     private(set) var loadedBytes = 0
     private(set) var heldCount = 0
 
-    /// Everything up to here has been read.
+    /// The sequence number up to which all events have been read.
     private var readThrough: UInt64
-    /// The newest event that is known to be in the outbox.
+    /// The sequence number of the newest known event in the outbox.
     private var newest: UInt64
     private var isReading = false
     private lazy var timer = Timer(loop: owner.loop) { [unowned self] in wake() }
 
-    /// - Parameter readThrough: the function has no events up to this one.
+    /// - Parameter readThrough: a sequence number up to which the function has no events.
     init(function: String, readThrough: UInt64, owner: NamespaceDelivery) {
         self.function = function
         self.readThrough = readThrough
@@ -45,9 +45,9 @@ final class FunctionQueue {
         return loadedCount < settings.loadedCountMax && loadedBytes < settings.loadedBytesMax
     }
 
-    // MARK: What comes in
+    // MARK: New events
 
-    /// There are new events up to `newest`; `events` are the first of them.
+    /// Adds new events up to `newest`; `events` has the first ones.
     func announce(_ events: [OutboxEvent], newest: UInt64) {
         if !isReading, self.newest <= readThrough {
             for event in events where event.sequence > readThrough {
@@ -88,9 +88,9 @@ final class FunctionQueue {
         loadedBytes -= event.sizeInMemory
     }
 
-    // MARK: Going on
+    // MARK: Progress
 
-    /// Starts, reads and waits for what there is.
+    /// Starts attempts and reads events, as far as possible.
     func run() {
         owner.startReady(self)
         fetchUnloaded()
@@ -100,7 +100,7 @@ final class FunctionQueue {
 
     private func readAhead() {
         let settings = owner.settings
-        // A quarter of the window at a time, not each event when there is room for it.
+        // Reads when a quarter of the window is free, instead of single events.
         let isWorthIt = loadedCount * 4 <= settings.loadedCountMax * 3 && loadedBytes * 4 <= settings.loadedBytesMax * 3
         guard newest > readThrough, !isReading, isWorthIt, heldCount < settings.heldCountMax else { return }
         isReading = true
@@ -110,7 +110,7 @@ final class FunctionQueue {
             isReading = false
             for event in page.events where event.sequence > readThrough { accept(event) }
             readThrough = max(readThrough, page.through)
-            // What was announced and is not there was taken back.
+            // Announced events that are not in the outbox were rolled back.
             if !page.hasMore { readThrough = max(readThrough, wanted) }
             run()
         }
@@ -134,7 +134,7 @@ final class FunctionQueue {
         }
     }
 
-    /// The lane can do its next step.
+    /// Continues a lane: queues it for starting or reading, or removes it if it is empty.
     func goOn(_ lane: EventLane) {
         lane.state = .ready
         if !lane.loaded.isEmpty {
@@ -146,7 +146,7 @@ final class FunctionQueue {
         }
     }
 
-    /// The lane's next event is done with.
+    /// Removes a lane's next event, which is settled.
     func removeNext(_ lane: EventLane) {
         if let event = lane.loaded.popFirst() { didUnload(event) }
         goOn(lane)
@@ -154,7 +154,7 @@ final class FunctionQueue {
 
     // MARK: Waiting
 
-    /// The lane's next event is tried again in a while. Its window is for others until then.
+    /// Delays a lane's next event. Its events leave the window until then.
     func wait(_ lane: EventLane, milliseconds: UInt64) {
         let until = owner.loop.nowMilliseconds + max(1, milliseconds)
         for event in lane.unload() {
@@ -166,7 +166,7 @@ final class FunctionQueue {
         wake(at: until)
     }
 
-    /// Nothing is started for a while: the function's pool takes nothing.
+    /// Pauses the queue, because the function's pool takes no invocations.
     func rest(milliseconds: UInt64) {
         restingUntil = owner.loop.nowMilliseconds + max(1, milliseconds)
         wake(at: restingUntil)
@@ -195,11 +195,11 @@ final class FunctionQueue {
         run()
     }
 
-    /// Nothing more happens.
+    /// Stops the timer. Nothing more is started.
     func stop() { timer.close() }
 }
 
 extension OutboxEvent {
-    /// About what it takes.
+    /// The approximate memory for an event.
     var sizeInMemory: Int { payload.count + 256 }
 }

@@ -4,8 +4,9 @@ import HTTP
 import Logging
 import Logs
 import RealtimeDatabase
+import Store
 
-/// Delivers the events of one namespace: a queue for each function that has some. Belongs to the home loop.
+/// Delivers the events of one namespace, with a queue for each function that has events. Belongs to the home loop.
 final class NamespaceDelivery {
     let loop: EventLoop
     let settings: DeliverySettings
@@ -14,9 +15,9 @@ final class NamespaceDelivery {
     private(set) lazy var settlements = Settlements(outbox, loop: loop, settings: settings, log: log) { [weak self] in self?.didDrop($0) }
     private let outbox: any OutboxAccess
     private var queues: [String: FunctionQueue] = [:]
-    /// The newest event that was announced.
+    /// The sequence number of the newest announced event.
     private var last: UInt64 = 0
-    /// When dead letters were dropped last, in the loop's milliseconds.
+    /// When dead letters were last dropped, in milliseconds of the loop's clock.
     private var lastDrop: UInt64?
     private var random = SystemRandomNumberGenerator()
     private var timers: [ObjectIdentifier: Timer] = [:]
@@ -32,7 +33,7 @@ final class NamespaceDelivery {
 
     private var log: Logger { delivery.log }
 
-    // MARK: What comes in
+    // MARK: New events
 
     func receive(_ announcement: EventAnnouncement) {
         var carried: [String: [OutboxEvent]] = [:]
@@ -45,7 +46,7 @@ final class NamespaceDelivery {
         last = max(last, announcement.last)
     }
 
-    /// Other functions are there now.
+    /// Continues all queues, because functions were deployed.
     func functionsDidChange() {
         for queue in queues.values { queue.run() }
     }
@@ -53,21 +54,21 @@ final class NamespaceDelivery {
     func queueDidEmpty(_ queue: FunctionQueue) {
         guard queues[queue.function] === queue else { return }
         queues[queue.function] = nil
-        // Not within the call that led here.
+        // Deferred, because the caller is a function of the queue.
         loop.endOfTurn { [self] in
             queue.stop()
             leaveIfIdle()
         }
     }
 
-    /// Whether there is nothing to remember: what is announced next can begin anew.
+    /// Whether no state is left, so that this object can be released.
     var isIdle: Bool { queues.isEmpty && settlements.isEmpty && lastDrop == nil }
 
     private func leaveIfIdle() {
         if isIdle { delivery.forget(self) }
     }
 
-    /// How many attempts run.
+    /// The number of running attempts.
     var runningCount: Int { queues.values.reduce(0) { $0 + $1.running } }
 
     func stop() {
@@ -92,13 +93,13 @@ final class NamespaceDelivery {
     }
 
     func readEvents(of function: String, _ sequences: [UInt64], completion: @escaping (Outbox.Fetched) -> Void) {
-        // What is known of them by now comes first.
+        // Settlements so far must be in the outbox before it is read.
         settlements.flush()
         let bytes = settings.loadedBytesMax / 4
         read(completion) { outbox throws(StoreError) in try outbox.events(of: function, sequences, bytesMax: bytes) }
     }
 
-    /// Reads, again and again while the store fails.
+    /// Reads from the outbox. Repeats this while the store fails.
     private func read<Answer: Sendable>(
         _ completion: @escaping (Answer) -> Void, _ body: @escaping @Sendable (Outbox) throws(StoreError) -> Answer
     ) {
@@ -130,7 +131,7 @@ final class NamespaceDelivery {
 
     // MARK: Attempts
 
-    /// Starts what can be started of a queue.
+    /// Starts attempts for the events of a queue, as far as allowed.
     func startReady(_ queue: FunctionQueue) {
         switch delivery.target(queue.function) {
         case .unknown: return
@@ -147,9 +148,8 @@ final class NamespaceDelivery {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
         let now = WallClock.now().unixMilliseconds
         let wait = event.progress.notBefore - now
-        // No wait is as long as that: the clock was set back.
+        // A wait longer than the longest one means that the clock was set back.
         guard wait <= 0 || wait > settings.retries.mostMilliseconds else {
-            // A clock that was set back makes nobody wait longer than a failure does.
             return queue.wait(lane, milliseconds: UInt64(wait))
         }
         guard event.chain.depth <= settings.chainDepthMax else { return giveUp(lane, queue, .chainTooLong) }
@@ -188,7 +188,7 @@ final class NamespaceDelivery {
             var progress = event.progress
             progress.interruptions += 1
             progress.lastError = error
-            // A worker may end for another event's sake, so that the next one gets this one soon.
+            // The worker may have ended because of another event, so this one is tried again soon.
             let delay = settings.retries.delay(afterAttempt: progress.interruptions, using: &random) / 10
             if !target.isRetried, progress.interruptions >= settings.interruptionsMax {
                 return giveUp(lane, queue, .interrupted, progress)
@@ -212,7 +212,7 @@ final class NamespaceDelivery {
         queue.wait(lane, milliseconds: UInt64(max(1, delay)))
     }
 
-    /// Nobody takes these events: what is loaded of them becomes dead letters.
+    /// Moves the events in memory to the dead letters, because their function does not exist.
     private func giveUpAll(_ queue: FunctionQueue) {
         var count = 0
         while let lane = queue.ready.popFirst() {
@@ -233,7 +233,7 @@ final class NamespaceDelivery {
         settlements.add(.buried(event.key, progress, reason, time: WallClock.now().unixMilliseconds))
     }
 
-    /// Old dead letters made room for new ones. There is one line for many: a function that fails for every write would fill the log too.
+    /// Counts dropped dead letters. Logs only the first drop for some time, because a function may fail for every write.
     private func didDrop(_ count: Int) {
         delivery.figures.droppedDeadLetters += count
         let now = loop.nowMilliseconds
@@ -246,7 +246,7 @@ final class NamespaceDelivery {
             ])
     }
 
-    /// The lane's next event becomes a dead letter.
+    /// Moves the lane's next event to the dead letters.
     private func giveUp(_ lane: EventLane, _ queue: FunctionQueue, _ reason: DeadLetter.Reason, _ progress: DeliveryProgress? = nil) {
         guard let event = lane.loaded.first else { return queue.goOn(lane) }
         let progress = progress ?? event.progress

@@ -1,14 +1,14 @@
-/// When a failed event is tried again: later each time, and not all at once (spec functions 8.6).
+/// The times of retries after failures: with growing delays and random variation (spec functions 8.6).
 struct RetrySchedule: Sendable {
-    /// The least time to the second attempt.
+    /// The shortest delay before the second attempt.
     var firstMilliseconds: Int64 = 10_000
-    /// The longest time between two attempts.
+    /// The longest delay between two attempts.
     var mostMilliseconds: Int64 = 600_000
-    /// How old an event may become; nil for what its function's generation gives it.
+    /// The age after which an event is not retried; nil for the default of the function's generation.
     var ageMilliseconds: Int64?
 
-    /// How long to wait after the attempt of this number, from 1: twice as long each time, and up to a half more by chance. At
-    /// the limit it is the last quarter that is left to chance.
+    /// The delay after attempt number `attempt`, from 1. It doubles with each attempt, plus a random part of up to a half. Near the limit, the
+    /// random part is the last quarter of the limit.
     func delay(afterAttempt attempt: Int, using generator: inout some RandomNumberGenerator) -> Int64 {
         let first = max(1, min(firstMilliseconds, mostMilliseconds))
         let doublings = min(max(0, attempt - 1), 40)
@@ -18,6 +18,6 @@ struct RetrySchedule: Sendable {
         return Int64.random(in: low...max(low, min(low + low / 2, mostMilliseconds)), using: &generator)
     }
 
-    /// How long an event of a function of this generation is tried: 24 hours, of the first generation 7 days.
+    /// How long an event is retried by default: 7 days for the first generation, 24 hours for the second.
     func ageMilliseconds(generation: Int) -> Int64 { ageMilliseconds ?? (generation == 1 ? 7 : 1) * 24 * 3600 * 1000 }
 }

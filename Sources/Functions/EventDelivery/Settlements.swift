@@ -1,20 +1,21 @@
 import EventLoop
 import Logging
 import RealtimeDatabase
+import Store
 
-/// What became of an event.
+/// A change of an event in the outbox after an attempt.
 enum Settlement: Sendable {
-    /// The function has done its work.
+    /// The function has succeeded.
     case done(EventKey)
-    /// It is tried again.
+    /// The event is tried again later.
     case postponed(EventKey, DeliveryProgress)
-    /// It was given up.
+    /// The event is moved to the dead letters.
     case buried(EventKey, DeliveryProgress, DeadLetter.Reason, time: Int64)
 }
 
-/// Gathers what became of a namespace's events, and makes it durable in few transactions. Belongs to the home loop.
+/// Collects the settlements of a namespace, and writes them in few transactions. Belongs to the home loop.
 ///
-/// What is lost with the host is delivered once more.
+/// If the host ends before they are durable, the events are delivered again.
 final class Settlements {
     private let outbox: any OutboxAccess
     private let loop: EventLoop
@@ -22,13 +23,13 @@ final class Settlements {
     private let log: Logger
     private var gathered: [Settlement] = []
     private var flushing = 0
-    /// Called with how many old dead letters made room for new ones.
+    /// Called with the number of old dead letters that were dropped to make room.
     private let didDrop: (Int) -> Void
     private var isFailing = false
     private var waiters: [() -> Void] = []
-    /// Called when all that was known is durable.
+    /// Called when all settlements are durable.
     var didEmpty: () -> Void = {}
-    /// Whether nothing waits to become durable.
+    /// Whether all settlements are durable.
     var isEmpty: Bool { gathered.isEmpty && flushing == 0 }
     private lazy var timer = Timer(loop: loop) { [unowned self] in flush() }
 
@@ -49,7 +50,7 @@ final class Settlements {
         if gathered.count == 1 { timer.start(afterMilliseconds: settings.settleMilliseconds) }
     }
 
-    /// Sends off what there is.
+    /// Writes the collected settlements.
     func flush() {
         guard !gathered.isEmpty else { return }
         let batch = gathered
@@ -71,7 +72,7 @@ final class Settlements {
         switch result {
         case .success(let dropped):
             if dropped > 0 { didDrop(dropped) }
-            // What came while it failed has no timer yet.
+            // Settlements that were added during the failure have not started the timer.
             if isFailing, !gathered.isEmpty { timer.start(afterMilliseconds: settings.settleMilliseconds) }
             isFailing = false
         case .failure(let error):
@@ -82,7 +83,7 @@ final class Settlements {
             isFailing = true
             gathered = batch + gathered
             timer.start(afterMilliseconds: settings.storeRetryMilliseconds)
-            // Who waits for it waits for one try only.
+            // Waiters wait for one attempt only.
             return answerWaiters()
         }
         guard isEmpty else { return }
@@ -96,7 +97,7 @@ final class Settlements {
         for waiter in waiters { waiter() }
     }
 
-    /// Calls `completion` once everything so far is durable, or cannot be made so now.
+    /// Calls `completion` when all settlements so far are durable, or when writing them has failed.
     func finish(completion: @escaping () -> Void) {
         guard !gathered.isEmpty || flushing > 0 else { return completion() }
         waiters.append(completion)
@@ -105,7 +106,7 @@ final class Settlements {
 }
 
 extension Outbox {
-    /// - Returns: how many dead letters made room.
+    /// - Returns: the number of dead letters that were dropped to make room.
     fileprivate func settle(_ settlement: Settlement, _ limits: DeadLetterLimits) throws(StoreError) -> Int {
         switch settlement {
         case .done(let key): try acknowledge(key)

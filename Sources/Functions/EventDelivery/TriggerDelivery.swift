@@ -2,19 +2,19 @@ import EventLoop
 import Logging
 import RealtimeDatabase
 
-/// Runs functions because of events: takes what databases announce, and brings each event to its function at least once.
+/// Delivers the events of all databases to functions, each event at least once.
 ///
-/// Events of one function at one path are delivered in the order of their writes, the others side by side. An event stays in
-/// its database's outbox until its function has succeeded, or it is a dead letter. Belongs to the home loop.
+/// Events of one function at one path are delivered in the order of their writes, all others concurrently. An event stays in the outbox of its
+/// database until its function has succeeded, or it becomes a dead letter. Belongs to the home loop.
 package final class TriggerDelivery {
     let loop: EventLoop
     let settings: DeliverySettings
     let log: Logger
     private let outbox: (String) -> any OutboxAccess
     private var targets: [String: any EventTarget] = [:]
-    /// Functions that are deployed and cannot run now.
+    /// The names of deployed functions that cannot run now.
     private var waiting: Set<String> = []
-    /// Whether a function that is among neither is gone for good; until then its events wait.
+    /// Whether all deployed functions are known. If not, events of unknown functions wait.
     private var areTargetsComplete = false
     private(set) var namespaces: [String: NamespaceDelivery] = [:]
     private(set) var isStopped = false
@@ -23,11 +23,11 @@ package final class TriggerDelivery {
     enum Target {
         case found(any EventTarget)
         case missing
-        /// Functions are still being loaded, or some could not be.
+        /// Undecided: functions are still being loaded, or could not be loaded.
         case unknown
     }
 
-    /// - Parameter outbox: the outbox of a namespace by its name.
+    /// - Parameter outbox: returns the outbox of the namespace with this name.
     package init(loop: EventLoop, settings: DeliverySettings, log: Logger, outbox: @escaping (String) -> any OutboxAccess) {
         self.loop = loop
         self.settings = settings
@@ -35,11 +35,11 @@ package final class TriggerDelivery {
         self.outbox = outbox
     }
 
-    /// From now on these functions are run.
+    /// Sets the functions that events are delivered to.
     ///
     /// - Parameters:
-    ///   - waiting: functions whose events wait for them.
-    ///   - isComplete: whether there are no others. If a plugin could not be loaded, the events of its functions wait for it.
+    ///   - waiting: deployed functions that cannot run now, whose events wait.
+    ///   - isComplete: whether all deployed functions are in one of the two. If a plugin could not be loaded, the events of its functions wait.
     package func publish(_ targets: [String: any EventTarget], waiting: Set<String> = [], isComplete: Bool) {
         self.targets = targets
         self.waiting = waiting
@@ -47,7 +47,7 @@ package final class TriggerDelivery {
         for namespace in namespaces.values { namespace.functionsDidChange() }
     }
 
-    /// A database has events.
+    /// Delivers the announced events of a database.
     package func receive(_ announcement: EventAnnouncement) {
         guard !isStopped else { return }
         if let known = namespaces[announcement.namespace] { return known.receive(announcement) }
@@ -56,9 +56,9 @@ package final class TriggerDelivery {
         namespace.receive(announcement)
     }
 
-    /// A namespace has no events left.
+    /// Releases a namespace without events.
     func forget(_ namespace: NamespaceDelivery) {
-        // Not within the call that led here; meanwhile there may be others.
+        // Deferred, because the caller is a function of the namespace. New events may arrive until then.
         loop.endOfTurn { [self] in
             if namespaces[namespace.namespace] === namespace, namespace.isIdle { namespaces[namespace.namespace] = nil }
         }
@@ -72,22 +72,22 @@ package final class TriggerDelivery {
 
     // MARK: Stopping
 
-    /// Starts nothing more. Attempts that run may end.
+    /// Starts no more attempts. Running ones may end.
     package func stop() {
         isStopped = true
         for namespace in namespaces.values { namespace.stop() }
     }
 
-    /// Begins anew after ``stop()``, with what the databases announce when they are opened again.
+    /// Starts again after ``stop()``. The databases announce their events when they are opened.
     package func resume() {
         isStopped = false
         namespaces = [:]
     }
 
-    /// How many attempts run.
+    /// The number of running attempts.
     package var runningCount: Int { namespaces.values.reduce(0) { $0 + $1.runningCount } }
 
-    /// Calls `completion` once what is known of events is durable, as far as that can be.
+    /// Calls `completion` when all settlements are durable or could not be written.
     package func finish(completion: @escaping () -> Void) {
         var left = namespaces.count
         guard left > 0 else { return completion() }

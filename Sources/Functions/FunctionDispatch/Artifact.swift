@@ -1,18 +1,18 @@
-/// One library of one plugin, never changed, named by what is in it.
+/// A library of a plugin. Immutable, and identified by the hash of its contents.
 package final class Artifact: Sendable {
     /// The plugin's name.
     package let name: String
     /// SHA-256 of the library, in hexadecimal.
     package let hash: String
-    /// The host's own copy.
+    /// The path of the host's own copy.
     let path: String
-    /// What a user calls the file: its path as configured, or its name as deployed.
+    /// The name for users: the path in the configuration, or the name of a deployed file.
     package let displayName: String
-    /// The hash's first letters, which is what logs show.
+    /// The first digits of the hash, for logs.
     let version: String
     private let lease: Lease
 
-    /// Tells, when its last reference is gone, that the library is no longer in use.
+    /// Calls `ended` when its last reference is released, which means that the library is no longer in use.
     package final class Lease: Sendable {
         private let ended: @Sendable () -> Void
 
@@ -31,6 +31,6 @@ package final class Artifact: Sendable {
         version = String(hash.prefix(12))
     }
 
-    /// The folder of its workers.
+    /// The name of the folder for its workers.
     package var folder: String { "\(name)-\(version)" }
 }

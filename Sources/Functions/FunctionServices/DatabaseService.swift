@@ -7,11 +7,10 @@ import Logs
 import RealtimeDatabase
 import Tree
 
-/// The database as functions use it: `docs/services.md` describes methods, payloads and answers. Belongs to the dispatcher's
-/// loop.
+/// The database service for functions. `docs/services.md` describes its methods, payloads and answers. Belongs to the dispatcher's loop.
 ///
-/// A function acts as an administrator unless its payload has `auth`; then the rules decide as for a client. What it writes
-/// carries the chain of the event that it runs because of, so that functions which run each other without end are found.
+/// A function acts as an administrator unless its payload has `auth`; then the rules apply as for a client. Its writes continue the chain of
+/// the event that it was called for, so that functions which trigger each other endlessly are detected.
 package final class DatabaseService: Service {
     package let name = "database"
     private let database: RealtimeDatabase
@@ -21,11 +20,11 @@ package final class DatabaseService: Service {
     private let readBytesMax: Int
     private var pushID = PushID()
 
-    /// The largest payload.
+    /// The size limit of a payload.
     static let payloadBytesMax = 16 << 20
-    /// The largest value that is read, unless the database allows less.
+    /// The size limit of a value that is read, unless the limit of the database is lower.
     private static let readBytesMax = 32 << 20
-    /// A payload up to here is read at once. Every call of a function waits for the loop, which a longer one would hold up.
+    /// The size up to which a payload is parsed on the loop. A larger one would delay other calls, and is parsed on another thread.
     private static let shortPayloadBytes = 128 << 10
 
     private typealias Request = Result<DatabaseServiceRequest, DatabaseServiceRefusal>
@@ -53,14 +52,14 @@ package final class DatabaseService: Service {
         case .success(let request):
             switch request.action {
             case .read(let read): enter(plugin, completion) { [self] in self.read(read, request, of: plugin, $0) }
-            // A transaction that comes too late answers with the value that is there.
+            // An aborted transaction answers with the current value, which takes memory too.
             case .write(let write, .outcome): enter(plugin, completion) { [self] in self.write(write, .outcome, request, $0) }
             case .write(let write, let answer): self.write(write, answer, request, completion)
             }
         }
     }
 
-    /// Begins something that answers with a value, when there is room for it.
+    /// Starts an operation that answers with a value when there is memory for it.
     private func enter(
         _ plugin: String, _ completion: @escaping (ServiceAnswer) -> Void, _ begin: @escaping (@escaping (ServiceAnswer) -> Void) -> Void
     ) {
@@ -113,7 +112,7 @@ package final class DatabaseService: Service {
     }
 }
 
-/// Gathers a value that comes in pieces; how many bytes there may be is the read's own limit.
+/// Collects a value that arrives in pieces. The read limits its size.
 private final class ValueCollector {
     private let stream: ValueStream
     private let path: Path
@@ -123,9 +122,9 @@ private final class ValueCollector {
     private var json: [UInt8]
     private var timer: Timer?
 
-    /// How often it looks whether there is room again for another piece.
+    /// The interval for checking whether there is memory for another piece.
     private static let roomMilliseconds: UInt64 = 5
-    /// How often it looks before it gives up, and the snapshot with it: for a minute.
+    /// The number of checks, in a minute, after which the read and its snapshot are given up.
     private static let looksMax = 12_000
     private var looks = 0
 
@@ -139,7 +138,7 @@ private final class ValueCollector {
     }
 
     func next() {
-        // A piece is as long as the first one, as a rule.
+        // A piece is usually as large as the first one.
         guard hold.grow(to: json.count + stream.first.count) == .granted else { return wait() }
         looks = 0
         stream.next(on: loop) { [self] piece in
@@ -171,7 +170,7 @@ private final class ValueCollector {
 }
 
 extension ServiceAnswer {
-    /// What a write answers once it is durable.
+    /// The answer to a committed write.
     fileprivate static func committed(_ receipt: WriteReceipt, _ answer: DatabaseServiceRequest.Answer) -> ServiceAnswer {
         switch answer {
         case .nothing: ServiceAnswer(succeeded: true, body: Array("null".utf8))
@@ -180,10 +179,10 @@ extension ServiceAnswer {
         }
     }
 
-    /// `{"value": ..., "etag": ...}`
+    /// The answer to a read: `{"value": ..., "etag": ...}`.
     fileprivate static func value(_ json: [UInt8], etag: String?) -> ServiceAnswer { answer("{\"value\":", json, etag) }
 
-    /// `{"committed": ..., "value": ..., "etag": ...}`
+    /// The answer to a transaction: `{"committed": ..., "value": ..., "etag": ...}`.
     fileprivate static func outcome(isCommitted: Bool, value: [UInt8], etag: String? = nil) -> ServiceAnswer {
         answer(isCommitted ? "{\"committed\":true,\"value\":" : "{\"committed\":false,\"value\":", value, etag)
     }
@@ -193,7 +192,7 @@ extension ServiceAnswer {
         buffer.append(start)
         if json.isEmpty { buffer.append("null") } else { buffer.append(json.span) }
         if let etag {
-            // An etag is base64 or a plain word: nothing in it needs an escape.
+            // An etag is base64 or a plain word, so nothing has to be escaped.
             buffer.append(",\"etag\":\"")
             buffer.append(etag)
             buffer.append("\"")

@@ -3,18 +3,18 @@ import HearthJSON
 import RealtimeDatabase
 import Tree
 
-/// What a function gives with a call of the database service, taken apart. The value stays text until it is known what for.
+/// The parsed payload of a call of the database service. The value stays text until its use is known.
 struct DatabaseServicePayload {
     private let text: [UInt8]
-    /// Where it is about.
+    /// The path that the call refers to.
     private(set) var path = Path.root
     /// The name of the database; nil for the default one.
     private(set) var instance: String?
-    /// Who acts: nil for an administrator, null for somebody who has not signed in.
+    /// The user on whose behalf the call is made; nil for an administrator, JSON's null for a user who is not signed in.
     private var auth: JSONValue?
     private var members = Members()
 
-    /// Where the values of members stand.
+    /// The ranges of the members' values in the text.
     private struct Members {
         var path, instance, auth, value, priority, etag, form, query: Range<Int>?
         var unknown: String?
@@ -67,7 +67,7 @@ struct DatabaseServicePayload {
         }
     }
 
-    /// Makes it about a child of the place.
+    /// Changes the path to that of a child.
     mutating func descend(to key: String) throws(DatabaseServiceRefusal) {
         guard path.count < Path.depthMax else { throw .invalid(PathError(kind: .tooDeep).message, at: path) }
         path = path.appending(key)
@@ -83,22 +83,22 @@ struct DatabaseServicePayload {
         range.flatMap { try? JSONValue(parsing: text.span.extracting($0)) }
     }
 
-    // MARK: On whose behalf
+    // MARK: Principal
 
     var principal: Principal {
         guard let auth else { return .admin }
-        // Not by `?:`, where nil would be taken for JSON's null.
+        // The operator `?:` would convert nil to JSON's null.
         guard !auth.isNull else { return .user(auth: nil) }
         return .user(auth: variable(auth))
     }
 
-    /// Who writes, as events say it.
+    /// The principal, for events of a write.
     var origin: EventOrigin {
         guard let auth else { return .admin }
         return auth.isNull ? .unauthenticated : EventOrigin(.user, id: auth["uid"]?.string)
     }
 
-    /// `auth` of the rules: that of the token whose claims the function hands on, or as the function says it.
+    /// The variable `auth` for rules: made from the claims of a token that the function passes on, or as the function gives it.
     private func variable(_ auth: JSONValue) -> JSONValue {
         guard auth["provider"] == nil else { return auth }
         return AuthVariable.make(uid: auth["uid"]?.string ?? "", claims: auth["token"] ?? [:])
@@ -106,10 +106,10 @@ struct DatabaseServicePayload {
 
     // MARK: Values
 
-    /// How long what is written is.
+    /// The size of the data to write.
     var valueBytes: Int { (members.value?.count ?? 0) + (members.priority?.count ?? 0) }
 
-    /// The value to write, with the priority beside it.
+    /// The value to write, with its priority.
     func draft() throws(DatabaseServiceRefusal) -> Draft {
         guard let value = members.value else { throw .invalid("value is missing", at: path) }
         var draft = try parsed { limits throws(NodeError) in try Draft(parsing: text.span.extracting(value), limits: limits) }
@@ -127,13 +127,13 @@ struct DatabaseServicePayload {
         return try parsed { limits throws(NodeError) in try Draft(parsingPriority: text.span.extracting(priority), limits: limits) }
     }
 
-    /// The values to write, by their paths below the place.
+    /// The values to write, by their paths relative to `path`.
     func updateDraft() throws(DatabaseServiceRefusal) -> UpdateDraft {
         guard let value = members.value else { throw .invalid("value is missing", at: path) }
         return try parsed { limits throws(NodeError) in try UpdateDraft(parsing: text.span.extracting(value), limits: limits) }
     }
 
-    /// The most values of one payload; each takes more memory than its text.
+    /// The most nodes in a payload, since a node takes more memory than its text.
     private static let nodesMax = 4 << 20
 
     private func parsed<T>(_ parse: (DraftLimits) throws(NodeError) -> T) throws(DatabaseServiceRefusal) -> T {
@@ -142,9 +142,9 @@ struct DatabaseServicePayload {
         do throws(NodeError) { return try parse(limits) } catch { throw .invalid(error.message, at: path) }
     }
 
-    // MARK: What of it
+    // MARK: Options
 
-    /// `"form": "value"` (the default) or `"export"`.
+    /// The form of the answer: `"form": "value"` (the default) or `"export"`.
     func form() throws(DatabaseServiceRefusal) -> JSONForm {
         switch json(members.form) {
         case nil, "value": .value
@@ -153,20 +153,20 @@ struct DatabaseServicePayload {
         }
     }
 
-    /// Whether the answer has the etag: `"etag": true`.
+    /// Whether the answer contains the etag: `"etag": true`.
     func wantsETag() throws(DatabaseServiceRefusal) -> Bool {
         guard let etag = json(members.etag) else { return false }
         guard let isWanted = etag.bool else { throw .invalid("etag must be true or false", at: path) }
         return isWanted
     }
 
-    /// The etag that the value must have.
+    /// The etag that the current value must have.
     func etag() throws(DatabaseServiceRefusal) -> String {
         guard let etag = json(members.etag)?.string else { throw .invalid("etag must be a string", at: path) }
         return etag
     }
 
-    /// Which children; nil for all there is.
+    /// The query that selects children; nil for the whole value.
     func query() throws(DatabaseServiceRefusal) -> Query? {
         guard let query = json(members.query), !query.isNull else { return nil }
         do throws(QueryProblem) { return try Query(service: query) } catch { throw .invalid(error.message, at: path) }

@@ -1,13 +1,13 @@
 import HearthJSON
 import Tree
 
-/// Why something is not a query.
+/// The reason why a query is invalid.
 struct QueryProblem: Error {
     var message: String
 }
 
 extension Query {
-    /// The query that `{"orderBy": "...", "startAt": {"value": ..., "key": "..."}, "limitToFirst": 10}` describes.
+    /// Parses a query such as `{"orderBy": "...", "startAt": {"value": ..., "key": "..."}, "limitToFirst": 10}`.
     init(service members: JSONValue) throws(QueryProblem) {
         guard let object = members.object else { throw QueryProblem(message: "query is not an object") }
         let known = ["orderBy", "startAt", "startAfter", "endAt", "endBefore", "equalTo", "limitToFirst", "limitToLast"]
@@ -68,7 +68,7 @@ extension Query {
     }
 }
 
-/// An end of a range as it is written: `{"value": ..., "key": "..."}`.
+/// One end of a range, in the form `{"value": ..., "key": "..."}`.
 private struct BoundPosition {
     let value: IndexValue
     let key: String?

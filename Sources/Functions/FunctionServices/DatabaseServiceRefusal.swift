@@ -4,9 +4,9 @@ import HearthJSON
 import RealtimeDatabase
 import Tree
 
-/// Why the database service does not do what a function asks.
+/// The reason why the database service refuses a call.
 struct DatabaseServiceRefusal: Error {
-    /// The kind of refusal, as functions read it in the details of the error.
+    /// The kind of refusal, which functions find in the details of the error.
     enum Reason: String {
         case permissionDenied = "permission-denied"
         case invalidArgument = "invalid-argument"
@@ -23,14 +23,14 @@ struct DatabaseServiceRefusal: Error {
 
     var reason: Reason
     var message: String
-    /// The place that it is about.
+    /// The path that the refusal refers to.
     var path: String
 
     static func invalid(_ message: String, at path: Path = .root) -> DatabaseServiceRefusal {
         DatabaseServiceRefusal(reason: .invalidArgument, message: message, path: path.description)
     }
 
-    /// A text that is no path.
+    /// The refusal of a text that is not a valid path.
     static func invalid(_ message: String, named text: String) -> DatabaseServiceRefusal {
         DatabaseServiceRefusal(reason: .invalidArgument, message: message, path: text)
     }
@@ -47,7 +47,7 @@ struct DatabaseServiceRefusal: Error {
     static let payloadTooLarge = DatabaseServiceRefusal(
         reason: .tooLarge, message: "the payload has more than \(DatabaseService.payloadBytesMax >> 20) MiB", path: "/")
 
-    /// What the database says.
+    /// Converts an error of the database.
     init(_ error: DatabaseError, at path: Path) {
         self.path = path.description
         message = error.message
@@ -86,7 +86,7 @@ struct DatabaseServiceRefusal: Error {
         }
     }
 
-    /// `{"code", "message", "details": {"reason", "path"}}`
+    /// The error for the function: `{"code", "message", "details": {"reason", "path"}}`.
     var answer: ServiceAnswer {
         let error: JSONValue = [
             "code": .string(code.name), "message": .string(message),

@@ -2,10 +2,10 @@ import FunctionDispatch
 import RealtimeDatabase
 import Tree
 
-/// A call of the database service as a request to the engine. Made of values alone, so that a long payload can be read on
-/// another thread than the dispatcher's.
+/// The database request for a call of the database service. Has only values, so that a large payload can be parsed on another thread than the
+/// dispatcher's.
 struct DatabaseServiceRequest: Sendable {
-    /// What a function asks for.
+    /// The method of a call.
     private enum Method: String, CaseIterable {
         case get, set, setPriority, update, push, remove, transaction
     }
@@ -15,16 +15,16 @@ struct DatabaseServiceRequest: Sendable {
         case write(WriteRequest, Answer)
     }
 
-    /// What a write that was committed answers.
+    /// The answer to a committed write.
     enum Answer: Sendable {
         case nothing
-        /// The key that was made for the value.
+        /// The new key of the value.
         case key(String)
-        /// The value that was written.
+        /// The written value.
         case outcome
     }
 
-    /// The place that it is about.
+    /// The path that the call refers to.
     private(set) var path: Path
     /// The name of the database; nil for the default one.
     let instance: String?
@@ -33,7 +33,7 @@ struct DatabaseServiceRequest: Sendable {
     /// Whether the call needs a new key.
     static func needsKey(_ call: ServiceCall) -> Bool { call.method == Method.push.rawValue }
 
-    /// - Parameter key: a new key, for a call that needs one.
+    /// - Parameter key: a new key, if the call needs one.
     init(_ call: ServiceCall, key: String) throws(DatabaseServiceRefusal) {
         guard let method = Method(rawValue: call.method) else { throw .unknownMethod(call.method, Method.allCases.map(\.rawValue)) }
         var payload = try DatabaseServicePayload(call.payload)
@@ -70,7 +70,7 @@ struct DatabaseServiceRequest: Sendable {
         }
     }
 
-    /// The request, or why there is none.
+    /// Parses a call.
     static func result(of call: ServiceCall, _ key: String) -> Result<DatabaseServiceRequest, DatabaseServiceRefusal> {
         Result { () throws(DatabaseServiceRefusal) in try DatabaseServiceRequest(call, key: key) }
     }

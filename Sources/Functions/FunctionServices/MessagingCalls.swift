@@ -5,15 +5,15 @@ import HearthJSON
 import Logs
 import Messaging
 
-/// Messaging as functions use it: `docs/services.md` describes methods, payloads and answers. Belongs to the dispatcher's loop.
+/// The messaging service for functions. `docs/services.md` describes its methods, payloads and answers. Belongs to the dispatcher's loop.
 package final class MessagingCalls: Service {
     package let name = "messaging"
     private let messaging: MessagingService
     private let loop: EventLoop
 
-    /// Messages that one call may send.
+    /// The most messages in a call.
     static let messagesMax = 500
-    /// The largest payload, in bytes: that many messages with all that they may hold.
+    /// The size limit of a payload in bytes, which allows the most messages at their largest size.
     static let payloadBytesMax = 16 << 20
 
     package init(messaging: MessagingService, loop: EventLoop) {
@@ -36,7 +36,7 @@ package final class MessagingCalls: Service {
         }
     }
 
-    /// `{"messages": [...], "validateOnly": false}`: each message has an answer of its own, in their order.
+    /// Sends `{"messages": [...], "validateOnly": false}`. The answer has a result for each message, in the same order.
     private func send(_ payload: JSONObject, _ completion: @escaping (ServiceAnswer) -> Void) {
         guard let messages = payload["messages"]?.array, (1...Self.messagesMax).contains(messages.count) else {
             return completion(.refused("\"messages\" must be an array of 1 to \(Self.messagesMax) messages"))
@@ -51,7 +51,7 @@ package final class MessagingCalls: Service {
         }
     }
 
-    /// `{"registrations": [...], "topic": "..."}`: each registration has an answer of its own, in their order.
+    /// Subscribes or unsubscribes `{"registrations": [...], "topic": "..."}`. The answer has a result for each registration, in the same order.
     private func changeTopic(_ action: TopicChange.Action, _ payload: JSONObject, _ completion: @escaping (ServiceAnswer) -> Void) {
         guard let list = payload["registrations"]?.array, let topic = payload["topic"]?.string else {
             return completion(.refused("the payload needs \"registrations\", an array, and \"topic\", a string"))
@@ -70,7 +70,7 @@ package final class MessagingCalls: Service {
         }
     }
 
-    /// `{"registration": "..."}`
+    /// Lists the topics of `{"registration": "..."}`.
     private func topics(_ payload: JSONObject, _ completion: @escaping (ServiceAnswer) -> Void) {
         guard let registration = payload["registration"]?.string else { return completion(.refused("the payload needs \"registration\", a string")) }
         messaging.topics(of: registration, on: loop) { result in
@@ -86,7 +86,7 @@ package final class MessagingCalls: Service {
     }
 }
 
-/// The answers to the messages of one call, until all are there.
+/// Collects the results of a call's messages, and answers when all are there.
 private final class SendResults {
     private var results: [JSONValue]
     private var missing: Int
@@ -109,12 +109,12 @@ private final class SendResults {
 }
 
 extension ServiceAnswer {
-    /// A payload that messaging cannot make sense of.
+    /// The answer to an invalid payload.
     fileprivate static func refused(_ message: String) -> ServiceAnswer { MessagingError(.invalidArgument, message).serviceAnswer }
 }
 
 extension MessagingError {
-    /// The error as functions get it.
+    /// The error in the form for functions.
     fileprivate var serviceError: JSONValue {
         let (code, reason) = codeAndReason
         var details: JSONObject = ["reason": .string(reason)]
@@ -128,7 +128,7 @@ extension MessagingError {
 
     fileprivate var serviceAnswer: ServiceAnswer { ServiceAnswer(succeeded: false, body: serviceError.serialized()) }
 
-    /// The callable protocol's code, and the kind as functions read it.
+    /// The code of the callable protocol, and the reason in the details.
     private var codeAndReason: (FunctionErrorCode, String) {
         switch kind {
         case .malformed, .invalidArgument: (.invalidArgument, "invalid-argument")

@@ -19,7 +19,7 @@ public struct OpenInvocations {
     /// The number of open invocations.
     public private(set) var count = 0
 
-    /// No invocation is open.
+    /// Creates a table without open invocations.
     public init() {}
 
     /// Whether `id` is unanswered.
@@ -35,7 +35,7 @@ public struct OpenInvocations {
 
     /// Closes `id`.
     ///
-    /// - Returns: false if it was not open: a second answer.
+    /// - Returns: false if it was not open, so that this is a second answer.
     public mutating func close(_ id: InvocationID) -> Bool {
         guard contains(id) else { return false }
         entries[id.slot].id = InvocationID(rawValue: 0)
@@ -43,7 +43,7 @@ public struct OpenInvocations {
         return true
     }
 
-    /// The client of this invocation no longer reads its chunks.
+    /// Refuses further chunks of this invocation, because the client no longer reads them.
     public mutating func stopChunks(_ id: InvocationID) {
         if contains(id) { entries[id.slot].takesChunks = false }
     }

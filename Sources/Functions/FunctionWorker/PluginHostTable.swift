@@ -3,10 +3,10 @@ import CHearth
 import EventLoop
 import WorkerProtocol
 
-/// The table of C functions that a plugin gets. It and its plugin live as long as the process, since the library keeps the pointer and cannot
-/// be unloaded, even where it was refused.
+/// The table of C functions for a plugin. It and its plugin are never released, because the library keeps the pointer and cannot be unloaded,
+/// even if it was refused.
 struct PluginHostTable {
-    /// The C table with its plugin right behind it, where the functions find it.
+    /// The C table, followed by its plugin, where the functions find it.
     private struct Layout {
         var table: hearth_host
         var plugin: Unmanaged<Plugin>
@@ -52,7 +52,7 @@ struct PluginHostTable {
         let plugin = plugin(host)
         let id = InvocationID(rawValue: invocation)
         guard let answer else { return }
-        // An unknown kind is an error of the plugin's, and an empty error is answered INTERNAL.
+        // An unknown kind is an error of the plugin. An empty error is answered with INTERNAL.
         let kind = UInt8(exactly: answer.pointee.kind.rawValue).flatMap(AnswerKind.init) ?? .error
         if plugin.loop.isCurrent {
             answer.pointee.head.withSpan { head in
@@ -94,7 +94,7 @@ struct PluginHostTable {
         let service = call.pointee.service.array
         let method = call.pointee.method.array
         let payload = call.pointee.payload.array
-        // Posted even on the loop: the completion is promised never to come before this returns.
+        // Posted even if called on the loop, because the completion must never be called before this returns.
         plugin.loop.post {
             plugin.owner.pluginCallsService(
                 InvocationID(rawValue: invocation), service: service.span, method: method.span, payload: payload.span,
@@ -116,9 +116,9 @@ struct PluginHostTable {
     private static func flow(_ flow: PluginFlow) -> hearth_flow { hearth_flow(rawValue: flow.rawValue) }
 }
 
-/// A plugin's job that waits for its time.
+/// A delayed job of a plugin.
 private final class DelayedJob: @unchecked Sendable {
-    // Unchecked: made on one thread, then used on the loop's only; the context is the plugin's, handed back once.
+    // Unchecked: created on one thread, then used only on the loop's. The context belongs to the plugin, and is passed back once.
     private let job: hearth_job
     private let context: UnsafeMutableRawPointer?
     private let tag: UInt64

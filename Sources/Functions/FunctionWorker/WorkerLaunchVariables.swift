@@ -12,6 +12,8 @@ public struct WorkerLaunchVariables: Sendable {
     public var folderBytes: Int
     /// The Landlock version to use; 0 for none.
     public var landlockVersion: Int32
+    /// The number of lanes: one to each loop of the host. The first is ``WorkerDescriptor/channel``.
+    public var lanes = 1
     /// The parent of the worker's control group.
     public var groups: ControlGroups
 
@@ -30,25 +32,28 @@ public struct WorkerLaunchVariables: Sendable {
     private static let tasksName = "HEARTH_TASKS"
     private static let folderName = "HEARTH_FOLDER_BYTES"
     private static let landlockName = "HEARTH_LANDLOCK_VERSION"
+    private static let lanesName = "HEARTH_LANES"
 
     /// The entries of the environment.
     public var entries: [String] {
         [
             "\(Self.hostName)=\(hostPID)", "\(Self.filesName)=\(openFiles)", "\(Self.tasksName)=\(tasks)", "\(Self.folderName)=\(folderBytes)",
-            "\(Self.landlockName)=\(landlockVersion)", groups.encoded,
+            "\(Self.landlockName)=\(landlockVersion)", "\(Self.lanesName)=\(lanes)", groups.encoded,
         ]
     }
 
     /// Reads the settings from the environment. A host id of 0 means none.
     static func given() -> WorkerLaunchVariables {
-        WorkerLaunchVariables(
+        var given = WorkerLaunchVariables(
             hostPID: number(hostName) ?? 0, openFiles: number(filesName) ?? 1024, tasks: number(tasksName) ?? 256,
             folderBytes: number(folderName) ?? 0, landlockVersion: number(landlockName) ?? 0, groups: .given())
+        given.lanes = min(max(number(lanesName) ?? 1, 1), WorkerPage.lanesMax)
+        return given
     }
 
     /// Removes the settings from the environment, which the plugin sees.
     static func forget() {
-        for name in [hostName, filesName, tasksName, folderName, landlockName, ControlGroups.variable] { unsetenv(name) }
+        for name in [hostName, filesName, tasksName, folderName, landlockName, lanesName, ControlGroups.variable] { unsetenv(name) }
     }
 
     private static func number<T: FixedWidthInteger>(_ name: String) -> T? { getenv(name).flatMap { T(String(cString: $0)) } }

@@ -4,38 +4,29 @@ import EventLoop
 import Glibc
 import WorkerProtocol
 
-/// A worker: the loop, the plugin and the socket to the host.
+/// A worker: the loop, the plugin and the sockets to the host, one for each of its loops.
 ///
 /// The host starts it as `hearth worker`, sends `load` and then invocations. It exits on request of the host, or when the host has ended.
 public final class WorkerProcess {
     private let loop: EventLoop
-    private let channel: Stream
+    private var lanes: [Lane] = []
     private let log: WorkerLog
     private let page: WorkerPage
     private let variables: WorkerLaunchVariables
     /// The control group of the worker and its children; nil if the worker limits itself.
     private let group: ControlGroup?
-    private var reader = FrameReader()
     private var plugin: Plugin?
     private var open = OpenInvocations()
     private var serviceCalls: [UInt64: ServiceCompletion] = [:]
     private var lastServiceCall: UInt64 = 0
     private var isStopping = false
-    /// Calls that arrived while the host was taking calls back, and later frames of the same invocations.
-    private var held: [HeldFrame] = []
-
-    private struct HeldFrame {
-        var header: FrameHeader
-        var head: [UInt8]
-        var body: [UInt8]
-    }
     /// The function last reported to the log for each slot, to report only changes.
     private var functionOfSlot: [UInt32] = []
 
     /// Runs the process until the host ends it. Reads its ``WorkerLaunchVariables`` from the environment.
     public static func main() -> Never {
         let variables = WorkerLaunchVariables.given()
-        WorkerConfinement.enter(host: variables.hostPID, openFiles: UInt64(variables.openFiles))
+        WorkerConfinement.enter(host: variables.hostPID, openFiles: UInt64(variables.openFiles), lanes: variables.lanes)
         do throws(LoopError) {
             let worker = try WorkerProcess(variables, joinGroup(variables))
             worker.loop.run()
@@ -61,29 +52,35 @@ public final class WorkerProcess {
         loop = try EventLoop()
         loop.publishProgress(in: page.progress)
         log = WorkerLog(descriptor: WorkerDescriptor.log, loop: loop)
-        channel = try Stream.adopting(descriptor: WorkerDescriptor.channel, loop: loop)
-        channel.handler = self
+        for number in 0..<variables.lanes {
+            let descriptor = number == 0 ? WorkerDescriptor.channel : WorkerDescriptor.lanes + Int32(number - 1)
+            lanes.append(Lane(number, try Stream.adopting(descriptor: descriptor, loop: loop), of: self))
+        }
         log.captureStandardStreams()
-        channel.startReading()
+        for lane in lanes { lane.channel.startReading() }
     }
+
+    /// The socket to the loop of the host that an invocation came from.
+    private func channel(of invocation: InvocationID) -> Stream { lanes[invocation.lane(of: lanes.count)].channel }
 
     // MARK: Frames from the host
 
-    private func receive(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
-        let mustHold = page.countFrame()
+    fileprivate func receive(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>, on lane: Lane) {
+        let mustHold = page.countFrame(lane.number)
         switch header.kind {
-        case .invoke where mustHold, .cancel where isHeld(header.invocation):
-            held.append(HeldFrame(header: header, head: head.array(), body: body.array()))
+        case .invoke where mustHold, .cancel where lane.holds(header.invocation):
+            lane.held.append(HeldFrame(header: header, head: head.array(), body: body.array()))
+        case .invoke where header.invocation.lane(of: lanes.count) != lane.number: _exit(1)
         case .invoke: invoke(header, context: head, payload: body)
         case .cancel: cancel(header.invocation)
         case .acknowledge:
             if open.acknowledge(header.invocation, size: Int(clamping: header.value)) { plugin?.drained(header.invocation) }
         case .serviceAnswer: serviceCalls.removeValue(forKey: header.value)?(succeeded: header.detail == 1, body)
         case .resume:
-            page.reopen()
-            channel.outbox.append(frame: FrameHeader(.resumed))
-            channel.queueFlush()
-            goOn(without: body)
+            page.reopen(lane.number)
+            lane.channel.outbox.append(frame: FrameHeader(.resumed))
+            lane.channel.queueFlush()
+            goOn(lane, without: body)
         case .load: load(header, head: head, body: body)
         case .stop:
             isStopping = true
@@ -92,15 +89,13 @@ public final class WorkerProcess {
         }
     }
 
-    private func isHeld(_ invocation: InvocationID) -> Bool { held.contains { $0.header.invocation == invocation } }
-
-    /// Starts the held calls, except those that the host has moved to other workers.
-    private func goOn(without taken: Span<UInt8>) {
+    /// Starts the held calls of a lane, except those that the host has moved to other workers.
+    private func goOn(_ lane: Lane, without taken: Span<UInt8>) {
         let taken = taken.withUnsafeBytes { bytes in
             Set(stride(from: 0, to: bytes.count & ~7, by: 8).map { bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self) })
         }
-        let frames = held
-        held = []
+        let frames = lane.held
+        lane.held = []
         for frame in frames where !taken.contains(frame.header.invocation.rawValue) {
             if frame.header.kind == .invoke {
                 invoke(frame.header, context: frame.head.span, payload: frame.body.span)
@@ -131,12 +126,12 @@ public final class WorkerProcess {
             defer { unsetenv("HEARTH_WORKER") }
             let plugin = try Plugin(path: words[0], name: words[2], loop: loop, owner: self)
             self.plugin = plugin
-            channel.outbox.append(frame: FrameHeader(.loaded), head: [UInt8]().span, body: plugin.manifest.span)
-            channel.queueFlush()
+            lanes[0].channel.outbox.append(frame: FrameHeader(.loaded), head: [UInt8]().span, body: plugin.manifest.span)
+            lanes[0].channel.queueFlush()
             // Releases code that only loading needed.
             linux_release_code()
             // Restores normal priority for calls; before that, starting a worker must not delay serving processes.
-            _ = linux_run_soon(0)
+            _ = LoopScheduling(loops: variables.lanes) == .inTurn ? linux_run_in_turn() : linux_run_soon(0)
         } catch {
             refuse(error.description)
         }
@@ -163,19 +158,19 @@ public final class WorkerProcess {
 
     private func refuse(_ reason: String) {
         fflush(nil)
-        channel.outbox.append(frame: FrameHeader(.refused), head: [UInt8]().span, body: Array(reason.utf8).span)
-        channel.queueFlush()
+        lanes[0].channel.outbox.append(frame: FrameHeader(.refused), head: [UInt8]().span, body: Array(reason.utf8).span)
+        lanes[0].channel.queueFlush()
     }
 
     private func invoke(_ header: FrameHeader, context: Span<UInt8>, payload: Span<UInt8>) {
         guard let plugin else { _exit(1) }
-        open.open(header.invocation, takesChunks: header.detail & 1 == 1)
+        open.open(header.invocation, takesChunks: header.detail & FrameHeader.takesChunks != 0)
         noteFunction(header)
         // The context begins with the function's name, zero-terminated.
         guard let end = context.firstIndex(of: 0) else { _exit(1) }
         plugin.invoke(
             header.invocation, function: header.function, name: context.extracting(0..<end), deadline: header.value,
-            context: context.extracting(end + 1..<context.count), payload: payload)
+            context: context.extracting(end + 1..<context.count), isContextRaw: header.detail & FrameHeader.hasRawContext != 0, payload: payload)
     }
 
     private func noteFunction(_ header: FrameHeader) {
@@ -187,10 +182,10 @@ public final class WorkerProcess {
     }
 
     private func endIfDone() {
-        guard isStopping, open.count == 0, held.isEmpty else { return }
+        guard isStopping, open.count == 0, lanes.allSatisfy(\.held.isEmpty) else { return }
         plugin?.shutdown()
         fflush(nil)
-        channel.finish()
+        for lane in lanes { lane.channel.finish() }
         loop.endOfTurn { _exit(0) }
     }
 
@@ -199,10 +194,34 @@ public final class WorkerProcess {
     }
 }
 
-extension WorkerProcess: StreamHandler {
-    public func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
+/// A frame that arrived while the host was taking calls back: a call, or a later frame of the same invocation.
+private struct HeldFrame {
+    var header: FrameHeader
+    var head: [UInt8]
+    var body: [UInt8]
+}
+
+/// A worker's connection to one loop of the host.
+private final class Lane: StreamHandler {
+    let number: Int
+    let channel: Stream
+    /// Frames that wait for the `resume` frame.
+    var held: [HeldFrame] = []
+    private unowned let worker: WorkerProcess
+    private var reader = FrameReader()
+
+    init(_ number: Int, _ channel: Stream, of worker: WorkerProcess) {
+        self.number = number
+        self.channel = channel
+        self.worker = worker
+        channel.handler = self
+    }
+
+    func holds(_ invocation: InvocationID) -> Bool { held.contains { $0.header.invocation == invocation } }
+
+    func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
         do throws(FrameError) {
-            try reader.read(bytes) { receive($0, head: $1, body: $2) }
+            try reader.read(bytes) { worker.receive($0, head: $1, body: $2, on: self) }
         } catch {
             linux_write_error("hearth worker: the host sent \(error)\n")
             _exit(1)
@@ -210,10 +229,10 @@ extension WorkerProcess: StreamHandler {
     }
 
     // A worker without its host has nothing to do.
-    public func streamDidEnd(_ stream: Stream) { _exit(0) }
-    public func stream(_ stream: Stream, didFail error: LoopError) { _exit(0) }
-    public func streamDidDrain(_ stream: Stream) {}
-    public func streamDidClose(_ stream: Stream) {}
+    func streamDidEnd(_ stream: Stream) { _exit(0) }
+    func stream(_ stream: Stream, didFail error: LoopError) { _exit(0) }
+    func streamDidDrain(_ stream: Stream) {}
+    func streamDidClose(_ stream: Stream) {}
 }
 
 extension WorkerProcess: PluginOwner {
@@ -231,6 +250,7 @@ extension WorkerProcess: PluginOwner {
     }
 
     private func answer(_ invocation: InvocationID, _ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
+        let channel = channel(of: invocation)
         channel.outbox.append(frame: FrameHeader(.answer, invocation: invocation, detail: kind.rawValue), head: head, body: body)
         channel.queueFlush()
         if isStopping { endIfDone() }
@@ -248,6 +268,7 @@ extension WorkerProcess: PluginOwner {
             if open.close(invocation) { refuseAnswer(invocation, "dropped an answer: its head has more than 64 MiB") }
             return .gone
         }
+        let channel = channel(of: invocation)
         channel.outbox.append(frame: FrameHeader(.startResponse, invocation: invocation), head: head, body: head.extracting(0..<0))
         channel.queueFlush()
         return .goOn
@@ -260,6 +281,7 @@ extension WorkerProcess: PluginOwner {
             if open.close(invocation) { refuseAnswer(invocation, "dropped an answer: a part of it has more than 64 MiB") }
             return .gone
         }
+        let channel = channel(of: invocation)
         channel.outbox.append(frame: FrameHeader(.chunk, invocation: invocation), head: chunk.extracting(0..<0), body: chunk)
         channel.queueFlush()
         return flow
@@ -273,6 +295,7 @@ extension WorkerProcess: PluginOwner {
         }
         lastServiceCall += 1
         serviceCalls[lastServiceCall] = completion
+        let channel = channel(of: invocation)
         let start = channel.outbox.beginFrame(FrameHeader(.serviceCall, invocation: invocation, value: lastServiceCall))
         channel.outbox.append(service)
         channel.outbox.append(0)

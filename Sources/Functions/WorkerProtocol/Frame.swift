@@ -5,7 +5,8 @@ public enum FrameKind: UInt8, Sendable, CaseIterable {
     /// Load a plugin. head: path, working directory and display name, each zero-terminated; body: environment entries `NAME=value`, each
     /// zero-terminated; value: the memory limit in bytes; detail: 1 to close the sandbox after loading.
     case load = 1
-    /// Call function number `function`. head: context; body: payload; value: the deadline in monotonic nanoseconds.
+    /// Call function number `function`. head: its name, ended by a zero byte, and the context; body: payload; value: the deadline in
+    /// monotonic nanoseconds; detail: ``FrameHeader/takesChunks`` and ``FrameHeader/hasRawContext``.
     case invoke = 2
     /// Cancel an invocation: its client has left.
     case cancel = 3
@@ -60,6 +61,11 @@ public struct FrameHeader: Sendable, Equatable {
     /// with the longest JSON escape for each byte, plus the token and its claims.
     public static let payloadSizeMax = bodySizeMax + (8 << 20)
 
+    /// A bit in the detail of `invoke`: the client takes chunks of the answer.
+    public static let takesChunks: UInt8 = 1
+    /// A bit in the detail of `invoke`: the context has the raw form.
+    public static let hasRawContext: UInt8 = 2
+
     /// The type, which defines the meaning of the other fields.
     public var kind: FrameKind
     /// A small number, defined by the kind; 0 if unused.
@@ -99,29 +105,4 @@ public enum FrameError: Error, Equatable, Sendable, CustomStringConvertible {
         case .headOutOfBounds(let head, let payload): "a frame whose head of \(head) bytes exceeds its \(payload) bytes"
         }
     }
-}
-
-/// Identifies one call within one worker: a slot, which is reused, and a generation, which distinguishes the users of a slot.
-///
-/// Both ends find the state of a call by its slot, without hashing. For a plugin it is an opaque number, never 0.
-public struct InvocationID: Hashable, Sendable, CustomStringConvertible {
-    /// The number that is passed to plugins.
-    public let rawValue: UInt64
-
-    /// The number of slots.
-    public static let slotCountMax = 1 << 20
-
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
-
-    /// - Parameter generation: at least 1, so that no id is 0.
-    @inlinable
-    public init(slot: Int, generation: UInt64) { rawValue = generation << 20 | UInt64(truncatingIfNeeded: slot) }
-
-    /// The index of the call's state, from 0 below ``slotCountMax``.
-    @inlinable public var slot: Int { Int(rawValue & 0xF_FFFF) }
-
-    /// How often the slot has been used, including this call.
-    @inlinable public var generation: UInt64 { rawValue >> 20 }
-
-    public var description: String { "\(rawValue)" }
 }

@@ -7,13 +7,13 @@ import HTTP
 import Logs
 import RealtimeDatabase
 
-/// The administration of one loop: everything below `/_/api` (docs/admin-api.md). Only for whoever has the admin token, or in
-/// development says `owner`, as the Firebase emulators take it, from where ``DevelopmentAccess`` lets it.
+/// The admin API of one loop: everything below `/_/api` (docs/admin-api.md). It requires the admin token. In development mode `owner`
+/// is accepted too, as by the Firebase emulators, as far as ``DevelopmentAccess`` allows it.
 package final class AdminAPI {
     let loop: EventLoop
     let database: RealtimeDatabase
     private let logs: LogAdministration
-    /// The host as a whole, once there is one.
+    /// The interface to the host as a whole; nil while the host is starting.
     package var control: (any HostControl)?
     let project: String
     private let isDevelopment: Bool
@@ -23,7 +23,7 @@ package final class AdminAPI {
     private let builds: BuildLedger
     private let rulesPath: @Sendable () -> String?
 
-    /// The longest body: rules, and a request to judge by them.
+    /// The size limit of a body: rules, and a request to judge by them.
     private static let bodyBytesMax = 16 << 20
 
     package init(
@@ -42,7 +42,7 @@ package final class AdminAPI {
         self.logs = LogAdministration(store: logs, loop: loop)
     }
 
-    /// Whether a request is one to the administration.
+    /// Whether a request is for the administration API.
     package func claims(_ exchange: HTTPExchange) -> Bool {
         let path = exchange.path
         let count = "/_/api".utf8.count
@@ -50,7 +50,7 @@ package final class AdminAPI {
         return path.count == count || path[count] == UInt8(ascii: "/")
     }
 
-    /// What becomes of the body of a request that is claimed: a stranger's is not even read.
+    /// The treatment of the body of a claimed request: without a valid token it is not even read.
     package func head(_ exchange: HTTPExchange) -> BodyPlan {
         if let refusal = refusal(of: exchange) {
             AdminAnswer.refuse(exchange, refusal)
@@ -59,18 +59,26 @@ package final class AdminAPI {
         return .collect(limit: Self.bodyBytesMax)
     }
 
-    /// Answers a request that is claimed.
+    /// Answers a claimed request.
     package func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
         if let refusal = refusal(of: exchange) { return AdminAnswer.refuse(exchange, refusal) }
         do throws(AdminError) {
             let call = try AdminCall(exchange, body, isBytes: exchange.method == .put && isUpload(exchange.path))
-            try route(call)
+            loop.task { [self] in await answer(call) }
         } catch {
             AdminAnswer.refuse(exchange, error)
         }
     }
 
-    /// Whether what is sent is a piece of a file.
+    private func answer(_ call: AdminCall) async {
+        do throws(AdminError) {
+            if let answer = try await route(call) { AdminAnswer.send(call.exchange, .ok, answer) }
+        } catch {
+            AdminAnswer.refuse(call.exchange, error)
+        }
+    }
+
+    /// Whether the body is a piece of a file.
     private func isUpload(_ path: Span<UInt8>) -> Bool {
         Self.isBelow("/_/api/artifacts/", path) || Self.isBelow("/_/api/restores/", path)
     }
@@ -80,7 +88,7 @@ package final class AdminAPI {
         return path.count > count && path.extracting(first: count).equals(folder)
     }
 
-    /// Why the sender of a request is not an administrator; nil where it is one.
+    /// The reason why the sender of a request is not an administrator; nil if it is one.
     func refusal(of exchange: HTTPExchange) -> AdminError? {
         guard let header = exchange.header("authorization"), header.count > 7,
             header.extracting(first: 7).equalsIgnoringCase(lowercase: "bearer ")
@@ -91,61 +99,65 @@ package final class AdminAPI {
         return developmentAccess.refusal(of: exchange).map { AdminError(.unauthenticated, "the token \"owner\" \($0)") }
     }
 
-    /// Whether the sender of a request is an administrator.
+    /// Whether the client is an administrator.
     package func isAdministrator(_ exchange: HTTPExchange) -> Bool { refusal(of: exchange) == nil }
 
-    /// Ends what would go on without end. Called before the server waits for what has begun.
+    /// Ends the endless streams. To be called before the server waits for its requests.
     package func stop() { logs.stop() }
 
     // MARK: Routes
 
-    private func route(_ call: AdminCall) throws(AdminError) {
+    /// - Returns: the answer; nil for a request that is answered in pieces.
+    private func route(_ call: AdminCall) async throws(AdminError) -> JSONValue? {
         switch call.segments.first {
-        case nil: try host(call)
-        case "databases": try databases(call)
-        case "functions", "artifacts", "deployments": functions.relay(call, from: loop)
+        case nil: return try host(call).json
+        case "databases": return try await databases(call)
+        case "functions", "artifacts", "deployments": return try await functions.answer(call)
         case "builds" where call.segments.count == 1:
             try call.allow(.get)
-            call.answer(builds.json)
-        case "logs": try logs.handle(call)
-        case "host": try hostVerb(call)
-        case "backup": try backup(call)
-        case "restores": try restores(call)
+            return builds.list.json
+        case "logs":
+            try await logs.handle(call)
+            return nil
+        case "host": return try await hostVerb(call)
+        case "backup":
+            try await backup(call)
+            return nil
+        case "restores": return try await restores(call)
         default: throw .noSuchResource
         }
     }
 
-    /// What this host is.
-    private func host(_ call: AdminCall) throws(AdminError) {
+    private func host(_ call: AdminCall) throws(AdminError) -> HostDescription {
         try call.allow(.get)
-        var answer: JSONObject = ["project": .string(project), "mode": isDevelopment ? "development" : "production"]
-        if let file = rulesPath()?.split(separator: "/").last { answer["rulesFile"] = .string(String(file)) }
-        call.answer(.object(answer))
+        let file = rulesPath()?.split(separator: "/").last.map(String.init)
+        return HostDescription(project: project, mode: isDevelopment ? .development : .production, rulesFile: file)
     }
 
-    /// `databases`, `databases/NAME/...`.
-    private func databases(_ call: AdminCall) throws(AdminError) {
-        guard call.segments.count > 1 else { return try listDatabases(call) }
+    /// Handles `databases`, `databases/NAME/...`.
+    private func databases(_ call: AdminCall) async throws(AdminError) -> JSONValue {
+        guard call.segments.count > 1 else { return try list(call).json }
         switch (call.segments.count, call.segments.dropFirst(2).first, call.verb) {
-        case (3, "rules", "judge"): try RulesJudgement(call, try namespace(call), limits: database.limits.rules).answer(on: loop)
+        case (3, "rules", "judge"):
+            return try await RulesJudgement(call, try namespace(call), limits: database.limits.rules).answer(on: loop).json
         case (3, "dead-letters", _), (4, "dead-letters", _):
-            try DeadLetterAdministration(namespace: try namespace(call).namespace, loop: loop).handle(call)
+            return try await DeadLetterAdministration(namespace: try namespace(call).namespace, loop: loop).handle(call)
         default: throw .noSuchResource
         }
     }
 
-    private func listDatabases(_ call: AdminCall) throws(AdminError) {
+    private func list(_ call: AdminCall) throws(AdminError) -> DatabaseList {
         try call.allow(.get)
         do throws(DatabaseError) {
-            // The project's own is there even before anybody has used it.
+            // The project's own is listed even before its first use.
             let names = Set(try database.names()).union(CollectionOfOne(database.defaultNamespace)).sorted()
-            call.answer(["databases": .array(names.map { ["name": .string($0), "isDefault": .bool($0 == database.defaultNamespace)] })])
+            return DatabaseList(databases: names.map { .init(name: $0, isDefault: $0 == database.defaultNamespace) })
         } catch {
             throw AdminError(error)
         }
     }
 
-    /// The namespace that the path names; `-` is the project's own.
+    /// The namespace in the path; `-` is the default one.
     private func namespace(_ call: AdminCall) throws(AdminError) -> FoundNamespace {
         let name = call.segments[1] == "-" ? database.defaultNamespace : call.segments[1].lowercased()
         do throws(DatabaseError) {

@@ -5,24 +5,24 @@ import HTTP
 import RealtimeDatabase
 import Tree
 
-/// A request to the administration, taken apart.
+/// A parsed request to the admin API.
 final class AdminCall {
     let exchange: HTTPExchange
-    /// The path behind `/_/api`, decoded; the last one without its verb.
+    /// The segments of the path after `/_/api`, decoded. The last one is without its verb.
     let segments: [String]
-    /// What follows the last `:` of the path, as in `dead-letters:replay`; nil where there is none.
+    /// The text after the last `:` of the path, as in `dead-letters:replay`; nil if there is none.
     let verb: String?
     /// The parameters of the query, decoded.
     let parameters: [String: String]
-    /// The body; null where there is none, and where it is no JSON but bytes.
+    /// The body; null if there is none, or if it is bytes rather than JSON.
     let body: JSONValue
-    /// The body of a call that sends bytes.
+    /// The body of a request that is not JSON.
     let bytes: [UInt8]
 
-    /// - Parameter isBytes: whether the body is something else than JSON.
+    /// - Parameter isBytes: whether the body is bytes rather than JSON.
     init(_ exchange: HTTPExchange, _ body: Span<UInt8>, isBytes: Bool = false) throws(AdminError) {
         self.exchange = exchange
-        // Cut first, decoded after: an encoded colon or slash is part of a name.
+        // Split before decoding, because an encoded colon or slash belongs to a name.
         var raw = exchange.path.string().split(separator: "/").dropFirst(2).map(String.init)
         if let last = raw.last, let colon = last.lastIndex(of: ":") {
             raw[raw.count - 1] = String(last[..<colon])
@@ -61,15 +61,15 @@ final class AdminCall {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// - Throws: `AdminError` unless the method is one of these.
+    /// - Throws: `AdminError` for other methods than these.
     func allow(_ methods: HTTPMethod...) throws(AdminError) {
         guard methods.contains(exchange.method) else {
             let names = methods.map(\.description).joined(separator: " or ")
-            throw AdminError(.unimplemented, "\(exchange.method) is not used here; use \(names)", status: .methodNotAllowed)
+            throw AdminError(.unimplemented, "\(exchange.method) is not used here; use \(names)", status: 405)
         }
     }
 
-    /// A whole number of the query.
+    /// A whole number in the query.
     func number(_ name: String, default standard: Int, in range: ClosedRange<Int>) throws(AdminError) -> Int {
         guard let text = parameters[name] else { return standard }
         guard let value = Int(text), range.contains(value) else {
@@ -77,16 +77,10 @@ final class AdminCall {
         }
         return value
     }
-
-    /// Answers with 200.
-    func answer(_ value: JSONValue) { AdminAnswer.send(exchange, .ok, value) }
-
-    /// Refuses.
-    func refuse(_ error: AdminError) { AdminAnswer.refuse(exchange, error) }
 }
 
 extension AdminError {
-    /// What a database refused.
+    /// The refusal of a database.
     init(_ error: DatabaseError) {
         let code: FunctionErrorCode =
             switch error.kind {

@@ -4,77 +4,57 @@ import EventLoop
 import HearthJSON
 import HTTP
 
-/// `artifacts/SHA256`: libraries that come in piece by piece. Belongs to the home loop.
+/// `artifacts/SHA256`: uploads of libraries in pieces. Belongs to the home loop.
 final class ArtifactAdministration {
     private let uploads: ArtifactUploads
     private let loop: EventLoop
-    private var waiting: [(@escaping () -> Void) -> Void] = []
-    private var isBusy = false
+    /// Handles one piece after the other: two clients that upload the same library must not write to it at the same time.
+    private let turns = LoopTurns()
 
     init(uploads: ArtifactUploads, loop: EventLoop) {
         self.uploads = uploads
         self.loop = loop
     }
 
-    func handle(_ call: HomeCall, completion: @escaping FunctionAdministration.Completion) throws(AdminError) {
+    func handle(_ call: HomeCall) async throws(AdminError) -> JSONValue {
         guard call.segments.count == 2 else { throw .noSuchResource }
         let hash = call.segments[1]
-        guard ArtifactUploads.isHash(hash) else {
-            throw AdminError(.invalidArgument, "an artifact is named by its SHA-256, in 64 hexadecimal digits")
-        }
+        guard ArtifactAnswer.isHash(hash) else { throw .invalid("an artifact is named by its SHA-256, in 64 hexadecimal digits") }
         switch (call.verb, call.method) {
         case (nil, .put):
             guard let offset = call.parameters["offset"].map({ Int($0) }) ?? 0, offset >= 0 else {
-                throw AdminError(.invalidArgument, "offset must be a whole number of at least 0")
+                throw .invalid("offset must be a whole number of at least 0")
             }
-            guard !call.bytes.isEmpty, call.bytes.count <= ArtifactUploads.pieceBytesMax else {
-                throw AdminError(.invalidArgument, "a piece must have 1 to \(ArtifactUploads.pieceBytesMax) bytes")
+            guard !call.bytes.isEmpty, call.bytes.count <= ArtifactAnswer.pieceBytesMax else {
+                throw .invalid("a piece must have 1 to \(ArtifactAnswer.pieceBytesMax) bytes")
             }
-            run(completion) { [bytes = call.bytes] (uploads) throws(ArtifactUploads.Failure) in
+            return try await run { [bytes = call.bytes] (uploads) throws(ArtifactUploads.Failure) in
                 try uploads.append(bytes, to: hash, at: offset)
             }
         case (nil, _):
             try call.allow(.get, .put)
-            run(completion) { (uploads) throws(ArtifactUploads.Failure) in uploads.status(of: hash) }
+            return try await run { (uploads) throws(ArtifactUploads.Failure) in uploads.status(of: hash) }
         case ("complete", _):
             try call.allow(.post)
-            guard let size = call.body["sizeBytes"]?.int, size > 0 else {
-                throw AdminError(.invalidArgument, "sizeBytes must be the size of the library in bytes")
+            guard let size = ArtifactCompletion(call.body)?.sizeBytes, size > 0 else {
+                throw .invalid("sizeBytes must be the size of the library in bytes")
             }
-            run(completion) { (uploads) throws(ArtifactUploads.Failure) in try uploads.complete(hash, sizeBytes: size) }
+            return try await run { (uploads) throws(ArtifactUploads.Failure) in try uploads.complete(hash, sizeBytes: size) }
         default: throw .noSuchResource
         }
     }
 
-    /// One after the other: two that send the same library must not write into it at once.
     private func run(
-        _ completion: @escaping FunctionAdministration.Completion,
-        _ work: @escaping @Sendable (ArtifactUploads) throws(ArtifactUploads.Failure) -> ArtifactUploads.Status
-    ) {
-        waiting.append { [loop, uploads] done in
-            loop.offload { () -> Result<ArtifactUploads.Status, ArtifactUploads.Failure> in
-                do throws(ArtifactUploads.Failure) { return .success(try work(uploads)) } catch { return .failure(error) }
-            } then: { result in
-                completion(result.map(\.json).mapError(AdminError.init))
-                done()
-            }
-        }
-        goOn()
-    }
-
-    private func goOn() {
-        guard !isBusy, !waiting.isEmpty else { return }
-        isBusy = true
-        let act = waiting.removeFirst()
-        act { [self] in
-            isBusy = false
-            goOn()
+        _ work: @escaping @Sendable (ArtifactUploads) throws(ArtifactUploads.Failure) -> ArtifactAnswer
+    ) async throws(AdminError) -> JSONValue {
+        do throws(ArtifactUploads.Failure) {
+            return try await turns.alone { () async throws(ArtifactUploads.Failure) in
+                try await loop.offload { [uploads] () throws(ArtifactUploads.Failure) in try work(uploads) }
+            }.json
+        } catch {
+            throw AdminError(error)
         }
     }
-}
-
-extension ArtifactUploads.Status {
-    fileprivate var json: JSONValue { ["state": .string(state.rawValue), "receivedBytes": JSONValue(receivedBytes)] }
 }
 
 extension AdminError {
@@ -83,8 +63,9 @@ extension AdminError {
         case .invalid(let sentence): self.init(.invalidArgument, sentence)
         case .storage(let sentence): self.init(.unavailable, sentence)
         case .wrongOffset(let count):
-            let details: JSONObject = ["receivedBytes": JSONValue(count)]
-            self.init(.aborted, "\(count) bytes of this library are here; the next piece begins there", details: details)
+            self.init(
+                .aborted, "\(count) bytes of this library are here; the next piece begins there",
+                details: ArtifactOffset(receivedBytes: count).json.object)
         }
     }
 }

@@ -5,91 +5,84 @@ import HostCore
 import HTTP
 import Logs
 
-/// Streams a backup as an answer, as fast as the client takes it. The work is done on the thread pool.
+/// Streams a backup as an answer, as fast as the client takes it. The archive is made on the thread pool.
 final class BackupAnswer: HTTPExchangeObserver {
     private let exchange: HTTPExchange
     private let loop: EventLoop
-    private var archive: Held?
-    private var isWorking = false
-    private var isStarted = false
+    private var isClosed = false
+    private var isFull = false
+    private var drain: CheckedContinuation<Void, Never>?
 
-    /// An archive that belongs to one piece of work after the other.
-    // Unchecked: only one piece of work runs at a time, and the next begins after it has ended.
+    /// An archive that is used by one job at a time.
+    // Unchecked: `send` starts the next job after the last one has ended.
     private final class Held: @unchecked Sendable {
         let archive: BackupArchive
 
         init(_ archive: BackupArchive) { self.archive = archive }
     }
 
-    /// Begins. Refuses the exchange where no backup can be made.
-    static func begin(_ exchange: HTTPExchange, data: String, project: String, on loop: EventLoop) {
-        let answer = BackupAnswer(exchange, loop)
-        exchange.observer = answer
-        let time = WallClock.unixSeconds
-        loop.offload { () -> Result<Held, BackupFailure> in
-            do throws(BackupFailure) {
-                return .success(Held(try BackupArchive(data: data, project: project, time: time)))
-            } catch {
-                return .failure(error)
-            }
-        } then: {
-            answer.didBegin($0)
-        }
-    }
-
-    private init(_ exchange: HTTPExchange, _ loop: EventLoop) {
+    init(_ exchange: HTTPExchange, _ loop: EventLoop) {
         self.exchange = exchange
         self.loop = loop
+        exchange.observer = self
     }
 
-    private func didBegin(_ result: Result<Held, BackupFailure>) {
-        switch result {
-        case .failure(let failure): AdminAnswer.refuse(exchange, AdminError(.unavailable, failure.description))
-        case .success(let held):
-            archive = held
-            work()
+    /// Answers with an archive.
+    ///
+    /// - Throws: `AdminError` if no backup can be made. A failure after the first bytes aborts the answer.
+    func send(data: String, project: String) async throws(AdminError) {
+        let time = WallClock.unixSeconds
+        let held = try await offload { () throws(BackupFailure) in Held(try BackupArchive(data: data, project: project, time: time)) }
+        var isStarted = false
+        while !isClosed {
+            let piece: [UInt8]?
+            do throws(AdminError) {
+                piece = try await offload { () throws(BackupFailure) in try held.archive.next() }
+            } catch {
+                guard isStarted else { throw error }
+                return exchange.abort()
+            }
+            guard !isClosed else { return }
+            guard let piece else { return exchange.end() }
+            if piece.isEmpty { continue }
+            if !isStarted { start(held.archive.estimatedBytes) }
+            isStarted = true
+            isFull = exchange.write(piece.span) != .ready
+            await drained()
         }
     }
 
-    private func work() {
-        guard let archive, !isWorking else { return }
-        isWorking = true
-        loop.offload { () -> Result<[UInt8]?, BackupFailure> in
-            do throws(BackupFailure) { return .success(try archive.archive.next()) } catch { return .failure(error) }
-        } then: { [self] in
-            didWork($0)
-        }
+    private func offload<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(BackupFailure) -> Value
+    ) async throws(AdminError) -> Value {
+        do throws(BackupFailure) { return try await loop.offload(work) } catch { throw AdminError(.unavailable, error.description) }
     }
 
-    private func didWork(_ result: Result<[UInt8]?, BackupFailure>) {
-        isWorking = false
-        guard archive != nil else { return }
-        switch result {
-        case .failure(let failure):
-            archive = nil
-            if isStarted { exchange.abort() } else { AdminAnswer.refuse(exchange, AdminError(.unavailable, failure.description)) }
-        case .success(nil):
-            archive = nil
-            exchange.end()
-        case .success(let bytes?):
-            guard !bytes.isEmpty else { return work() }
-            start()
-            if exchange.write(bytes.span) == .ready { work() }
-        }
-    }
-
-    private func start() {
-        guard !isStarted, let archive else { return }
-        isStarted = true
-        let size = archive.archive.estimatedBytes
+    private func start(_ estimatedBytes: Int) {
         exchange.startResponse(.ok) { fields in
             fields.field("Content-Type", "application/x-tar")
             fields.field("Cache-Control", "no-store")
-            fields.field("X-Hearth-Estimated-Bytes", size)
+            fields.field("X-Hearth-Estimated-Bytes", estimatedBytes)
         }
     }
 
-    func exchangeDidDrain(_ exchange: HTTPExchange) { work() }
+    /// Waits until the client has taken the written bytes, or is gone.
+    private func drained() async {
+        await withCheckedContinuation { continuation in
+            if isFull, !isClosed { drain = continuation } else { continuation.resume() }
+        }
+    }
 
-    func exchangeDidClose(_ exchange: HTTPExchange) { archive = nil }
+    func exchangeDidDrain(_ exchange: HTTPExchange) { goOn() }
+
+    func exchangeDidClose(_ exchange: HTTPExchange) {
+        isClosed = true
+        goOn()
+    }
+
+    private func goOn() {
+        isFull = false
+        drain?.resume()
+        drain = nil
+    }
 }

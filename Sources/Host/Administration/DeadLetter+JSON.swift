@@ -1,30 +1,29 @@
+import AdminProtocol
 import HearthJSON
 import Logs
 import RealtimeDatabase
 import Tree
 
-extension DeadLetter {
-    /// What a list shows.
-    var summary: JSONObject {
-        var object: JSONObject = [
-            "id": .string("\(event.sequence)"), "event": .string(event.id), "function": .string(event.function),
-            "type": .string(event.kind.cloudEventType), "path": .string(event.path.description), "reason": .string(reason.text),
-            "attempts": JSONValue(event.progress.attempts), "interruptions": JSONValue(event.progress.interruptions),
-            "time": .string(WallClock(unixMilliseconds: event.time).rfc3339), "givenUpAt": .string(WallClock(unixMilliseconds: time).rfc3339),
-        ]
-        object["error"] = event.progress.lastError.map { .string($0) }
-        return object
+extension DeadLetterEntry {
+    /// The entry of a list.
+    init(_ letter: DeadLetter) {
+        let event = letter.event
+        self.init(
+            id: "\(event.sequence)", event: event.id, function: event.function, type: event.kind.cloudEventType,
+            path: event.path.description, reason: letter.reason.text, attempts: Int(event.progress.attempts),
+            interruptions: Int(event.progress.interruptions), time: WallClock(unixMilliseconds: event.time).rfc3339,
+            givenUpAt: WallClock(unixMilliseconds: letter.time).rfc3339, error: event.progress.lastError)
     }
 
-    /// Everything that is known of it.
-    var details: JSONObject {
-        var object = summary
-        object["instance"] = .string(event.namespace)
-        object["params"] = .object(JSONObject(event.params.map { ($0.name, .string($0.value)) }))
-        object["authType"] = .string(event.origin.kind.text)
-        object["authId"] = event.origin.id.map { .string($0) }
-        if event.chain.depth > 0 { object["chain"] = .string(event.chain.description) }
-        object["data"] = (try? JSONValue(parsing: event.payload)) ?? .null
-        return object
+    /// The entry with all details.
+    init(inDetail letter: DeadLetter) {
+        self.init(letter)
+        let event = letter.event
+        instance = event.namespace
+        params = JSONObject(event.params.map { ($0.name, .string($0.value)) })
+        authType = event.origin.kind.text
+        authId = event.origin.id
+        if event.chain.depth > 0 { chain = event.chain.description }
+        data = (try? JSONValue(parsing: event.payload)) ?? .null
     }
 }

@@ -4,35 +4,36 @@ import HearthJSON
 import HTTP
 import Logs
 import RealtimeDatabase
+import Store
 
-/// `databases/NAME/dead-letters`: events that were given up, listed, looked at, replayed and deleted.
+/// `databases/NAME/dead-letters`: lists, shows, replays and deletes events whose functions have failed for good.
 struct DeadLetterAdministration {
-    /// Nil for one to which nothing was written yet: no event of it has failed.
+    /// The database; nil before its first write: no event of it has failed.
     let namespace: Namespace?
     let loop: EventLoop
 
-    /// How many rows one transaction touches, so that writers do not wait for long.
+    /// The number of rows that one transaction changes at most, so that writers do not wait for long.
     private static let batch = 100
-    private static let pageMax = 1000
 
-    /// What happens to those that are chosen.
+    /// The action on the selected dead letters.
     private enum Act: String {
         case replay, delete
     }
 
-    func handle(_ call: AdminCall) throws(AdminError) {
+    func handle(_ call: AdminCall) async throws(AdminError) -> JSONValue {
         switch (call.segments.count, call.verb) {
         case (3, nil):
             try call.allow(.get)
-            try list(call)
-        case (4, nil) where call.exchange.method == .delete: act(.delete, [try Self.sequence(call.segments[3])], call)
+            return try await list(call).json
+        case (4, nil) where call.exchange.method == .delete:
+            return try await act(.delete, [try Self.sequence(call.segments[3])]).json
         case (4, nil):
             try call.allow(.get, .delete)
-            try show(call)
+            return try await show(call.segments[3]).json
         case (_, let verb?):
             guard let act = Act(rawValue: verb) else { throw .noSuchResource }
             try call.allow(.post)
-            try choose(act, call)
+            return try await choose(act, call).json
         default: throw .noSuchResource
         }
     }
@@ -44,86 +45,65 @@ struct DeadLetterAdministration {
 
     private static func missing(_ id: String) -> AdminError { AdminError(.notFound, "there is no dead letter \(id)") }
 
-    private static func failure(_ error: StoreError) -> AdminError { AdminError(.unavailable, "the outbox cannot be used: \(error.message)") }
+    /// Runs `work` in a transaction on the outbox.
+    private func outbox<Value: Sendable>(
+        of namespace: Namespace, _ work: @escaping @Sendable (Outbox) throws(StoreError) -> Value
+    ) async throws(AdminError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            namespace.withOutbox(on: loop, work) { continuation.resume(returning: $0) }
+        }
+        return try result.mapError { AdminError(.unavailable, "the outbox cannot be used: \($0.message)") }.get()
+    }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    private func list(_ call: AdminCall) throws(AdminError) {
-        let limit = try call.number("limit", default: 100, in: 1...Self.pageMax)
+    private func list(_ call: AdminCall) async throws(AdminError) -> DeadLetterList {
+        let limit = try call.number("limit", default: 100, in: 1...DeadLetterSelection.countMax)
         let after = try call.parameters["after"].map { (text) throws(AdminError) in try Self.sequence(text) } ?? 0
         let function = call.parameters["function"]
-        guard let namespace else { return call.answer(["deadLetters": []]) }
-        namespace.withOutbox(on: loop) { (outbox) throws(StoreError) in
-            // Others than those asked for may be many: a page may hold fewer than it could, or none, and still have a next one.
-            try outbox.deadLetters(after: after, limit: limit)
-        } completion: { [call = LoopBound(call, loop: loop)] result in
-            switch result {
-            case .success(let page): call.value.answer(Self.json(page, function))
-            case .failure(let error): call.value.refuse(Self.failure(error))
-            }
-        }
-    }
-
-    private static func json(_ page: Outbox.DeadLetterPage, _ function: String?) -> JSONValue {
+        guard let namespace else { return DeadLetterList(deadLetters: []) }
+        // Most dead letters may be of other functions, so a page can be short or empty although there is a next one.
+        let page = try await outbox(of: namespace) { (outbox) throws(StoreError) in try outbox.deadLetters(after: after, limit: limit) }
         let letters = page.letters.filter { function == nil || $0.event.function == function }
-        var object: JSONObject = ["deadLetters": .array(letters.map { .object($0.summary) })]
-        if !page.damaged.isEmpty { object["damaged"] = .array(page.damaged.map { .string("\($0)") }) }
-        if page.dropped > 0 { object["dropped"] = JSONValue(page.dropped) }
-        object["next"] = page.next.map { .string("\($0)") }
-        return .object(object)
+        return DeadLetterList(
+            deadLetters: letters.map { DeadLetterEntry($0) }, damaged: page.damaged.map { "\($0)" }, dropped: Int(page.dropped),
+            next: page.next.map { "\($0)" })
     }
 
-    private func show(_ call: AdminCall) throws(AdminError) {
-        let id = call.segments[3]
+    private func show(_ id: String) async throws(AdminError) -> DeadLetterEntry {
         let sequence = try Self.sequence(id)
         guard let namespace else { throw Self.missing(id) }
-        namespace.withOutbox(on: loop) { (outbox) throws(StoreError) in
-            try outbox.deadLetter(sequence)
-        } completion: { [call = LoopBound(call, loop: loop)] result in
-            switch result {
-            case .success(let letter?): call.value.answer(.object(letter.details))
-            case .success(nil): call.value.refuse(Self.missing(id))
-            case .failure(let error): call.value.refuse(Self.failure(error))
-            }
-        }
+        let letter = try await outbox(of: namespace) { (outbox) throws(StoreError) in try outbox.deadLetter(sequence) }
+        guard let letter else { throw Self.missing(id) }
+        return DeadLetterEntry(inDetail: letter)
     }
 
-    // MARK: Acting
+    // MARK: Replaying and deleting
 
-    /// One by its path; some by `ids`; of a function by `function`; without either, all.
-    private func choose(_ act: Act, _ call: AdminCall) throws(AdminError) {
-        if call.segments.count == 4 { return self.act(act, [try Self.sequence(call.segments[3])], call) }
-        if let ids = call.body["ids"] {
-            guard let texts = ids.array?.map(\.string), texts.count <= Self.pageMax else {
-                throw AdminError(.invalidArgument, "ids must be a list of at most \(Self.pageMax) ids")
-            }
-            var sequences: [UInt64] = []
-            for text in texts { sequences.append(try Self.sequence(text ?? "")) }
-            return self.act(act, sequences, call)
-        }
-        let function = call.body["function"]
-        guard function == nil || function?.string != nil else { throw AdminError(.invalidArgument, "function must be the name of a function") }
-        actOnAll(act, call, function: function?.string, since: WallClock.now().unixMilliseconds, after: 0, count: 0)
+    /// Selects one by the path, several by `ids`, those of a function by `function`; without any of these, all.
+    private func choose(_ act: Act, _ call: AdminCall) async throws(AdminError) -> CountAnswer {
+        if call.segments.count == 4 { return try await self.act(act, [try Self.sequence(call.segments[3])]) }
+        let selection = try DeadLetterSelection(parsing: call.body)
+        guard let ids = selection.ids else { return try await actOnAll(act, function: selection.function) }
+        var sequences: [UInt64] = []
+        for id in ids { sequences.append(try Self.sequence(id)) }
+        return try await self.act(act, sequences)
     }
 
-    private func act(_ act: Act, _ sequences: [UInt64], _ call: AdminCall) {
+    private func act(_ act: Act, _ sequences: [UInt64]) async throws(AdminError) -> CountAnswer {
         let now = WallClock.now().unixMilliseconds
         guard let namespace else {
-            return sequences.first.map { call.refuse(Self.missing("\($0)")) } ?? call.answer(["count": 0])
+            if let first = sequences.first { throw Self.missing("\(first)") }
+            return CountAnswer(count: 0)
         }
-        namespace.withOutbox(on: loop) { (outbox) throws(StoreError) -> Result<Int, MissingLetter> in
-            // All or none: a wrong number should not leave the others half done.
+        let outcome = try await outbox(of: namespace) { (outbox) throws(StoreError) -> Result<Int, MissingLetter> in
+            // Checks all ids first: an unknown one must not leave the others half done.
             for sequence in sequences where try outbox.deadLetter(sequence) == nil { return .failure(MissingLetter(sequence: sequence)) }
             var count = 0
             for sequence in sequences where try Self.carryOut(act, sequence, outbox, now) { count += 1 }
             return .success(count)
-        } completion: { [call = LoopBound(call, loop: loop)] result in
-            switch result {
-            case .success(.success(let count)): call.value.answer(["count": JSONValue(count)])
-            case .success(.failure(let missing)): call.value.refuse(Self.missing("\(missing.sequence)"))
-            case .failure(let error): call.value.refuse(Self.failure(error))
-            }
         }
+        return CountAnswer(count: try outcome.mapError { Self.missing("\($0.sequence)") }.get())
     }
 
     private struct MissingLetter: Error {
@@ -137,28 +117,28 @@ struct DeadLetterAdministration {
         }
     }
 
-    /// A batch, then the next one. Those that are given up meanwhile are left alone, or a function that always fails would keep
-    /// this going for ever.
-    private func actOnAll(_ act: Act, _ call: AdminCall, function: String?, since: Int64, after: UInt64, count: Int) {
-        guard let namespace else { return call.answer(["count": 0]) }
-        namespace.withOutbox(on: loop) { (outbox) throws(StoreError) -> (next: UInt64?, count: Int) in
-            let page = try outbox.deadLetters(after: after, limit: Self.batch)
-            var done = 0
-            for letter in page.letters where letter.time < since && (function == nil || letter.event.function == function) {
-                if try Self.carryOut(act, letter.event.sequence, outbox, since) { done += 1 }
+    /// Handles one batch after the other, even if the client has left. Events that become dead letters meanwhile are left out, because a function
+    /// that always fails would keep this going forever.
+    private func actOnAll(_ act: Act, function: String?) async throws(AdminError) -> CountAnswer {
+        guard let namespace else { return CountAnswer(count: 0) }
+        let since = WallClock.now().unixMilliseconds
+        var total = 0
+        var next: UInt64? = 0
+        while let after = next {
+            let (following, count) = try await outbox(of: namespace) { (outbox) throws(StoreError) -> (next: UInt64?, count: Int) in
+                let page = try outbox.deadLetters(after: after, limit: Self.batch)
+                var done = 0
+                for letter in page.letters where letter.time < since && (function == nil || letter.event.function == function) {
+                    if try Self.carryOut(act, letter.event.sequence, outbox, since) { done += 1 }
+                }
+                if case .delete = act, function == nil {
+                    for sequence in page.damaged where try outbox.deleteDeadLetter(sequence) { done += 1 }
+                }
+                return (page.next, done)
             }
-            if case .delete = act, function == nil {
-                for sequence in page.damaged where try outbox.deleteDeadLetter(sequence) { done += 1 }
-            }
-            return (page.next, done)
-        } completion: { [self, call = LoopBound(call, loop: loop)] result in
-            switch result {
-            case .success((let next?, let done)):
-                // Whoever asked may have gone; what was begun is still done.
-                actOnAll(act, call.value, function: function, since: since, after: next, count: count + done)
-            case .success((nil, let done)): call.value.answer(["count": JSONValue(count + done)])
-            case .failure(let error): call.value.refuse(Self.failure(error))
-            }
+            total += count
+            next = following
         }
+        return CountAnswer(count: total)
     }
 }

@@ -7,25 +7,21 @@ import Logs
 import RealtimeDatabase
 import Tree
 
-/// `functions/NAME:invoke`: runs an event function once, with an event that nobody wrote. It is kept nowhere and not tried again.
+/// `functions/NAME:invoke`: runs an event function once with a synthetic event, which is neither stored nor retried.
 struct EventByHand {
     private let function: RegisteredFunction
     private let event: OutboxEvent
 
     /// - Parameters:
-    ///   - body: `before`, `after`, `params`, `authType`, `authId`, `instance`; all may be missing.
-    ///   - namespace: the project's own database.
-    init(_ function: RegisteredFunction, _ body: JSONValue, namespace: String) throws(AdminError) {
+    ///   - given: the event to make.
+    ///   - namespace: the default database.
+    init(_ function: RegisteredFunction, _ given: SyntheticEvent, namespace: String) throws(AdminError) {
         guard case .event(let trigger) = function.trigger else {
             throw AdminError(.failedPrecondition, "\(function.name) is called by requests, not by events")
         }
         guard let kind = TriggerKind(eventType: trigger.eventType) else {
             throw AdminError(.failedPrecondition, "this host has no events of type \(trigger.eventType)")
         }
-        guard body.isNull || body.object != nil else {
-            throw AdminError(.invalidArgument, "the body must be an object with before, after and params")
-        }
-        let given = body["params"]?.object ?? [:]
         let pattern = trigger.pathPatterns["ref"] ?? trigger.filters["ref"] ?? trigger.filters["resource"].map(Self.ref) ?? ""
         var (segments, params): ([String], [EventParameter]) = ([], [])
         for segment in pattern.split(separator: "/").map(String.init) {
@@ -33,8 +29,8 @@ struct EventByHand {
                 segments.append(segment.contains("*") ? "any" : segment)
                 continue
             }
-            guard let value = given[name]?.string, !value.isEmpty else {
-                throw AdminError(.invalidArgument, "the path of \(function.name) is \(pattern): say in params what \(name) is")
+            guard let value = given.params[name]?.string, !value.isEmpty else {
+                throw AdminError(.invalidArgument, "the path of \(function.name) is \(pattern); params must contain \(name)")
             }
             params.append(EventParameter(name: name, value: value))
             segments.append(value)
@@ -46,45 +42,43 @@ struct EventByHand {
         } catch {
             throw AdminError(.invalidArgument, "\(segments.joined(separator: "/")) is not a path of a database")
         }
-        let payload: JSONValue = ["before": body["before"] ?? .null, "after": body["after"] ?? .null]
+        let payload: JSONValue = ["before": given.before, "after": given.after]
         self.function = function
         event = OutboxEvent(
-            byHand: "by-hand-\(UInt64.random(in: .min ... .max))", namespace: body["instance"]?.string ?? namespace, function: function.name,
+            byHand: "by-hand-\(UInt64.random(in: .min ... .max))", namespace: given.instance ?? namespace, function: function.name,
             kind: kind, path: path, params: params, payload: payload.serialized(), time: WallClock.now().unixMilliseconds,
-            origin: try Self.origin(body))
+            origin: try Self.origin(given))
     }
 
-    /// Runs it.
-    ///
-    /// - Parameter completion: gets what the function came to: `error` is null where it succeeded.
-    func run(completion: @escaping (Result<JSONValue, AdminError>) -> Void) {
-        let id = event.id
-        EventInvocation(function: function, event: event) { result in
-            switch result {
-            case .succeeded: completion(.success(["event": .string(id), "error": .null]))
-            case .failed(let error), .interrupted(let error): completion(.success(["event": .string(id), "error": .string(error)]))
-            case .refused: completion(.failure(AdminError(.unavailable, "no worker is free for the event; try again")))
-            case .stopped: completion(.failure(AdminError(.unavailable, "the host is stopping")))
-            }
-        }.begin()
+    /// Runs the function, and returns its outcome.
+    func run() async throws(AdminError) -> SyntheticEventAnswer {
+        let result = await withCheckedContinuation { continuation in
+            EventInvocation(function: function, event: event) { continuation.resume(returning: $0) }.begin()
+        }
+        switch result {
+        case .succeeded: return SyntheticEventAnswer(event: event.id, error: nil)
+        case .failed(let error), .interrupted(let error): return SyntheticEventAnswer(event: event.id, error: error)
+        case .refused: throw AdminError(.unavailable, "no worker is free for the event; try again")
+        case .stopped: throw AdminError(.unavailable, "the host is stopping")
+        }
     }
 
-    private static func origin(_ body: JSONValue) throws(AdminError) -> EventOrigin {
-        let text = body["authType"]?.string ?? "admin"
+    private static func origin(_ given: SyntheticEvent) throws(AdminError) -> EventOrigin {
+        let text = given.authType
         guard let kind = EventOrigin.Kind.allCases.first(where: { $0.text == text }) else {
             let all = EventOrigin.Kind.allCases.map(\.text).joined(separator: ", ")
             throw AdminError(.invalidArgument, "authType must be one of \(all)")
         }
-        return EventOrigin(kind, id: body["authId"]?.string)
+        return EventOrigin(kind, id: given.authId)
     }
 
-    /// `id` of `{id}` and `{id=user-*}`.
+    /// The name `id` in `{id}` and `{id=user-*}`.
     private static func name(_ segment: String) -> String? {
         guard segment.hasPrefix("{"), segment.hasSuffix("}") else { return nil }
         return String(segment.dropFirst().dropLast().prefix { $0 != "=" })
     }
 
-    /// `PATH` of the first generation's `projects/_/instances/NAME/refs/PATH`.
+    /// The path in a first-generation resource: `projects/_/instances/NAME/refs/PATH`.
     private static func ref(_ resource: String) -> String {
         let parts = resource.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
         return parts.count > 5 ? String(parts[5]) : ""

@@ -7,7 +7,7 @@ import FunctionWorker
 import HearthJSON
 import HTTP
 
-/// A request to the administration that is answered on the home loop, whichever loop it came in on.
+/// A request that is answered on the home loop, regardless of the loop on which it arrived.
 struct HomeCall: Sendable {
     var method: HTTPMethod
     var segments: [String]
@@ -25,19 +25,17 @@ struct HomeCall: Sendable {
         bytes = call.bytes
     }
 
-    /// - Throws: `AdminError` unless the method is this one.
+    /// - Throws: `AdminError` for other methods than this one.
     func allow(_ methods: HTTPMethod...) throws(AdminError) {
         guard !methods.contains(method) else { return }
         let names = methods.map(\.description).joined(separator: " or ")
-        throw AdminError(.unimplemented, "\(method) is not used here; use \(names)", status: .methodNotAllowed)
+        throw AdminError(.unimplemented, "\(method) is not used here; use \(names)", status: 405)
     }
 }
 
-/// `functions`, `artifacts` and `deployments`: what runs, what ran, and changes of it. Belongs to the home loop.
+/// `functions`, `artifacts` and `deployments`: lists and changes of functions. Belongs to the home loop.
 package final class FunctionAdministration {
-    typealias Completion = (Result<JSONValue, AdminError>) -> Void
-
-    /// Leads to it from any loop.
+    /// A reference for all loops.
     package struct Reference: Sendable {
         let administration: LoopBound<FunctionAdministration>
         let home: EventLoop
@@ -47,26 +45,18 @@ package final class FunctionAdministration {
             self.home = home
         }
 
-        /// Answers a call that came in on `loop`.
-        func relay(_ call: AdminCall, from loop: EventLoop) {
+        /// Answers a request that arrived on any loop.
+        func answer(_ call: AdminCall) async throws(AdminError) -> JSONValue {
             let request = HomeCall(call)
-            let call = LoopBound(call, loop: loop)
-            home.post {
-                administration.value.handle(request) { answer in
-                    loop.post {
-                        switch answer {
-                        case .success(let value): call.value.answer(value)
-                        case .failure(let error): call.value.refuse(error)
-                        }
-                    }
-                }
+            return try await home.perform { [administration] () async throws(AdminError) in
+                try await administration.value.handle(request)
             }
         }
     }
 
     private let deployer: Deployer
     private let artifacts: ArtifactAdministration
-    /// `http://127.0.0.1:5001/PROJECT`, below which functions are.
+    /// The base of functions' URLs, such as `http://127.0.0.1:5001/PROJECT`.
     package var base = ""
 
     package init(_ deployer: Deployer) {
@@ -74,74 +64,68 @@ package final class FunctionAdministration {
         artifacts = ArtifactAdministration(uploads: deployer.uploads, loop: deployer.loop)
     }
 
-    func handle(_ call: HomeCall, completion: @escaping Completion) {
-        do throws(AdminError) {
-            guard deployer.isStarted, !deployer.isStopped else {
-                throw AdminError(.unavailable, deployer.isStopped ? "the host is stopping" : "the host is starting; try again")
-            }
-            switch call.segments.first {
-            case "artifacts": try artifacts.handle(call, completion: completion)
-            case "deployments": try deployments(call, completion)
-            default: try functions(call, completion)
-            }
-        } catch {
-            completion(.failure(error))
+    func handle(_ call: HomeCall) async throws(AdminError) -> JSONValue {
+        guard deployer.isStarted, !deployer.isStopped else {
+            throw AdminError(.unavailable, deployer.isStopped ? "the host is stopping" : "the host is starting; try again")
         }
+        switch call.segments.first {
+        case "artifacts": return try await artifacts.handle(call)
+        case "deployments": return try await deployments(call)
+        default: return try await functions(call)
+        }
+    }
+
+    /// Runs an operation of the deployer.
+    private func carryOut(
+        _ act: () async throws(DeploymentFailure) -> DeploymentResult
+    ) async throws(AdminError) -> DeploymentResult {
+        do throws(DeploymentFailure) { return try await act() } catch { throw AdminError(error) }
     }
 
     // MARK: Deployments
 
-    private func deployments(_ call: HomeCall, _ completion: @escaping Completion) throws(AdminError) {
+    private func deployments(_ call: HomeCall) async throws(AdminError) -> JSONValue {
         guard call.segments.count == 1, call.verb == nil else { throw .noSuchResource }
         try call.allow(.get, .post)
-        guard call.method == .post else {
-            let records = deployer.state.deployments.reversed().map { record in
-                JSONValue.object([
-                    "deployment": JSONValue(record.deployment), "time": .string(record.time), "origin": .string(record.origin),
-                    "changes": .array(record.changes.map(\.json)),
-                ])
-            }
-            return completion(.success(["deployments": .array(Array(records))]))
-        }
-        let request = try DeploymentRequest(call.body)
-        RemoteDeployment(deployer, request) { answer in
-            completion(answer.map(\.json).mapError(AdminError.init))
-        }.begin()
+        guard call.method == .post else { return DeploymentHistory(deployments: deployer.state.deployments.reversed()).json }
+        let deployment = RemoteDeployment(deployer, try DeploymentRequest(parsing: call.body))
+        return try await carryOut { () async throws(DeploymentFailure) in try await deployment.run() }.summary.json
     }
 
     // MARK: Functions
 
-    private func functions(_ call: HomeCall, _ completion: @escaping Completion) throws(AdminError) {
-        let name = call.segments.dropFirst().first
+    private func functions(_ call: HomeCall) async throws(AdminError) -> JSONValue {
+        let name = call.segments.dropFirst().first ?? ""
         switch (call.segments.count, call.verb) {
         case (1, nil):
             try call.allow(.get)
-            let all = deployer.state.functions.keys.sorted().compactMap(description)
-            completion(.success(["revision": JSONValue(deployer.state.revision), "functions": .array(all)]))
+            let all = deployer.state.functions.keys.sorted().compactMap(entry)
+            return FunctionList(revision: deployer.state.revision, functions: all).json
         case (2, nil):
             try call.allow(.get, .delete)
-            if call.method == .delete { return delete(name ?? "", completion) }
-            guard let description = description(name ?? "") else { throw unknown(name) }
-            completion(.success(description))
+            if call.method == .delete { return try await delete(name).json }
+            guard let entry = entry(name) else { throw unknown(name) }
+            return entry.json
         case (3, nil) where call.segments[2] == "versions":
             try call.allow(.get)
-            guard let function = deployer.state.functions[name ?? ""] else { throw unknown(name) }
-            completion(.success(["versions": .array(function.versions.reversed().map { Self.description($0, of: function) })]))
+            guard let function = deployer.state.functions[name] else { throw unknown(name) }
+            return VersionList(versions: function.versions.reversed().map { VersionEntry($0, of: function) }).json
         case (2, "rollback"):
             try call.allow(.post)
-            try rollBack(name ?? "", call, completion)
+            return try await rollBack(name, try RollbackRequest(parsing: call.body)).json
         case (2, "split"):
             try call.allow(.post)
-            try split(name ?? "", call, completion)
+            return try await split(name, try SplitRequest(parsing: call.body)).json
         case (2, "invoke"):
             try call.allow(.post)
-            guard let function = deployer.live.functions.first(where: { $0.name == name }) else { throw cannotRun(name ?? "") }
-            try EventByHand(function, call.body, namespace: deployer.configuration.database.defaultNamespace).run(completion: completion)
+            guard let function = deployer.live.functions.first(where: { $0.name == name }) else { throw cannotRun(name) }
+            let event = try SyntheticEvent(parsing: call.body)
+            return try await EventByHand(function, event, namespace: deployer.configuration.database.defaultNamespace).run().json
         default: throw .noSuchResource
         }
     }
 
-    /// Why a function is not among those that run.
+    /// The error for a function that does not run.
     private func cannotRun(_ name: String) -> AdminError {
         if let problem = deployer.problems[name] { return AdminError(.unavailable, "\(name) cannot run now: \(problem)") }
         if deployer.state.functions[name] != nil {
@@ -150,112 +134,79 @@ package final class FunctionAdministration {
         return deployer.isLocalKnown ? unknown(name) : AdminError(.unavailable, "the host is starting; try again")
     }
 
-    private func unknown(_ name: String?) -> AdminError { AdminError(.notFound, "there is no function \(name ?? "")") }
+    private func unknown(_ name: String) -> AdminError { AdminError(.notFound, "there is no function \(name)") }
 
-    private func description(_ name: String) -> JSONValue? {
+    private func entry(_ name: String) -> FunctionEntry? {
         guard let function = deployer.state.functions[name], let main = function.main else { return nil }
-        var object: JSONObject = ["name": .string(name)]
+        var entry = FunctionEntry(name: name, plugin: main.plugin)
         let registered = deployer.live.functions.first { $0.name == name }
-        if let registered { describe(registered, &object) }
-        object["plugin"] = .string(main.plugin)
-        object["version"] = JSONValue(main.number)
-        object["artifact"] = .string(main.artifact)
-        object["traffic"] = Self.json(function.traffic)
-        object["origin"] = .string(main.origin.rawValue)
-        object["updated"] = .string(main.time)
-        if let problem = deployer.problems[name] { object["problem"] = .string(problem.description) }
-        if let registered, registered.version != main.number { object["runningVersion"] = JSONValue(registered.version) }
-        return .object(object)
+        if let registered { describe(registered, &entry) }
+        entry.version = main.number
+        entry.artifact = main.artifact
+        entry.traffic = TrafficShares(function.traffic)
+        entry.origin = main.origin.rawValue
+        entry.updated = main.time
+        entry.problem = deployer.problems[name]?.description
+        if let registered, registered.version != main.number { entry.runningVersion = registered.version }
+        return entry
     }
 
-    private func describe(_ function: RegisteredFunction, _ object: inout JSONObject) {
+    private func describe(_ function: RegisteredFunction, _ entry: inout FunctionEntry) {
         switch function.trigger {
-        case .callable: object["trigger"] = "callable"
-        case .https: object["trigger"] = "https"
+        case .callable: entry.trigger = "callable"
+        case .https: entry.trigger = "https"
         case .event(let event):
-            object["trigger"] = .string(event.eventType)
-            if let ref = event.pathPatterns["ref"] ?? event.filters["ref"] ?? event.filters["resource"] { object["ref"] = .string(ref) }
-            if let instance = event.filters["instance"] ?? event.pathPatterns["instance"] { object["instance"] = .string(instance) }
+            entry.trigger = event.eventType
+            entry.ref = event.pathPatterns["ref"] ?? event.filters["ref"] ?? event.filters["resource"]
+            entry.instance = event.filters["instance"] ?? event.pathPatterns["instance"]
         }
         let options = function.options
-        object["region"] = .string(function.region)
-        object["memoryMb"] = JSONValue(options.memoryBytes >> 20)
-        object["timeoutSeconds"] = .double(options.timeoutSeconds)
-        object["concurrency"] = JSONValue(options.concurrency)
-        object["minInstances"] = JSONValue(options.minInstances)
-        object["maxInstances"] = JSONValue(options.maxInstances)
-        if case .event = function.trigger {} else { object["url"] = .string("\(base)/\(function.region)/\(function.name)") }
+        entry.region = function.region
+        entry.memoryMb = Int(options.memoryBytes >> 20)
+        entry.timeoutSeconds = options.timeoutSeconds
+        entry.concurrency = options.concurrency
+        entry.minInstances = options.minInstances
+        entry.maxInstances = options.maxInstances
+        if case .event = function.trigger {} else { entry.url = "\(base)/\(function.region)/\(function.name)" }
         var pools = [function.pool]
         if let other = function.alternative, other.pool !== function.pool { pools.append(other.pool) }
-        object["instances"] = JSONValue(pools.reduce(0) { $0 + $1.instanceCount })
+        entry.instances = pools.reduce(0) { $0 + $1.instanceCount }
     }
 
-    private static func description(_ version: FunctionVersion, of function: DeployedFunction) -> JSONValue {
-        .object([
-            "version": JSONValue(version.number), "artifact": .string(version.artifact), "plugin": .string(version.plugin),
-            "file": .string(version.file), "time": .string(version.time), "origin": .string(version.origin.rawValue),
-            "deployment": JSONValue(version.deployment), "traffic": JSONValue(function.traffic[version.number] ?? 0),
-        ])
+    // MARK: Changes of one function
+
+    private func rollBack(_ name: String, _ request: RollbackRequest) async throws(AdminError) -> FunctionAnswer {
+        let result = try await carryOut { () async throws(DeploymentFailure) in try await deployer.rollBack(name, to: request.to) }
+        var answer = FunctionAnswer(function: name, revision: result.revision)
+        answer.from = result.changes.first?.fromVersion
+        answer.to = result.changes.first?.toVersion
+        return answer
     }
 
-    private static func json(_ traffic: [Int: Int]) -> JSONValue {
-        .object(JSONObject(traffic.sorted { $0.key < $1.key }.map { ("\($0.key)", JSONValue($0.value)) }))
+    private func split(_ name: String, _ request: SplitRequest) async throws(AdminError) -> FunctionAnswer {
+        let wanted = request.versions.percents
+        let result = try await carryOut { () async throws(DeploymentFailure) in try await deployer.split(name, wanted) }
+        var answer = FunctionAnswer(function: name, revision: result.revision)
+        answer.traffic = TrafficShares(deployer.state.functions[name]?.traffic ?? wanted)
+        return answer
     }
 
-    // MARK: Acts on one
-
-    private func rollBack(_ name: String, _ call: HomeCall, _ completion: @escaping Completion) throws(AdminError) {
-        var version: Int?
-        switch call.body["to"] {
-        case nil, .null?: break
-        case let to?:
-            guard let number = to.int else { throw AdminError(.invalidArgument, "to must be the number of a version") }
-            version = number
-        }
-        deployer.rollBack(name, to: version) { answer in
-            completion(answer.mapError(AdminError.init).map { result in
-                var object: JSONObject = ["function": .string(name), "revision": JSONValue(result.revision)]
-                if let from = result.changes.first?.fromVersion { object["from"] = JSONValue(from) }
-                if let to = result.changes.first?.toVersion { object["to"] = JSONValue(to) }
-                return .object(object)
-            })
-        }
+    private func delete(_ name: String) async throws(AdminError) -> FunctionAnswer {
+        let result = try await carryOut { () async throws(DeploymentFailure) in try await deployer.delete(name) }
+        return FunctionAnswer(function: name, revision: result.revision)
     }
+}
 
-    private func split(_ name: String, _ call: HomeCall, _ completion: @escaping Completion) throws(AdminError) {
-        guard let versions = call.body["versions"]?.object else {
-            throw AdminError(.invalidArgument, "versions must be an object such as {\"5\": 90, \"6\": 10}")
-        }
-        var traffic: [Int: Int] = [:]
-        for (key, value) in versions {
-            guard let number = Int(key), let percent = value.int else {
-                throw AdminError(.invalidArgument, "versions must be an object such as {\"5\": 90, \"6\": 10}")
-            }
-            traffic[number] = percent
-        }
-        deployer.split(name, traffic) { [self] answer in
-            completion(answer.mapError(AdminError.init).map { result in
-                let now = deployer.state.functions[name]?.traffic ?? traffic
-                return ["function": .string(name), "traffic": Self.json(now), "revision": JSONValue(result.revision)]
-            })
-        }
-    }
-
-    private func delete(_ name: String, _ completion: @escaping Completion) {
-        deployer.delete(name) { answer in
-            completion(answer.mapError(AdminError.init).map { ["function": .string(name), "revision": JSONValue($0.revision)] })
-        }
+extension VersionEntry {
+    fileprivate init(_ version: FunctionVersion, of function: DeployedFunction) {
+        self.init(
+            version: version.number, artifact: version.artifact, plugin: version.plugin, file: version.file, time: version.time,
+            origin: version.origin.rawValue, deployment: version.deployment, traffic: function.traffic[version.number] ?? 0)
     }
 }
 
 extension DeploymentResult {
-    fileprivate var json: JSONValue {
-        var object: JSONObject = [:]
-        if let deployment { object["deployment"] = JSONValue(deployment) }
-        object["revision"] = JSONValue(revision)
-        object["changes"] = .array(changes.map(\.json))
-        return .object(object)
-    }
+    fileprivate var summary: DeploymentSummary { DeploymentSummary(deployment: deployment, revision: revision, changes: changes) }
 }
 
 extension AdminError {
@@ -267,8 +218,7 @@ extension AdminError {
             case .conflict: .aborted
             case .unavailable: .unavailable
             }
-        var details: JSONObject? = failure.kind == .refused ? ["refusals": .array(failure.sentences.map { .string($0) })] : nil
-        if !failure.absent.isEmpty { details?["absent"] = .array(failure.absent.map { .string($0) }) }
-        self.init(code, failure.sentences.joined(separator: "\n"), details: details)
+        let details = failure.kind == .refused ? DeploymentRefusalDetails(refusals: failure.sentences, absent: failure.absent) : nil
+        self.init(code, failure.sentences.joined(separator: "\n"), details: details?.json.object)
     }
 }

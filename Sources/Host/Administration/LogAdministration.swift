@@ -5,7 +5,7 @@ import HearthJSON
 import HTTP
 import Logs
 
-/// `logs`: lines of the log, those that are kept and, for whoever follows, those that come. Belongs to one loop.
+/// `logs`: the stored lines of the log, and new ones for clients that follow it. Belongs to one loop.
 final class LogAdministration {
     private let store: LogStore
     private let loop: EventLoop
@@ -17,7 +17,7 @@ final class LogAdministration {
         self.loop = loop
     }
 
-    func handle(_ call: AdminCall) throws(AdminError) {
+    func handle(_ call: AdminCall) async throws(AdminError) {
         try call.allow(.get)
         guard call.segments.count == 1, call.verb == nil else { throw .noSuchResource }
         let query: LogQuery
@@ -27,13 +27,11 @@ final class LogAdministration {
             throw AdminError(.invalidArgument, error.description)
         }
         if query.follows { return try follow(query, call.exchange) }
-        let reference = LoopBound(call.exchange, loop: loop)
-        Self.read(query, after: query.after, store, on: loop) { page in
-            reference.value.respond(.ok, body: page.lines.span) { Self.writeFields(to: $0) }
-        }
+        let page = await Self.read(query, after: query.after, store, on: loop)
+        call.exchange.respond(.ok, body: page.lines.span) { Self.writeFields(to: $0) }
     }
 
-    /// Ends every stream: their readers connect again.
+    /// Ends all streams. Their clients reconnect.
     func stop() {
         isStopped = true
         for stream in streams.values { stream.end() }
@@ -50,17 +48,14 @@ final class LogAdministration {
         stream.onEnd = { [unowned self, unowned stream] in streams[ObjectIdentifier(stream)] = nil }
     }
 
-    /// Reads a page beside the loop: what comes behind the line `after`, or the newest lines through the line `end`.
+    /// Reads a page on the thread pool: the lines after the line `after`, or the newest lines up to the line `end`.
     static func read(
-        _ query: LogQuery, after: Int64?, through end: Int64 = .max, _ store: LogStore, on loop: EventLoop,
-        completion: @escaping (LogPage) -> Void
-    ) {
-        loop.offload {
+        _ query: LogQuery, after: Int64?, through end: Int64 = .max, _ store: LogStore, on loop: EventLoop
+    ) async -> LogPage {
+        await loop.offload {
             let segments = store.segments()
             guard let after else { return LogPage.newest(in: segments, query.filter, limit: query.limit, through: end) }
             return LogPage.following(after, in: segments, query.filter, limit: LogQuery.limitMax)
-        } then: {
-            completion($0)
         }
     }
 

@@ -4,8 +4,8 @@ import HearthJSON
 import HTTP
 import Logs
 
-/// One who follows the log: first what is kept, page by page, then what comes. A reader that is slower than the log is told how many
-/// lines it has missed. Belongs to the loop of its connection.
+/// The answer to a client that follows the log: first stored lines, page by page, then new ones. A client that is slower than the log gets the
+/// number of lines that it has missed. Belongs to the loop of its connection.
 final class LogStream: HTTPExchangeObserver {
     private let query: LogQuery
     private let exchange: HTTPExchange
@@ -13,23 +13,23 @@ final class LogStream: HTTPExchangeObserver {
     private let loop: EventLoop
     private var mailbox: LogMailbox?
     private var heartbeat: Timer?
-    /// Every line up to this one has been sent, or was not wanted.
+    /// The last line that was sent or filtered out.
     private var through: Int64 = 0
     private var phase = Phase.reading
     private var isCongested = false
-    /// Called once, when nobody reads any more.
+    /// Called once, when the client has left.
     var onEnd: () -> Void = {}
 
     private enum Phase {
         /// A page is being read.
         case reading
-        /// More pages are to be read, once there is room.
+        /// More pages have to be read when the client can take more.
         case behind
-        /// What comes is sent.
+        /// New lines are sent.
         case live
     }
 
-    /// How often an empty line shows that the stream lives.
+    /// The interval of heartbeats, which are empty lines.
     private static let heartbeatMilliseconds: UInt64 = 20_000
 
     init(_ query: LogQuery, _ exchange: HTTPExchange, _ store: LogStore, _ loop: EventLoop) {
@@ -39,14 +39,14 @@ final class LogStream: HTTPExchangeObserver {
         self.loop = loop
     }
 
-    /// - Returns: false when too many follow already, and nothing is answered.
+    /// - Returns: false if too many clients follow the log; then nothing is answered.
     func begin() -> Bool {
         let reference = LoopBound(WeakStream(self), loop: loop)
         let mailbox = LogMailbox(query.filter) { [loop] in loop.post { reference.value.stream?.drain() } }
-        // Before anything is read: what is logged meanwhile waits there, and nothing is missed.
+        // The mailbox is opened before the first page is read, so that no line is missed.
         guard store.follow(mailbox) else { return false }
         self.mailbox = mailbox
-        // What is newer comes through the mailbox, and is no page's to skip.
+        // Newer lines arrive through the mailbox, so pages must not skip them.
         let newest = store.lastID
         exchange.observer = self
         exchange.startResponse(.ok) { fields in
@@ -77,12 +77,14 @@ final class LogStream: HTTPExchangeObserver {
         if !isCongested { send(Array("\n".utf8).span) }
     }
 
-    // MARK: What is kept
+    // MARK: Stored lines
 
     private func read(after: Int64?, through end: Int64 = .max) {
         phase = .reading
-        let reference = LoopBound(WeakStream(self), loop: loop)
-        LogAdministration.read(query, after: after, through: end, store, on: loop) { page in reference.value.stream?.didRead(page) }
+        loop.task { [weak self, query, store, loop] in
+            let page = await LogAdministration.read(query, after: after, through: end, store, on: loop)
+            self?.didRead(page)
+        }
     }
 
     private func didRead(_ page: LogPage) {
@@ -102,12 +104,12 @@ final class LogStream: HTTPExchangeObserver {
         }
     }
 
-    // MARK: What comes
+    // MARK: New lines
 
     fileprivate func drain() {
         guard case .live = phase, !isCongested, let mailbox else { return }
         let (lines, dropped) = mailbox.take()
-        // What was read from the store already comes first.
+        // Skips lines that were already read from the store.
         var start = 0
         LogScan.forEachRange(lines.span) { range in
             if range.lowerBound == start, let id = LogScan.id(lines.span.extracting(range)), id <= through { start = range.upperBound + 1 }
@@ -139,7 +141,7 @@ final class LogStream: HTTPExchangeObserver {
     }
 }
 
-/// What is on its way to a stream does not keep it.
+/// A weak reference to the stream, for messages to its loop.
 private struct WeakStream {
     weak var stream: LogStream?
 

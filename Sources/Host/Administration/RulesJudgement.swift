@@ -7,35 +7,31 @@ import RealtimeDatabase
 import Rules
 import Tree
 
-/// `databases/NAME/rules:judge`: what rules say of a read or a write, without doing it.
+/// `databases/NAME/rules:judge`: evaluates the rules for a simulated read or write.
 struct RulesJudgement {
-    private let call: AdminCall
     private let namespace: FoundNamespace
     private let request: Namespace.JudgedRequest
     private let rules: RuleSet?
 
     init(_ call: AdminCall, _ namespace: FoundNamespace, limits: RuleLimits) throws(AdminError) {
         try call.allow(.post)
-        self.call = call
         self.namespace = namespace
-        guard let text = call.body["path"]?.string else { throw AdminError(.invalidArgument, "path must be a string, for example /users/ada") }
-        let path = try Self.path(text)
-        let principal = Principal.user(auth: call.body["auth"].flatMap { $0.isNull ? JSONValue?.none : $0 })
-        switch call.body["operation"]?.string {
-        case "read":
-            let query = try JudgedQuery.read(call.body["query"])
+        let given = try JudgementRequest(parsing: call.body)
+        let path = try Self.path(given.path)
+        let principal = Principal.user(auth: given.auth)
+        let body = (given.data ?? .null).serialized()
+        switch given.operation {
+        case .read:
+            let query = try JudgedQuery.read(given.query)
             var read = ReadRequest(path, query.map { .query($0) } ?? .value, principal: principal)
             read.explains = true
             request = .read(read)
-        case "write":
-            let body = (call.body["data"] ?? .null).serialized()
+        case .write:
             request = .write(Self.write(.set(path, try Self.draft(body, at: path)), principal))
-        case "update":
-            let body = (call.body["data"] ?? .null).serialized()
+        case .update:
             request = .write(Self.write(.update(base: path, try Self.update(body, at: path)), principal))
-        default: throw AdminError(.invalidArgument, "operation must be read, write or update")
         }
-        rules = try call.body["rules"].map { (value) throws(AdminError) in try Self.rules(value, limits) }
+        rules = try given.rules.map { (value) throws(AdminError) in try Self.rules(value, limits) }
     }
 
     private static func write(_ operation: WriteRequest.Operation, _ principal: Principal) -> WriteRequest {
@@ -65,7 +61,7 @@ struct RulesJudgement {
     }
 
     private static func rules(_ value: JSONValue, _ limits: RuleLimits) throws(AdminError) -> RuleSet {
-        // As text they may have comments.
+        // Rules as a text may contain comments.
         let source = value.string.map { Array($0.utf8) } ?? value.serialized()
         do throws(RulesError) {
             return try RuleSet(parsing: source, limits: limits)
@@ -74,28 +70,44 @@ struct RulesJudgement {
         }
     }
 
-    /// Answers with the trace.
-    func answer(on loop: EventLoop) {
-        switch namespace {
-        case .absent(let absent): answer(absent.judge(request, by: rules))
-        case .namespace(let namespace):
-            namespace.judge(request, by: rules, on: loop) { [call] result in
-                switch result {
-                case .success(let verdict): answer(verdict)
-                case .failure(let error): call.refuse(AdminError(error))
-                }
-            }
-        }
+    /// The verdict with its trace.
+    func answer(on loop: EventLoop) async throws(AdminError) -> JudgementAnswer {
+        let verdict = try await verdict(on: loop)
+        return verdict.trace.map { JudgementAnswer($0) } ?? JudgementAnswer(allowed: verdict.isAllowed)
     }
 
-    private func answer(_ verdict: RuleVerdict) {
-        call.answer(verdict.trace?.json ?? ["allowed": .bool(verdict.isAllowed), "rules": []])
+    private func verdict(on loop: EventLoop) async throws(AdminError) -> RuleVerdict {
+        switch namespace {
+        case .absent(let absent): return absent.judge(request, by: rules)
+        case .namespace(let namespace):
+            let result = await withCheckedContinuation { continuation in
+                namespace.judge(request, by: rules, on: loop) { continuation.resume(returning: $0) }
+            }
+            return try result.mapError { AdminError($0) }.get()
+        }
     }
 }
 
-/// A query as an object of JSON: `{"orderBy": "born", "startAt": 1900, "limitToFirst": 10}`.
+extension JudgementAnswer {
+    fileprivate init(_ trace: RuleTrace) {
+        self.init(
+            allowed: trace.isAllowed, sentence: trace.sentence,
+            rules: trace.steps.map { step in
+                var rule = Rule(rule: step.rule, path: step.path.description, outcome: step.outcome.rawValue)
+                rule.expression = step.source
+                rule.line = step.line
+                rule.column = step.column
+                rule.reason = step.reason
+                return rule
+            })
+        operation = trace.operation.rawValue
+        path = trace.path.description
+    }
+}
+
+/// Parses a query in JSON: `{"orderBy": "born", "startAt": 1900, "limitToFirst": 10}`.
 enum JudgedQuery {
-    /// - Returns: nil where there is none.
+    /// - Returns: nil if there is none.
     static func read(_ value: JSONValue?) throws(AdminError) -> Query? {
         guard let value, !value.isNull else { return nil }
         guard let object = value.object else { throw AdminError(.invalidArgument, "query must be an object, for example {\"orderBy\": \"$key\"}") }

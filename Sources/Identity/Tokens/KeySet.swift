@@ -100,7 +100,7 @@ public final class KeySet: Sendable {
     private func refresh() async {
         do throws(KeyFetchError) {
             let fetched = try await fetch()
-            let document = try await KeyDocument(parsing: fetched.bytes)
+            let document = try KeyDocument(parsing: fetched.bytes)
             end { $0.accept(document, lifetime: lifetime(fetched), now: clock.now()) }
             report(.refreshed(keyCount: document.keys.count, problems: document.problems))
         } catch {

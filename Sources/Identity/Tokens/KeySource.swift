@@ -56,3 +56,27 @@ public struct KeyFetchError: Error, Sendable, Equatable, CustomStringConvertible
 
     public var description: String { message }
 }
+
+/// The lifetimes of keys and the intervals of fetching, in seconds.
+public struct KeyTimes: Sendable, Equatable {
+    /// The lifetime of keys whose answer states none.
+    public var maxAgeDefault = 3600
+    /// The least lifetime, for answers that state less.
+    public var maxAgeFloor = 10
+    /// The greatest lifetime, for answers that state more.
+    public var maxAgeCeiling = 86_400
+    /// How long expired keys stay in use while newer ones cannot be fetched.
+    public var staleMax = 86_400
+    /// The least interval between fetches for unknown key ids.
+    public var unknownKeyInterval = 30
+    /// The least time between a failure and the next fetch.
+    public var retryInterval = 5
+    /// The lifetime of the contents of a file.
+    public var fileMaxAge = 60
+
+    /// The values of the host.
+    public init() {}
+
+    /// The lifetime of an answer's keys.
+    func lifetime(_ maxAge: Int?) -> Int { min(max(maxAge ?? maxAgeDefault, maxAgeFloor), maxAgeCeiling) }
+}

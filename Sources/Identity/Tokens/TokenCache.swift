@@ -6,13 +6,12 @@ import Glibc
 /// Recently used entries stay, each operation takes constant time, and the bounds always hold.
 struct TokenCache {
     struct Entry {
-        let token: [UInt8]
         let verified: VerifiedToken
         /// The generation of the keys that verified it (``KeySet/generation``).
         let generation: Int
 
         /// Estimated memory.
-        var bytes: Int { token.count + verified.claims.count + verified.subject.utf8.count + 200 }
+        var bytes: Int { verified.text.count + verified.claims.count + verified.subject.utf8.count + 200 }
     }
 
     private var young: [Int: Entry] = [:]
@@ -37,15 +36,15 @@ struct TokenCache {
     /// The entry with exactly this text. The caller checks whether it is still valid.
     mutating func find(_ token: Span<UInt8>) -> Entry? {
         let slot = Self.slot(of: token)
-        if let entry = young[slot] { return Self.isEqual(entry.token, token) ? entry : nil }
-        guard let entry = old[slot], Self.isEqual(entry.token, token) else { return nil }
+        if let entry = young[slot] { return Self.isEqual(entry.verified.text, token) ? entry : nil }
+        guard let entry = old[slot], Self.isEqual(entry.verified.text, token) else { return nil }
         old[slot] = nil
         insert(entry, at: slot)
         return entry
     }
 
     mutating func insert(_ entry: Entry) {
-        let slot = Self.slot(of: entry.token.span)
+        let slot = Self.slot(of: entry.verified.text.span)
         old[slot] = nil
         insert(entry, at: slot)
     }

@@ -69,8 +69,8 @@ public final class TokenVerifier: Sendable {
         let parts = try CompactToken(token)
         guard !parts.hasExtensions else { throw .type }
         if parts.algorithm == "none" {
-            let verified = try unsigned(parts, now: now)
-            remember(token, verified, generation: keys.generation)
+            let verified = try unsigned(token, parts, now: now)
+            remember(verified, generation: keys.generation)
             return verified
         }
         // Signed tokens must have their only valid spelling.
@@ -83,26 +83,29 @@ public final class TokenVerifier: Sendable {
         let generation = keys.generation
         let key = try await keys.key(keyID).get()
         guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
-        let verified = makeVerified(subject, parts, expires, isUnsigned: false)
-        remember(token, verified, generation: generation)
+        let verified = makeVerified(token, subject, parts, expires, isUnsigned: false)
+        remember(verified, generation: generation)
         return verified
     }
 
-    private func remember(_ token: [UInt8], _ verified: VerifiedToken, generation: Int) {
-        let entry = TokenCache.Entry(token: token, verified: verified, generation: generation)
+    private func remember(_ verified: VerifiedToken, generation: Int) {
+        let entry = TokenCache.Entry(verified: verified, generation: generation)
         cache.withLock { $0.insert(entry) }
     }
 
-    private func unsigned(_ parts: CompactToken, now: Int) throws(TokenRefusal) -> VerifiedToken {
+    private func unsigned(_ token: [UInt8], _ parts: CompactToken, now: Int) throws(TokenRefusal) -> VerifiedToken {
         guard rules.acceptsUnsigned else { throw .unsigned }
         guard parts.signature.isEmpty else { throw .signature }
         let (subject, expires) = try rules.checkUnsigned(parts.claims(), now: now)
-        return makeVerified(subject, parts, expires, isUnsigned: true)
+        return makeVerified(token, subject, parts, expires, isUnsigned: true)
     }
 
-    private func makeVerified(_ subject: String, _ parts: CompactToken, _ expires: Int, isUnsigned: Bool) -> VerifiedToken {
+    private func makeVerified(
+        _ token: [UInt8], _ subject: String, _ parts: CompactToken, _ expires: Int, isUnsigned: Bool
+    ) -> VerifiedToken {
         VerifiedToken(
-            subject: subject, claims: parts.payload, expires: expires, validUntil: expires + rules.clockSkewSeconds, isUnsigned: isUnsigned)
+            text: token, subject: subject, claims: parts.payload, expires: expires, validUntil: expires + rules.clockSkewSeconds,
+            isUnsigned: isUnsigned)
     }
 
     private func checkType(_ parts: CompactToken) throws(TokenRefusal) {

@@ -4,48 +4,48 @@ public import HTTP
 public import HearthJSON
 public import Logging
 
-/// What the host has one of: who may send, what is sent, and what carries it away.
+/// The messaging service of a host: checks callers and messages, and sends through a back end.
 ///
 /// Can be called from every loop.
 public final class MessagingService: Sendable {
-    /// How the service is set up.
+    /// The settings of the service.
     public struct Settings: Sendable {
-        /// The host's project first, then others whose devices register here.
+        /// The host's project, then further projects whose devices register here.
         public var projects: [MessagingProject]
-        /// How strictly messages are checked, and how large they may be.
+        /// The checks of messages, and their size limits.
         public var parser = MessageParser()
-        /// How much the host's own delivery keeps, and for how long.
+        /// The limits and times of the embedded back end.
         public var embedded = EmbeddedSettings()
         /// The bearer token of administrators.
         public var adminToken: [UInt8] = []
-        /// From where `Bearer owner` is the administrator's; nil for nowhere.
+        /// The callers for whom `Bearer owner` is an administrator's token; nil for none.
         public var ownerAccess: DevelopmentAccess?
-        /// Whether the host speaks TLS.
+        /// Whether the host uses TLS.
         public var isTLS = false
-        /// Whether tests may put the clock forward, have sends fail and forget everything.
+        /// Whether tests may set the clock forward, make sends fail and delete everything.
         public var isDevelopment = false
 
         /// The defaults, for a host with these projects.
         public init(projects: [MessagingProject]) { self.projects = projects }
     }
 
-    /// Fixed when the service is made.
+    /// The settings. Constant.
     public let settings: Settings
-    /// What carries messages away.
+    /// The back end that delivers messages.
     public let backend: any MessagingBackend
-    /// Devices register and connect here, also where another back end sends.
+    /// The back end with which devices register and connect, also if another back end sends.
     public let embedded: EmbeddedBackend
-    /// Who this host is to the push services of browsers; nil where they are not used.
+    /// The key of this host for the push services of browsers; nil if they are not used.
     public let vapidKey: VapidKey?
     let tokens: SealedTokens
     let sendCounter = SendCounter()
 
     /// - Parameters:
-    ///   - path: the file of the embedded back end's store; its folder is there. `:memory:` for one that ends with the host.
-    ///   - clock: the time of everything that ages.
-    ///   - backend: what sends; nil for the embedded back end.
-    ///   - vapidKey: who this host is to the push services of browsers.
-    ///   - isSuspended: whether the store is left alone until ``resume()``.
+    ///   - path: the file of the embedded back end's store, in an existing folder; `:memory:` for a store in memory.
+    ///   - clock: the clock for all expirations.
+    ///   - backend: the back end that delivers messages; nil for the embedded one.
+    ///   - vapidKey: the key of this host for the push services of browsers.
+    ///   - isSuspended: whether the store stays closed until ``resume()``.
     public init(
         settings: Settings, path: String, clock: MessagingClock, backend: (any MessagingBackend)? = nil, vapidKey: VapidKey? = nil,
         isSuspended: Bool = false, log: Logger
@@ -59,7 +59,7 @@ public final class MessagingService: Sendable {
         tokens = SealedTokens(secret: settings.adminToken)
     }
 
-    /// The project that a path names by its id or number.
+    /// The project with this id or number.
     func project(_ name: String) -> MessagingProject? {
         settings.projects.first { $0.id == name || $0.number == name }
     }
@@ -68,7 +68,7 @@ public final class MessagingService: Sendable {
 
     /// Checks and sends a message.
     ///
-    /// - Parameter request: as the body of the HTTP API: `{"message": {...}, "validate_only": false}`.
+    /// - Parameter request: the body of a request to the HTTP API: `{"message": {...}, "validate_only": false}`.
     public func send(
         _ request: JSONValue, idempotencyKey: String? = nil, on loop: EventLoop,
         _ answer: @escaping (Result<String, MessagingError>) -> Void
@@ -86,7 +86,7 @@ public final class MessagingService: Sendable {
         }
     }
 
-    /// Sends what was checked, and counts what comes of it.
+    /// Sends a checked message, and counts the outcome.
     func send(_ request: SendRequest, on loop: EventLoop, _ answer: @escaping (Result<String, MessagingError>) -> Void) {
         backend.send(request, on: loop) { [sendCounter] result in
             sendCounter.add(result, isValidateOnly: request.isValidateOnly)
@@ -125,9 +125,9 @@ public final class MessagingService: Sendable {
     /// Opens the store.
     public func resume() { embedded.resume() }
 
-    /// Has `completion` called on `loop` when it was tried to open the store: at once where that is over.
+    /// Calls `completion` on `loop` after the first attempt to open the store; at once if that was made.
     public func whenOpen(on loop: EventLoop, _ completion: @escaping () -> Void) { embedded.whenOpen(on: loop, completion) }
 
-    /// Lets connected devices go and closes the store. Nothing is answered any more afterwards.
+    /// Disconnects the devices and closes the store. Nothing is answered afterwards.
     public func stop() { embedded.stop() }
 }

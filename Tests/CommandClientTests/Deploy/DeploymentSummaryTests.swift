@@ -1,3 +1,4 @@
+import AdminProtocol
 import HearthBytes
 import Glibc
 import HearthJSON
@@ -14,7 +15,7 @@ import Testing
             """#
         let plan = try #require(DeploymentSummary(try JSONValue(parsing: text)))
         #expect((plan.deployment, plan.revision) == (4, 12))
-        #expect(plan.changes[0] == DeploymentChange(function: "a", plugin: "P", action: .update, reason: "library", fromVersion: 2, toVersion: 3))
+        #expect(plan.changes[0] == FunctionChange(function: "a", plugin: "P", action: .update, reason: "library", fromVersion: 2, toVersion: 3))
         #expect(plan.changes[0].json == ["function": "a", "plugin": "P", "action": "update", "reason": "library", "fromVersion": 2, "toVersion": 3])
         #expect(plan.changesAnything)
         #expect(!plan.keeping { $0.action == .keep }.changesAnything)
@@ -32,7 +33,7 @@ import Testing
         let file = try ArtifactFile(try Self.file("library"))
         let plugin = DeployedPlugin(
             name: "P", file: file, environment: ["B": "2", "A": "1"], functions: ["a": ["concurrency": 1]])
-        let request = DeploymentSubmission(plugins: [plugin], names: ["a", "b-c"], validatesOnly: false, removes: true, expectedRevision: 7)
+        let request = DeploymentRequest(plugins: [plugin.request], names: ["a", "b-c"], validateOnly: false, removes: true, expectedRevision: 7)
         #expect(
             request.json == [
                 "plugins": ["P": [
@@ -46,7 +47,7 @@ import Testing
     @Test func trafficIsReadLargestFirst() throws {
         func traffic(_ text: String) throws -> [[Int]] {
             let json = try JSONValue(parsing: #"{"name": "a", "plugin": "P", "version": 6, "traffic": \#(text)}"#)
-            return try #require(HostFunction(json, at: HostURL(parsing: "http://a"))).traffic.map { [$0.version, $0.percent] }
+            return HostFunction(try #require(FunctionEntry(json)), at: try HostURL(parsing: "http://a")).traffic.map { [$0.version, $0.percent] }
         }
         #expect(try traffic(#"{"5": 10, "6": 90, "4": 0}"#) == [[6, 90], [5, 10]])
         #expect(try traffic("{}") == [[6, 100]])
@@ -55,8 +56,8 @@ import Testing
 
     @Test func addressesAreThoseOfWhoAsks() throws {
         let json: JSONValue = ["name": "a", "plugin": "P", "url": "http://0.0.0.0:5001/demo/us-central1/a"]
-        let function = HostFunction(json, at: try HostURL(parsing: "https://example.org/hearth"))
-        #expect(function?.url == "https://example.org/hearth/demo/us-central1/a")
+        let function = HostFunction(try #require(FunctionEntry(json)), at: try HostURL(parsing: "https://example.org/hearth"))
+        #expect(function.url == "https://example.org/hearth/demo/us-central1/a")
     }
 
     // MARK: Libraries

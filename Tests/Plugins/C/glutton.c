@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,43 @@ static long begin_message(long bytes) {
     return write(3, header, sizeof header);
 }
 
+/* Writes all of it, also where the socket takes only a part at once. */
+static int write_all(int descriptor, const void *bytes, size_t size) {
+    const char *rest = bytes;
+    while (size > 0) {
+        ssize_t count = write(descriptor, rest, size);
+        if (count < 0 && errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = descriptor, .events = POLLOUT}, 1, -1);
+        } else if (count < 0) {
+            return -1;
+        } else {
+            rest += count;
+            size -= (size_t)count;
+        }
+    }
+    return 0;
+}
+
+/* Calls a service so many times with a mebibyte each, on the socket to the host's second loop: all calls have one and the same number. */
+static long call_under_one_number(long calls) {
+    static char body[1 << 20];
+    static const char head[] = "database\0set";
+    static const char begin[] = "{\"path\":\"/a\",\"value\":\"", end[] = "\"}";
+    memset(body, 'x', sizeof body);
+    memcpy(body, begin, sizeof begin - 1);
+    memcpy(body + sizeof body - (sizeof end - 1), end, sizeof end - 1);
+    size_t payload = sizeof head + sizeof body;
+    unsigned char header[32] = {0};
+    for (int n = 0; n < 4; n++) header[n] = (unsigned char)(payload >> 8 * n);
+    header[4] = 69;
+    header[16] = 7;
+    header[28] = sizeof head;
+    for (long n = 0; n < calls; n++) {
+        if (write_all(6, header, sizeof header) || write_all(6, head, sizeof head) || write_all(6, body, sizeof body)) return -errno;
+    }
+    return calls;
+}
+
 /* The same, with names that are no text. */
 static long fill_badly_named(long bytes) {
     static char block[1 << 20];
@@ -168,6 +206,7 @@ static long take(const char *what, long amount) {
     if (strcmp(what, "files") == 0) return fill(amount, 16, 0);
     if (strcmp(what, "nameless") == 0) return fill(amount, 16, 1);
     if (strcmp(what, "message") == 0) return begin_message(amount);
+    if (strcmp(what, "one number") == 0) return call_under_one_number(amount);
     if (strcmp(what, "bad names") == 0) return fill_badly_named(amount);
     if (strcmp(what, "in child") == 0) return fill_in_child(amount);
     if (strcmp(what, "mapped") == 0) return fill_mapped(amount);

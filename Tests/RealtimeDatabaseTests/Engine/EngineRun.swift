@@ -1,6 +1,7 @@
 import EventLoop
 import Logging
 import Rules
+import Store
 import Synchronization
 import Testing
 import Tree
@@ -107,7 +108,7 @@ final class EngineRun: Sendable {
         return await answer { loop, done in
             let done = LoopBound(done, loop: loop)
             namespace.onWriter { writer in
-                let isDue = writer.open?.tree.hasUpkeep ?? false
+                let isDue = writer.content?.tree.hasUpkeep ?? false
                 loop.post { done.value(isDue) }
             }
         }
@@ -203,4 +204,10 @@ final class Notes<Note: Sendable>: Sendable {
     func add(_ note: Note) { notes.withLock { $0.append(note) } }
 
     var all: [Note] { notes.withLock { $0 } }
+
+    /// All of them, once there are so many.
+    func all(atLeast count: Int) async throws -> [Note] {
+        while all.count < count { try await Task.sleep(for: .milliseconds(1)) }
+        return all
+    }
 }

@@ -1,3 +1,4 @@
+import Store
 import Synchronization
 
 @testable import RealtimeDatabase
@@ -11,6 +12,8 @@ final class FailingStorage: StorageEngine {
 
     private let inner: any StorageEngine
     private let failures = Mutex<[Step: StoreError.Kind]>([:])
+    /// A part of the keys that cannot be read.
+    private let unreadable = Mutex<[UInt8]>([])
 
     init(_ inner: any StorageEngine) { self.inner = inner }
 
@@ -18,10 +21,24 @@ final class FailingStorage: StorageEngine {
         failures.withLock { failures in for step in steps { failures[step] = kind } }
     }
 
-    func mend() { failures.withLock { $0 = [:] } }
+    /// Makes every read fail whose key contains this name.
+    func failReads(of name: String) { unreadable.withLock { $0 = Array(name.utf8) } }
+
+    func mend() {
+        failures.withLock { $0 = [:] }
+        unreadable.withLock { $0 = [] }
+    }
 
     fileprivate func check(_ step: Step) throws(StoreError) {
         if let kind = failures.withLock({ $0[step] }) { throw StoreError(kind, "\(step) fails") }
+    }
+
+    fileprivate func check(key: [UInt8]) throws(StoreError) {
+        let name = unreadable.withLock { $0 }
+        guard !name.isEmpty, key.count >= name.count else { return }
+        if (0...key.count - name.count).contains(where: { key[$0..<$0 + name.count].elementsEqual(name) }) {
+            throw StoreError(.io, "reading fails")
+        }
     }
 
     func openWriter(namespace: String) throws(StoreError) -> any OrderedStore {
@@ -63,11 +80,15 @@ private final class FailingWriter: OrderedStore {
         }
     }
 
-    func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? { try inner.get(key, in: space, body) }
+    func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? {
+        try storage.check(key: key)
+        return try inner.get(key, in: space, body)
+    }
 
     func scan(
         _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool, _ body: (Span<UInt8>, Span<UInt8>) -> ScanStep
     ) throws(StoreError) {
+        try storage.check(key: lower)
         try inner.scan(space, from: lower, to: upper, reversed: reversed, body)
     }
 
@@ -116,11 +137,15 @@ private final class FailingReader: SnapshotStore {
         set { inner.isFrugal = newValue }
     }
 
-    func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? { try inner.get(key, in: space, body) }
+    func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? {
+        try storage.check(key: key)
+        return try inner.get(key, in: space, body)
+    }
 
     func scan(
         _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool, _ body: (Span<UInt8>, Span<UInt8>) -> ScanStep
     ) throws(StoreError) {
+        try storage.check(key: lower)
         try inner.scan(space, from: lower, to: upper, reversed: reversed, body)
     }
 

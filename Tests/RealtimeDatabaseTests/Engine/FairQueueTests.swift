@@ -88,7 +88,7 @@ struct ScanGuardTests {
 
     @Test("a hash is kept for one state, where it took many rows")
     func keepsHashes() {
-        var cache = HashCache()
+        let cache = HashCache()
         cache.keep("small", at: [1], in: 7, rows: 10)
         cache.keep("large", at: [2], in: 7, rows: 1000)
         let found = [cache.hash(at: [1], in: 7), cache.hash(at: [2], in: 7), cache.hash(at: [2], in: 8)]
@@ -96,5 +96,8 @@ struct ScanGuardTests {
         cache.keep("other", at: [3], in: 8, rows: 1000)
         let later = [cache.hash(at: [2], in: 7), cache.hash(at: [3], in: 8)]
         #expect(later == [nil, "other"])
+        // A reader that is behind does not make the others forget.
+        cache.keep("older", at: [4], in: 7, rows: 1000)
+        #expect(cache.hash(at: [4], in: 7) == nil && cache.hash(at: [3], in: 8) == "other")
     }
 }

@@ -1,4 +1,5 @@
 import EventLoop
+import Store
 import Testing
 import Tree
 

@@ -1,4 +1,5 @@
 import Glibc
+import Store
 import Testing
 
 @testable import RealtimeDatabase
@@ -33,7 +34,7 @@ struct DurabilityTests {
             kill(getpid(), SIGKILL)
         }
         // The log is bounded while there is no snapshot, and so is the part of it that a start reads.
-        #expect(FileSystem.size("\(folder)/a.sqlite-wal") <= 2 * SQLiteSettings().logPagesMax * 4120)
+        #expect(StoreFiles.size("\(folder)/a.sqlite-wal") <= 2 * StoreSettings().logPagesMax * 4120)
         let store = try SQLiteStorage(directory: folder).openWriter(namespace: "a")
         #expect(try store.rows().count == 50 * 200)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Store
 import Testing
 
 @testable import RealtimeDatabase
@@ -34,7 +35,7 @@ enum TemporaryFolder {
     }
 
     static func remove(_ path: String) {
-        for name in (try? FileSystem.names(in: path)) ?? [] where name != "." && name != ".." {
+        for name in (try? StoreFiles.names(in: path)) ?? [] where name != "." && name != ".." {
             if unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
         }
         rmdir(path)

@@ -1,4 +1,5 @@
 import FuzzSupport
+import Store
 import Testing
 
 @testable import RealtimeDatabase
@@ -9,7 +10,7 @@ struct RandomOperationsTests {
     @Test("engines do what the model does", arguments: UInt64(1)...12)
     func agrees(seed: UInt64) throws {
         try TemporaryFolder.with { folder in
-            var small = SQLiteSettings()
+            var small = StoreSettings()
             // Small limits cause checkpoints and evictions with few rows.
             small.logPagesMax = 8
             small.writerCacheBytes = 64 << 10

@@ -1,5 +1,6 @@
 import Glibc
 import SQLite
+import Store
 import Testing
 
 @testable import RealtimeDatabase
@@ -9,7 +10,7 @@ struct StoreErrorTests {
     @Test("a full file: the transaction is undone, and there may be room later")
     func isFull() throws {
         try TemporaryFolder.with { folder in
-            var settings = SQLiteSettings()
+            var settings = StoreSettings()
             settings.pageCountMax = 20
             let store = try SQLiteWriter.open("\(folder)/a.sqlite", settings: settings)
             let reader = try SQLiteReader(path: "\(folder)/a.sqlite", settings: settings)
@@ -50,32 +51,6 @@ struct StoreErrorTests {
         }
     }
 
-    @Test("files that are not ours are left alone", arguments: [false, true])
-    func refusesForeignFiles(isDatabase: Bool) throws {
-        try TemporaryFolder.with { folder in
-            let path = "\(folder)/a.sqlite"
-            if isDatabase {
-                try Connection(path).execute("CREATE TABLE mine (x); PRAGMA user_version = 1")
-            } else {
-                try write(path, .init(repeating: 0x41, count: 10_000))
-            }
-            let storage = SQLiteStorage(directory: folder)
-            #expect(kind { _ = try storage.openReader(namespace: "a") } == .corrupt)
-            #expect(kind { _ = try storage.openWriter(namespace: "a") } == .corrupt)
-            if isDatabase { #expect(try Connection(path).rows("SELECT name FROM sqlite_schema") == [[.text("mine")]]) }
-        }
-    }
-
-    @Test("a file of a later version is left alone")
-    func refusesLaterVersions() throws {
-        try TemporaryFolder.with { folder in
-            let storage = SQLiteStorage(directory: folder)
-            _ = try storage.openWriter(namespace: "a")
-            try Connection("\(folder)/a.sqlite").execute("PRAGMA user_version = 99")
-            #expect(kind { _ = try storage.openWriter(namespace: "a") } == .other)
-        }
-    }
-
     @Test("a damaged page is told, and the rest can be read")
     func tellsDamage() throws {
         try TemporaryFolder.with { folder in
@@ -97,26 +72,11 @@ struct StoreErrorTests {
             #expect(try reader.value([1], in: .meta) == [1])
         }
     }
-
-    @Test("what the system says is what the error says", arguments: [
-        (ENOSPC, StoreError.Kind.full), (EDQUOT, .full), (EROFS, .readOnly), (EACCES, .readOnly), (EIO, .io),
-    ])
-    func mapsSystemErrors(code: Int32, kind: StoreError.Kind) {
-        #expect(StoreError(systemError: code, "write").kind == kind)
-        #expect(StoreError(SQLiteError(extendedCode: 10 | 3 << 8, systemError: code, message: "", operation: "")).kind == kind)
-        #expect(StoreError(systemError: code, "write").description.hasPrefix("write: "))
-    }
-
-    private func write(_ path: String, _ bytes: [UInt8]) throws {
-        let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
-        defer { close(descriptor) }
-        try #require(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
-    }
 }
 
 extension SQLiteWriter {
     /// Outside of a storage.
-    static func open(_ path: String, settings: SQLiteSettings = SQLiteSettings()) throws(StoreError) -> SQLiteWriter {
+    static func open(_ path: String, settings: StoreSettings = StoreSettings()) throws(StoreError) -> SQLiteWriter {
         try SQLiteWriter(path: path, settings: settings, claim: WriterClaim {})
     }
 }

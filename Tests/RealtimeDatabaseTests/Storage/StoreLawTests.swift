@@ -1,4 +1,5 @@
 import FuzzSupport
+import Store
 import Testing
 
 @testable import RealtimeDatabase

@@ -1,3 +1,5 @@
+import Store
+
 @testable import RealtimeDatabase
 
 /// The simplest model of a store: sorted arrays.

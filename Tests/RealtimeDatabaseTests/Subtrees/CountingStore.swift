@@ -1,3 +1,5 @@
+import Store
+
 @testable import RealtimeDatabase
 
 /// A store that counts what is asked of it.

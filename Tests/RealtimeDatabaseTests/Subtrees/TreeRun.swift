@@ -1,5 +1,6 @@
 import HearthBytes
 import Rules
+import Store
 import Testing
 import Tree
 

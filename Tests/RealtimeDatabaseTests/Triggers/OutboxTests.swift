@@ -1,4 +1,5 @@
 import HearthBytes
+import Store
 import Testing
 import Tree
 

@@ -1,3 +1,4 @@
+import Store
 import Tree
 
 @testable import RealtimeDatabase

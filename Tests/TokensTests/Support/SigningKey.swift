@@ -1,9 +1,7 @@
 import Crypto
 import CryptoExtras
-import FoundationEssentials
 import HearthJSON
 import SwiftASN1
-import X509
 
 @testable import Tokens
 
@@ -43,15 +41,57 @@ struct SigningKey: Sendable {
         ]
     }
 
-    /// A certificate that this key has signed for itself, as PEM.
+    /// A certificate that this key has signed for itself, as PEM (RFC 5280 section 4.1).
     func certificate() throws -> String {
-        let name = try DistinguishedName { CommonName("issuer") }
-        let signer = Certificate.PrivateKey(key)
-        let certificate = try Certificate(
-            version: .v3, serialNumber: .init(), publicKey: signer.publicKey, notValidBefore: Date(timeIntervalSince1970: 0),
-            notValidAfter: Date(timeIntervalSince1970: 4_000_000_000), issuer: name, subject: name,
-            signatureAlgorithm: .sha256WithRSAEncryption, extensions: Certificate.Extensions(), issuerPrivateKey: signer)
-        return try certificate.serializeAsPEM().pemString
+        let signed = try serialized { certificate in
+            try certificate.appendConstructedNode(identifier: .sequence) { fields in
+                try fields.serialize(2, explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific)
+                try fields.serialize(1)
+                try Self.appendAlgorithm(to: &fields)
+                try Self.appendName("issuer", to: &fields)
+                try fields.appendConstructedNode(identifier: .sequence) { validity in
+                    try validity.serialize(UTCTime(year: 1970, month: 1, day: 1, hours: 0, minutes: 0, seconds: 0))
+                    try validity.serialize(UTCTime(year: 2049, month: 1, day: 1, hours: 0, minutes: 0, seconds: 0))
+                }
+                try Self.appendName("subject", to: &fields)
+                try fields.serialize(DER.parse(Array(key.publicKey.derRepresentation)))
+            }
+        }
+        let signature = try key.signature(for: signed, padding: .insecurePKCS1v1_5)
+        let certificate = try serialized { document in
+            try document.appendConstructedNode(identifier: .sequence) { parts in
+                try parts.serialize(DER.parse(signed))
+                try Self.appendAlgorithm(to: &parts)
+                try parts.serialize(ASN1BitString(bytes: ArraySlice(signature.rawRepresentation)))
+            }
+        }
+        return PEMDocument(type: "CERTIFICATE", derBytes: certificate).pemString
+    }
+
+    private func serialized(_ write: (inout DER.Serializer) throws -> Void) throws -> [UInt8] {
+        var serializer = DER.Serializer()
+        try write(&serializer)
+        return serializer.serializedBytes
+    }
+
+    /// sha256WithRSAEncryption (RFC 4055 section 5).
+    private static func appendAlgorithm(to serializer: inout DER.Serializer) throws {
+        try serializer.appendConstructedNode(identifier: .sequence) { algorithm in
+            try algorithm.serialize([1, 2, 840, 113_549, 1, 1, 11] as ASN1ObjectIdentifier)
+            try algorithm.serialize(ASN1Null())
+        }
+    }
+
+    /// A distinguished name that consists of a common name.
+    private static func appendName(_ name: String, to serializer: inout DER.Serializer) throws {
+        try serializer.appendConstructedNode(identifier: .sequence) { names in
+            try names.appendConstructedNode(identifier: .set) { set in
+                try set.appendConstructedNode(identifier: .sequence) { attribute in
+                    try attribute.serialize([2, 5, 4, 3] as ASN1ObjectIdentifier)
+                    try attribute.serialize(ASN1UTF8String(name))
+                }
+            }
+        }
     }
 
     /// A token with this payload; `header` replaces or adds members of the usual header, and null removes them.

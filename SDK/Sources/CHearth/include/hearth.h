@@ -62,7 +62,7 @@ extern "C" {
 #endif
 
 #define HEARTH_ABI_MAJOR 1
-#define HEARTH_ABI_MINOR 0
+#define HEARTH_ABI_MINOR 1
 
 /* Bytes that belong to the caller; `data` may be NULL when `size` is 0. */
 typedef struct hearth_bytes {
@@ -70,13 +70,34 @@ typedef struct hearth_bytes {
     size_t size;
 } hearth_bytes;
 
+/* The form of a call's context. A plugin names those that it reads besides JSON in hearth_plugin.context_formats. */
+typedef enum hearth_context_format {
+    /* A JSON object, as hearth_invocation.context describes it. */
+    HEARTH_CONTEXT_JSON = 0,
+    /*
+     * The head of the request of an HTTP call as it was received, with a table of positions. It costs the host one copy, and
+     * the plugin nothing until it reads a part. Numbers are little-endian. A part is two uint32_t: its first byte, counted
+     * from the beginning of the text, and its size; a first byte of 0xFFFFFFFF means that the part is absent.
+     *    0  uint32_t  1, the version of this layout
+     *    4  uint32_t  bit 0: there is a trace; bit 1: it is sampled
+     *    8  uint64_t  the trace, its higher half; 16 its lower half; 24 the span
+     *   32  parts     method, path, query, peer, tracestate, caller
+     *   80  uint32_t  the number of header fields; 84 the number of bytes of the text
+     *   88  parts     for each header field its name, in the letters that the client sent, and its value
+     *       bytes     the text
+     * caller has JSON members, each after a comma: "auth", "app", "instanceIdToken", "acceptsStreaming" as they apply.
+     */
+    HEARTH_CONTEXT_RAW = 1,
+} hearth_context_format;
+
 /* One call of one function. All of it is valid during invoke() only. */
 typedef struct hearth_invocation {
     /* Names this call in respond(), send_chunk(), cancel() and so on. Never used twice by one worker, never 0. */
     uint64_t id;
     /* Position of the function in the manifest's "endpoints", counted from 0 in the order written. */
     uint32_t function;
-    uint32_t reserved;
+    /* The form of `context`, a hearth_context_format. Since 1.1; 0, which is JSON, before. */
+    uint32_t context_format;
     /* The function's name: its key in "endpoints". */
     hearth_bytes name;
     /* When the call must be answered, in nanoseconds of CLOCK_MONOTONIC; 0 for never. The client is
@@ -229,6 +250,11 @@ typedef struct hearth_plugin {
 
     /* The worker ends when this returns; every invocation has been answered or given up. */
     void (*shutdown)(void);
+
+    /* Since 1.1. One bit for each form of a context that invoke() reads besides JSON: 1 << HEARTH_CONTEXT_RAW. A plugin that
+     * names none, or is older, gets JSON. */
+    uint32_t context_formats;
+    uint32_t reserved;
 } hearth_plugin;
 
 /* The one symbol that a plugin exports. NULL means that it cannot run here; it has written the reason to stderr. */

@@ -40,7 +40,8 @@ extension Functions {
                 invoke: { call in if let call { Attachment.current?.invoke(call) } },
                 cancel: { id in Attachment.current?.cancel(id) },
                 drained: { id in Attachment.current?.drained(id) },
-                shutdown: { Attachment.current?.shutdown() }))
+                shutdown: { Attachment.current?.shutdown() },
+                context_formats: 1 << HEARTH_CONTEXT_RAW.rawValue, reserved: 0))
         return UnsafeRawPointer(plugin)
     }
 

@@ -31,6 +31,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
     }
     private let details = Mutex(Details())
     private var borrowedContext: BorrowedBytes
+    private var isContextRaw: Bool
     /// Whether `details` holds anything.
     private var hasDetails = false
 
@@ -40,6 +41,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         deadlineNanoseconds = call.pointee.deadline_ns
         payload = BorrowedBytes(call.pointee.payload)
         borrowedContext = BorrowedBytes(call.pointee.context)
+        isContextRaw = call.pointee.context_format == HEARTH_CONTEXT_RAW.rawValue
     }
 
     var host: Host { attachment.host }
@@ -50,6 +52,7 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
         deadlineNanoseconds = call.pointee.deadline_ns
         payload = BorrowedBytes(call.pointee.payload)
         borrowedContext = BorrowedBytes(call.pointee.context)
+        isContextRaw = call.pointee.context_format == HEARTH_CONTEXT_RAW.rawValue
         isAnswered = false
         isCancelled = false
         hasStartedResponse = false
@@ -98,8 +101,8 @@ final class Invocation: TaskExecutor, @unchecked Sendable {
     var context: CallContext {
         details.withLock { details in
             if let parsed = details.parsed { return parsed }
-            let parsed =
-                details.copy.map { CallContext(parsing: $0.span) } ?? borrowedContext.withSpan { CallContext(parsing: $0) }
+            let bytes = details.copy ?? borrowedContext.copy()
+            let parsed = isContextRaw ? CallContext(raw: bytes) : CallContext(json: bytes)
             details.parsed = parsed
             details.copy = nil
             hasDetails = true
@@ -158,28 +161,6 @@ class FunctionHandler: @unchecked Sendable {
     func start(_ invocation: Invocation) {
         preconditionFailure("a handler overrides start")
     }
-}
-
-/// The context of a call, read from the JSON that `hearth.h` describes.
-///
-/// Most functions do not look at it, so it is parsed at the first access.
-struct CallContext: Sendable {
-    private let members: JSONValue
-
-    init(parsing text: Span<UInt8>) { members = (try? JSONValue(parsing: text)) ?? [:] }
-
-    var auth: AuthData? { members["auth"].map(AuthData.init) }
-    var app: AppCheckData? { members["app"].map(AppCheckData.init) }
-    var instanceIDToken: String? { members["instanceIdToken"]?.string }
-    var acceptsStreaming: Bool { members["acceptsStreaming"]?.bool ?? false }
-    var method: String { members["method"]?.string ?? "" }
-    var path: String { members["path"]?.string ?? "/" }
-    var query: String? { members["query"]?.string }
-    var headerTexts: [JSONValue] { members["headers"]?.array ?? [] }
-    var peer: String? { members["peer"]?.string }
-    var event: JSONValue? { members["event"] }
-    var traceparent: String? { members["trace"]?.string }
-    var tracestate: String? { members["tracestate"]?.string }
 }
 
 /// Memory of the host, readable until the call that it came with returns.

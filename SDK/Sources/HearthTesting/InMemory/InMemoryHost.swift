@@ -97,7 +97,7 @@ final class InMemoryHost: @unchecked Sendable {
             context.withUnsafeBytes { context in
                 payload.withUnsafeBytes { payload in
                     var call = hearth_invocation(
-                        id: id, function: UInt32(index), reserved: 0, name: hearth_bytes(name), deadline_ns: deadline,
+                        id: id, function: UInt32(index), context_format: 0, name: hearth_bytes(name), deadline_ns: deadline,
                         context: hearth_bytes(context), payload: hearth_bytes(payload))
                     plugin.pointee.invoke?(&call)
                 }

@@ -50,6 +50,9 @@ int linux_hold(const char *path);
 /* Number of threads of this process, or a negated errno. */
 int linux_thread_count(void);
 
+/* The number of processors that this process may run on, at least 1. */
+int linux_processor_count(void);
+
 /* Drops every capability of the calling thread except CAP_DAC_READ_SEARCH. The permissions of the user remain. 0, or a negated errno. */
 int linux_drop_capabilities(void);
 
@@ -88,10 +91,14 @@ int linux_enter_raw_mode(int terminal, struct linux_terminal_mode *saved);
 /* Restores the mode `saved` of `terminal`. 0, or a negated errno. */
 int linux_restore_terminal(int terminal, const struct linux_terminal_mode *saved);
 
-/* Raises the scheduling priority of the calling thread so that it runs before threads that compute: requests a short time slice, which
- * kernels from 6.12 on honour, and the priority `nice` if the thread has the default one and may raise it. Threads and processes that it
- * starts inherit neither. 0, or a negated errno where the kernel refuses both. */
+/* Schedules the calling thread so that it runs before threads that compute: requests a short time slice, which kernels from 6.12 on honour,
+ * and the priority `nice` if the thread has the default one and may raise it. Threads and processes that it starts inherit neither. 0, or
+ * a negated errno where the kernel refuses both. */
 int linux_run_soon(int nice);
+
+/* Schedules the calling thread as a batch (SCHED_BATCH): when it wakes up it does not preempt the thread that runs. Threads and processes
+ * that it starts do not inherit that. 0, or a negated errno. */
+int linux_run_in_turn(void);
 
 /* Creates a non-blocking, close-on-exec eventfd. Its descriptor, or a negated errno. */
 int linux_event_descriptor(void);

@@ -70,15 +70,10 @@ public final class HTTPClient: Sendable {
     /// Off the loop, because opening the library and its dependencies reads about thirty files.
     private func openLibrary() async throws(ClientError) {
         if isLibraryReady.load(ordering: .acquiring) { return }
-        let reason: String?
-        do {
-            reason = try await loop.offload {
-                var text = [CChar](repeating: 0, count: 256)
-                if hearth_curl_load(&text, text.count) != 0 { return nil }
-                return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            }
-        } catch {
-            reason = "\(error)"
+        let reason = await loop.offload { () -> String? in
+            var text = [CChar](repeating: 0, count: 256)
+            if hearth_curl_load(&text, text.count) != 0 { return nil }
+            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
         if let reason { throw ClientError(.unavailable, reason) }
         isLibraryReady.store(true, ordering: .releasing)

@@ -29,27 +29,34 @@ extension HTTPExchange {
 
     /// Answers with a prepared head, which lacks only `Date`, `Content-Length` and `Connection`: the fastest way.
     ///
-    /// - Parameter prebuiltHead: status line and fields, each with CR LF, without the blank line. The status must allow a body.
-    public func respond(prebuiltHead: StaticString, body: Span<UInt8>) {
+    /// - Parameters:
+    ///   - prebuiltHead: status line and fields, each with CR LF, without the blank line. The status must allow a body.
+    ///   - opening: sent before `body`, as a part of the body.
+    ///   - closing: sent after it.
+    public func respond(prebuiltHead: StaticString, opening: StaticString = "", body: Span<UInt8>, closing: StaticString = "") {
         guard state == .waiting, let connection else { return }
         connection.server.figures.count(prebuiltHead: prebuiltHead)
         let isClosing = !connection.keepsAlive(after: self)
         let sendsKeepAlive = !isClosing && minorVersion == 0
         let date = connection.server.dateLine
         let headCount = prebuiltHead.utf8CodeUnitCount
-        let bodyCount = method == .head ? 0 : body.count
+        let wholeCount = opening.utf8CodeUnitCount + body.count + closing.utf8CodeUnitCount
+        let hasBody = method != .head
         body.withUnsafeBufferPointer { body in
-            connection.stream.outbox.appendUninitialized(minimum: headCount + DateLine.count + 96 + bodyCount) { room in
+            connection.stream.outbox.appendUninitialized(minimum: headCount + DateLine.count + 96 + (hasBody ? wholeCount : 0)) { room in
                 guard let base = room.baseAddress else { return 0 }
                 var end = Self.put(prebuiltHead, base)
                 memcpy(end, date, DateLine.count)
                 end = Self.put("Content-Length: ", end + DateLine.count)
-                end = Self.put(decimal: body.count, end)
+                end = Self.put(decimal: wholeCount, end)
                 if isClosing { end = Self.put("\r\nConnection: close", end) }
                 if sendsKeepAlive { end = Self.put("\r\nConnection: keep-alive", end) }
                 end = Self.put("\r\n\r\n", end)
-                if bodyCount > 0, let source = body.baseAddress { memcpy(end, source, bodyCount) }
-                return end + bodyCount - base
+                guard hasBody else { return end - base }
+                end = Self.put(opening, end)
+                if let source = body.baseAddress { memcpy(end, source, body.count) }
+                end = Self.put(closing, end + body.count)
+                return end - base
             }
         }
         end(connection)

@@ -129,6 +129,39 @@ public final class HTTPExchange {
         return unsafe _overrideLifetime(Span(_unsafeElements: head.slice(head.fields[index].value)), borrowing: self)
     }
 
+    /// The positions of the parts of the head, for code that passes the head on as a whole.
+    public var rawHead: RawHead { RawHead(head) }
+
+    /// Appends the bytes of the head, in which the positions of ``rawHead`` count.
+    public func appendHead(to buffer: inout ByteBuffer) { buffer.append(UnsafeRawBufferPointer(start: head.bytes, count: head.count)) }
+
+    /// Appends the positions of each header field: offset and size of its name and of its value, 32 bits each, little-endian.
+    public func appendFieldPositions(to buffer: inout ByteBuffer) {
+        for index in 0..<head.fieldCount {
+            let field = head.fields[index]
+            buffer.append(littleEndian: UInt64(field.name.count) << 32 | UInt64(field.name.offset))
+            buffer.append(littleEndian: UInt64(field.value.count) << 32 | UInt64(field.value.offset))
+        }
+    }
+
+    /// The positions of the parts of a head.
+    public struct RawHead {
+        /// Bytes of the head.
+        public let size: Int
+        public let method: Range<Int>
+        public let path: Range<Int>
+        /// Empty where there is none.
+        public let query: Range<Int>
+
+        fileprivate init(_ head: borrowing RequestHead) {
+            func range(_ part: RequestHead.Part) -> Range<Int> { Int(part.offset)..<Int(part.offset) + Int(part.count) }
+            size = head.count
+            method = 0..<Int(head.target.offset - min(1, head.target.offset))
+            path = range(head.path)
+            query = range(head.query)
+        }
+    }
+
     /// The declared length of the body, before decompression; nil for chunked coding.
     public var contentLength: Int? { head.contentLength >= 0 ? head.contentLength : nil }
 

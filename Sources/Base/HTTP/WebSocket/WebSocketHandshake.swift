@@ -1,3 +1,4 @@
+import Crypto
 import HearthBytes
 import EventLoop
 
@@ -32,7 +33,7 @@ enum WebSocketHandshake {
 
     /// The value of `Sec-WebSocket-Accept` for a key.
     static func accept(_ key: Span<UInt8>) -> String {
-        Base64.text(SHA1.hash(key.array() + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
+        Base64.text(Array(Insecure.SHA1.hash(data: key.array() + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))))
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -91,40 +92,4 @@ extension HTTPExchange {
         connection.upgrade(to: socket)
         return socket
     }
-}
-
-/// SHA-1 (RFC 3174), which the handshake requires. It is not used for security.
-enum SHA1 {
-    static func hash(_ message: [UInt8]) -> [UInt8] {
-        var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
-        var padded = message + [0x80]
-        while padded.count % 64 != 56 { padded.append(0) }
-        let bitCount = UInt64(message.count) * 8
-        for shift in stride(from: UInt64(56), through: 0, by: -8) { padded.append(UInt8(truncatingIfNeeded: bitCount >> shift)) }
-        for start in stride(from: 0, to: padded.count, by: 64) { take(padded[start..<start + 64], &state) }
-        return state.flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
-    }
-
-    private static func take(_ block: ArraySlice<UInt8>, _ state: inout [UInt32]) {
-        var words: [UInt32] = []
-        words.reserveCapacity(80)
-        for index in stride(from: block.startIndex, to: block.endIndex, by: 4) {
-            words.append(block[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) })
-        }
-        for index in 16..<80 { words.append(rotated(words[index - 3] ^ words[index - 8] ^ words[index - 14] ^ words[index - 16], 1)) }
-        var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
-        for (index, word) in words.enumerated() {
-            let (mixed, constant): (UInt32, UInt32) =
-                switch index {
-                case 0..<20: (b & c | ~b & d, 0x5A82_7999)
-                case 20..<40: (b ^ c ^ d, 0x6ED9_EBA1)
-                case 40..<60: (b & c | b & d | c & d, 0x8F1B_BCDC)
-                default: (b ^ c ^ d, 0xCA62_C1D6)
-                }
-            (a, b, c, d, e) = (rotated(a, 5) &+ mixed &+ e &+ constant &+ word, a, rotated(b, 30), c, d)
-        }
-        for (index, value) in [a, b, c, d, e].enumerated() { state[index] = state[index] &+ value }
-    }
-
-    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
 }

@@ -2,16 +2,16 @@ import HearthBytes
 import HearthJSON
 import HTTP
 
-/// One line of the log: when, how grave, about what, said by whom.
+/// One line of the log.
 package struct LogLine {
     var severity: Severity
-    /// What it is about: a function, a plugin, or `hearth`.
+    /// The subject: a function, a plugin, or `hearth`.
     var label: String
     var message: String
     var origin = LogOrigin()
-    /// More that is known, in order; the members of a function's own fields are under `fields`.
+    /// Further members, in order; those that a function added are in `fields`.
     package var entries: [(String, JSONValue)] = []
-    /// Whether a terminal shows it. A line that a person has read in other words is kept for programs only.
+    /// Whether a terminal shows the line. False for lines whose contents a person gets in another form.
     var isForTerminals = true
 
     package init(
@@ -26,24 +26,24 @@ package struct LogLine {
         self.isForTerminals = isForTerminals
     }
 
-    /// The entry that lists the calls that led to a crash, as texts. People see them one below the other.
+    /// The member with the stack frames of a crash, as texts. For people, each is a line of its own.
     package static let callsName = "calls"
 }
 
-/// Whose line it is; what does not apply is nil.
+/// The origin of a line; nil where a member does not apply.
 package struct LogOrigin {
     package var function: String?
     /// The function's version.
     package var version: Int?
-    /// The first letters of the hash of the library.
+    /// The first digits of the library's hash.
     var artifact: String?
     package var plugin: String?
-    /// The call, by its name of 12 letters and digits.
+    /// The invocation's name: 12 letters and digits.
     package var invocation: String?
     package var trace: TraceID?
-    /// The process.
+    /// The id of the process.
     var pid: Int32?
-    /// Where it was printed; nil for a line of a logger.
+    /// The stream it was printed to; nil for a line of a logger.
     package var stream: PrintedStream?
 
     package init(
@@ -61,13 +61,13 @@ package struct LogOrigin {
     }
 }
 
-/// A standard stream that a line was printed to.
+/// A standard output stream.
 package enum PrintedStream: String, Sendable {
     case output = "stdout"
     case error = "stderr"
 }
 
-/// Severity of a log line, as swift-log and `hearth_log_level` count it.
+/// The severity of a log line, with the numbers of swift-log and `hearth_log_level`.
 package enum Severity: String, Sendable, Comparable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
@@ -87,14 +87,14 @@ package enum Severity: String, Sendable, Comparable, CaseIterable {
         }
     }
 
-    /// As people see it: `E`.
+    /// The letter for people, such as `E`.
     var letter: String { rawValue.prefix(1).uppercased() }
 }
 
 extension LogLine {
-    /// Appends the line as a JSON object without its opening brace: time, severity, label, whose it is, message, what else is known.
+    /// Appends the line as a JSON object without its opening brace: time, severity, label, origin, message, further members.
     ///
-    /// ``LogFilter`` relies on this order: nothing that a function can choose freely stands before `message`.
+    /// ``LogFilter`` relies on this order: no text that a function can choose freely precedes `message`.
     package func appendMembers(time: WallClock, to buffer: inout ByteBuffer) {
         buffer.append("\"time\":\"")
         buffer.append(time.rfc3339)

@@ -2,10 +2,10 @@ import HearthBytes
 import HearthJSON
 import HTTP
 
-/// Writes lines for people: the time, a letter for the severity, what it is about, the message; then, less loud, what else is known.
+/// Writes lines for people: time, a letter for the severity, function or plugin, message, and in a dimmer colour all other members.
 struct LogText {
     let hasColour: Bool
-    /// Names are as wide as the widest so far, within reason, so that messages stand below each other.
+    /// The column width of names: that of the widest name so far, within a limit, so that messages are aligned.
     private var labelWidth = 6
     private static let labelWidthMax = 20
 
@@ -27,7 +27,7 @@ struct LogText {
         for call in calls { buffer.append("    at \(Self.printable(call.string ?? ""))\n") }
     }
 
-    /// The function and the plugin that a line of the host is about; a function's own line has its name in front.
+    /// The function and the plugin of a line of the host; a function's own line begins with its name instead.
     private static func subject(_ line: LogLine) -> [(String, JSONValue)] {
         [("function", line.origin.function), ("plugin", line.origin.plugin)].compactMap { name, value in
             guard let value, value != line.label, line.label != line.origin.function else { return nil }
@@ -35,13 +35,13 @@ struct LogText {
         }
     }
 
-    /// ` uid=u1`; the fields of a function's own line are shown one by one.
+    /// The members as ` uid=u1`; those of a function's `fields` are shown one by one.
     private static func text(_ name: String, _ value: JSONValue) -> String {
         if name == "fields", let fields = value.object { return fields.map { text($0.key, $0.value) }.joined() }
         return " \(printable(name))=\(printable(value.string ?? value.description))"
     }
 
-    /// ` [v3 k2j4h5g6f7d8 0af7651916cd43dd8448eb211c80319c]`: version, invocation, trace.
+    /// The version, invocation and trace: ` [v3 k2j4h5g6f7d8 0af7651916cd43dd8448eb211c80319c]`.
     private static func whose(_ origin: LogOrigin) -> String {
         let words = [origin.version.map { "v\($0)" }, origin.invocation, origin.trace?.description].compactMap { $0 }
         return words.isEmpty ? "" : " [\(words.joined(separator: " "))]"
@@ -62,7 +62,7 @@ struct LogText {
         }
     }
 
-    /// Without control characters, which could rewrite what a terminal shows.
+    /// The text without control characters, which could change earlier output of a terminal.
     private static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))

@@ -1,7 +1,7 @@
 import Glibc
 
 extension WallClock {
-    /// Reads a moment as RFC 3339 writes it, such as `2026-01-31T12:00:00Z` or `2026-01-31T13:00:00.25+01:00`.
+    /// Parses a time of RFC 3339, such as `2026-01-31T12:00:00Z` or `2026-01-31T13:00:00.25+01:00`.
     ///
     /// - Returns: microseconds since 1970; nil for anything else.
     static func microseconds(rfc3339 text: String) -> Int64? {
@@ -27,15 +27,15 @@ extension WallClock {
         time.tm_mday = Int32(day)
         time.tm_hour = Int32(hour)
         time.tm_min = Int32(minute)
-        // A leap second is the one after its minute.
+        // A leap second counts as the first second of the next minute.
         time.tm_sec = Int32(min(second, 59))
         let seconds = Int64(timegm(&time)) - Int64(offset) + (second == 60 ? 1 : 0)
-        // The calendar turns the 31st of February into another day.
+        // The calendar converts an invalid day, such as the 31st of February, to another one.
         guard Int(time.tm_mday) == day else { return nil }
         return seconds * 1_000_000 + Int64(fraction)
     }
 
-    /// `Z`, `+01:00`, `-05:30`.
+    /// Parses an offset: `Z`, `+01:00`, `-05:30`.
     private static func offsetSeconds(_ text: ArraySlice<UInt8>) -> Int? {
         let text = Array(text)
         if text.count == 1, text[0] | 0x20 == 0x7A { return 0 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A moment of the calendar, in UTC.
+/// A date and time in UTC.
 package struct WallClock: Sendable {
     private var seconds: time_t
     private var microseconds: Int
@@ -16,7 +16,7 @@ package struct WallClock: Sendable {
         self.microseconds = microseconds
     }
 
-    /// A moment from 1970 on.
+    /// A time since 1970.
     package init(unixMilliseconds: Int64) {
         self.init(seconds: time_t(unixMilliseconds / 1000), microseconds: Int(unixMilliseconds % 1000) * 1000)
     }
@@ -30,14 +30,14 @@ package struct WallClock: Sendable {
     /// Seconds since 1970.
     package static var unixSeconds: Int64 { Int64(now().seconds) }
 
-    /// `2026-01-31T12:00:00.000Z` (RFC 3339).
+    /// The date and time as `2026-01-31T12:00:00.000Z` (RFC 3339).
     package var rfc3339: String {
         let time = fields
         let date = "\(time.tm_year + 1900)-\(Self.two(time.tm_mon + 1))-\(Self.two(time.tm_mday))"
         return "\(date)T\(timeOfDay)Z"
     }
 
-    /// `12:00:00.000`.
+    /// The time as `12:00:00.000`.
     var timeOfDay: String {
         let time = fields
         let fraction = "\(microseconds / 1000 + 1000)".dropFirst()

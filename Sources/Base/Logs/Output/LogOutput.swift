@@ -3,21 +3,21 @@ import Glibc
 import HearthBytes
 import Synchronization
 
-/// Puts log lines on standard error and into the store, whole and in order.
+/// Writes log lines to standard error and into the store, complete and in order.
 ///
-/// Standard error has a thread of its own: a reader that does not read, a stopped terminal for example, must not stop the host.
-/// What cannot be kept meanwhile is dropped and counted.
+/// A separate thread writes to standard error: a reader that does not read, such as a stopped terminal, must not block the host.
+/// Lines beyond the buffer's limit are dropped and counted.
 package final class LogOutput: @unchecked Sendable {
-    // Unchecked: a semaphore is made to be used from any thread, and all that changes is behind the mutex.
+    // Unchecked: semaphores are thread-safe, and all mutable state is protected by the mutex.
 
-    /// How a line looks.
+    /// The format of a line.
     package enum Style: Sendable {
-        /// For people: time, severity, what it is about, the message.
+        /// For people: time, severity, subject, message.
         case text(hasColour: Bool)
         /// For programs: one JSON object.
         case json
 
-        /// Text on a terminal, with colours where it shows them; JSON elsewhere.
+        /// Text on a terminal, with colours if it supports them; JSON elsewhere.
         static func suited(to descriptor: Int32) -> Style {
             guard isatty(descriptor) == 1 else { return .json }
             let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
@@ -25,16 +25,16 @@ package final class LogOutput: @unchecked Sendable {
         }
     }
 
-    /// What is counted of the log.
+    /// Counters of the log.
     package struct Figures: Sendable {
-        /// Lines that were logged, those included that were dropped.
+        /// Logged lines, including dropped ones.
         package var lines = 0
         package var droppedByOutput = 0
-        /// What functions logged beyond their limit.
+        /// Bytes that functions logged beyond their limit.
         package var limitedBytes = 0
     }
 
-    /// Bytes that may wait to be written.
+    /// The most bytes that wait to be written.
     static let waitingBytesMax = 4 << 20
 
     private struct State: ~Copyable {
@@ -49,13 +49,13 @@ package final class LogOutput: @unchecked Sendable {
     private let descriptor: Int32
     private let state: Mutex<State>
     private let wake: UnsafeMutablePointer<sem_t>
-    /// Where lines are kept.
+    /// The store of lines; nil if they are not kept.
     package let store: LogStore?
-    /// Whether a person reads along.
+    /// Whether standard error is read by a person.
     package let isTerminal: Bool
 
-    /// - Parameter style: nil takes what suits the descriptor.
-    /// - Throws: `LoopError` when there is no thread for it.
+    /// - Parameter style: nil chooses by the type of the descriptor.
+    /// - Throws: `LoopError` if no thread can be started.
     package init(descriptor: Int32 = STDERR_FILENO, style: Style? = nil, store: LogStore? = nil) throws(LoopError) {
         self.descriptor = descriptor
         self.store = store
@@ -69,7 +69,7 @@ package final class LogOutput: @unchecked Sendable {
         try store?.start { [unowned self] in write($0) }
     }
 
-    /// Queues one line.
+    /// Queues a line.
     package func write(_ line: LogLine) {
         let time = WallClock.now()
         let isFirst = state.withLock { state in
@@ -84,7 +84,7 @@ package final class LogOutput: @unchecked Sendable {
                 state.scratch.clear(keepingAtMost: 64 * 1024)
                 line.appendMembers(time: time, to: &state.scratch)
             }
-            // Under the same lock, so that both have the same order.
+            // Under the same lock, so that the order is the same in both.
             store?.append(state.scratch.bytes, time: time)
             guard !isFull else { return false }
             append(line, time, &state)
@@ -105,13 +105,13 @@ package final class LogOutput: @unchecked Sendable {
         }
     }
 
-    /// What was counted so far.
+    /// The current counters.
     package var figures: Figures { state.withLock { $0.figures } }
 
-    /// So many bytes of a function's were not even asked to be written.
+    /// Counts bytes of a function's lines that were refused before this.
     package func countLimited(bytes: Int) { state.withLock { $0.figures.limitedBytes += bytes } }
 
-    /// Waits until everything is written, for at most two seconds.
+    /// Waits up to two seconds until all lines are written.
     package func flush() {
         for _ in 0..<2000 where state.withLock({ !$0.waiting.isEmpty || $0.isWriting }) { usleep(1000) }
         store?.flush()
@@ -126,7 +126,7 @@ package final class LogOutput: @unchecked Sendable {
                 if count > 0 {
                     lines.consume(count)
                 } else if errno == EAGAIN {
-                    // Somebody else has made it so that it does not wait by itself.
+                    // Another process has made the open file non-blocking.
                     var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&ready, 1, -1)
                 } else if errno != EINTR {
@@ -137,7 +137,7 @@ package final class LogOutput: @unchecked Sendable {
         }
     }
 
-    /// Nobody takes them any more.
+    /// Discards lines and counts them, because standard error is closed.
     private func drop(_ lines: inout ByteBuffer) {
         var count = 0
         for index in 0..<lines.count where lines.bytes[index] == UInt8(ascii: "\n") { count += 1 }

@@ -2,7 +2,7 @@ import HearthJSON
 import HTTP
 import Logging
 
-/// Sends the host's own swift-log lines to a ``LogOutput``.
+/// Passes the host's own lines from swift-log to a ``LogOutput``.
 struct LogOutputHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
@@ -10,7 +10,7 @@ struct LogOutputHandler: LogHandler {
     let output: LogOutput
     private let isForTerminals: Bool
 
-    /// - Parameter isForTerminals: false for lines that a person reads in other words elsewhere.
+    /// - Parameter isForTerminals: false for lines whose contents a person gets in another form.
     init(label: String, output: LogOutput, level: Logger.Level, isForTerminals: Bool = true) {
         self.label = label
         self.output = output
@@ -26,7 +26,7 @@ struct LogOutputHandler: LogHandler {
     func log(event: LogEvent) {
         var merged = metadata.merging(event.metadata ?? [:]) { $1 }
         var line = LogLine(severity: Severity(rawValue: event.level.rawValue) ?? .info, label: label, message: "\(event.message)")
-        // What functions' lines say of themselves is said the same way here, so that one filter finds both.
+        // The origin has the same members as in lines of functions, so that one filter finds both.
         line.origin.function = merged.removeValue(forKey: "function").map { "\($0)" }
         line.origin.plugin = merged.removeValue(forKey: "plugin").map { "\($0)" }
         line.origin.invocation = merged.removeValue(forKey: "invocation").map { "\($0)" }
@@ -41,7 +41,7 @@ struct LogOutputHandler: LogHandler {
         output.write(line)
     }
 
-    /// A name that is taken by what each line has would stand twice in it.
+    /// Renames members whose name every line already uses, so that no member occurs twice.
     private static func name(_ key: String) -> String { taken.contains(key) ? "\(key)_" : key }
 
     private static let taken: Set = [
@@ -53,7 +53,7 @@ struct LogOutputHandler: LogHandler {
 extension LogOutput {
     /// A logger of the host.
     ///
-    /// - Parameter isForTerminals: false for lines that a person reads in other words elsewhere.
+    /// - Parameter isForTerminals: false for lines whose contents a person gets in another form.
     package func logger(level: Logger.Level, isForTerminals: Bool = true) -> Logger {
         Logger(label: "hearth") { LogOutputHandler(label: $0, output: self, level: level, isForTerminals: isForTerminals) }
     }

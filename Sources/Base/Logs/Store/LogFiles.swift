@@ -1,7 +1,7 @@
 import Glibc
 import HearthBytes
 
-/// The files of the store, as its own thread writes them: a segment after the other, the oldest removed when all of them are too
+/// The files of the store, used by its writing thread only: one segment after another. The oldest are removed when the total is too
 /// large or too old.
 package struct LogFiles: ~Copyable {
     package struct Limits: Sendable {
@@ -16,12 +16,12 @@ package struct LogFiles: ~Copyable {
 
     private let directory: String
     private let limits: Limits
-    /// Those that are complete, with their sizes, oldest first.
+    /// The complete segments with their sizes, oldest first.
     private var older: [(segment: LogSegment, size: Int)] = []
     private var descriptor: Int32 = -1
     private var current: LogSegment?
     private var currentSize = 0
-    /// Why the last batch was not written whole.
+    /// The reason why the last batch was not completely written; nil if it was.
     private(set) var failure: String?
 
     private var segmentBytesMax: Int { max(16 << 10, min(limits.bytesMax / 8, 4 << 20)) }
@@ -37,7 +37,7 @@ package struct LogFiles: ~Copyable {
 
     var sizeBytes: Int { older.reduce(currentSize) { $0 + $1.size } }
 
-    /// The id of the last line that was kept; 0 for none.
+    /// The id of the last stored line; 0 if there is none.
     static func lastID(in directory: String) -> Int64 {
         for segment in LogSegment.all(in: directory).reversed() {
             let bytes = segment.read(from: max(0, segment.sizeBytes - (256 << 10))) ?? []
@@ -48,7 +48,7 @@ package struct LogFiles: ~Copyable {
         return 0
     }
 
-    /// Goes on with the newest segment. A line that was cut off by the end of the host is ended, and skipped by whoever reads.
+    /// Continues the newest segment. An incomplete line at its end gets a line end, so that readers skip it.
     private mutating func continueLast() {
         guard let last = older.last, last.size < segmentBytesMax else { return }
         descriptor = open(last.segment.path, O_RDWR | O_APPEND | O_CLOEXEC)
@@ -62,13 +62,13 @@ package struct LogFiles: ~Copyable {
         }
     }
 
-    /// Appends whole lines.
+    /// Appends complete lines.
     ///
-    /// - Returns: how many bytes of them were kept: all, or as many lines as the disk took.
+    /// - Returns: the number of stored bytes: all, or those of the lines that could be written.
     mutating func append(_ lines: Span<UInt8>) -> Int {
         var kept = 0
         while kept < lines.count {
-            // Many lines at once take several segments: they are what bounds the store.
+            // A large batch is divided into several segments, because the store is bounded by removing whole segments.
             let most = lines.extracting(kept..<min(lines.count, kept + segmentBytesMax))
             let fitting = most.count == lines.count - kept ? most.count : Self.wholeLines(most)
             let piece = lines.extracting(kept..<kept + (fitting > 0 ? fitting : Self.lineLength(lines.extracting(kept..<lines.count))))
@@ -87,7 +87,7 @@ package struct LogFiles: ~Copyable {
         return min(end + 1, bytes.count)
     }
 
-    /// - Parameter firstID: of the first line.
+    /// - Parameter firstID: the id of the first line.
     private mutating func append(_ lines: Span<UInt8>, firstID: Int64) -> Int {
         if current == nil || currentSize > 0 && currentSize + lines.count > segmentBytesMax { begin(firstID) }
         guard descriptor >= 0 else { return 0 }
@@ -114,7 +114,7 @@ package struct LogFiles: ~Copyable {
         return end
     }
 
-    /// Begins a segment, once there is room for it.
+    /// Begins a segment after making room for it.
     private mutating func begin(_ firstID: Int64) {
         if let current { older.append((current, currentSize)) }
         if descriptor >= 0 { close(descriptor) }
@@ -127,7 +127,7 @@ package struct LogFiles: ~Copyable {
         current = segment
     }
 
-    /// Ids are times, so that a segment is too old when the next one's first id is.
+    /// A segment is too old if the first id of the next one is: ids are times.
     private mutating func removeOld(now: Int64) {
         let oldest = now - Int64(limits.ageSeconds * 1_000_000)
         var size = older.reduce(0) { $0 + $1.size }

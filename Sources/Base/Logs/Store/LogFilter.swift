@@ -1,17 +1,17 @@
 import HearthBytes
 
-/// Which lines somebody wants to see.
+/// The criteria for selecting lines.
 package struct LogFilter: Sendable, Equatable {
-    /// Those of these functions; nil for all lines, the host's own included.
+    /// Lines of these functions; nil for all lines, including the host's.
     var functions: [[UInt8]]?
     var levelMin = Severity.trace
     var invocation: [UInt8]?
     var trace: [UInt8]?
-    /// Microseconds since 1970.
+    /// The earliest time, in microseconds since 1970.
     var since: Int64 = 0
     var until = Int64.max
 
-    /// Whether a stored line is one of them.
+    /// Whether a stored line matches.
     func matches(_ line: Span<UInt8>, id: Int64) -> Bool {
         guard id >= since, id <= until else { return false }
         let head = LogScan.headEnd(line)

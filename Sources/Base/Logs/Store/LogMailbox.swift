@@ -1,7 +1,7 @@
 import HearthBytes
 import Synchronization
 
-/// Lines on their way to one who follows the log. Bounded: what comes while it is full is counted instead.
+/// A bounded queue of lines for one follower of the log. Lines that arrive while it is full are only counted.
 package final class LogMailbox: Sendable {
     private struct State: ~Copyable {
         var lines = ByteBuffer()
@@ -13,16 +13,16 @@ package final class LogMailbox: Sendable {
     private let state = Mutex(State())
     private let signal: @Sendable () -> Void
 
-    /// What may wait.
+    /// The most bytes that wait.
     static let bytesMax = 1 << 20
 
-    /// - Parameter signal: called, on any thread, when there is something to take; not again before it is taken.
+    /// - Parameter signal: called on any thread when lines have arrived; not called again before they are taken.
     package init(_ filter: LogFilter, signal: @escaping @Sendable () -> Void) {
         self.filter = filter
         self.signal = signal
     }
 
-    /// Takes those of these lines that are wanted.
+    /// Queues the lines that match the filter.
     func offer(_ bytes: Span<UInt8>) {
         let mustSignal = state.withLock { state in
             LogScan.forEachLine(bytes) { line in
@@ -38,7 +38,7 @@ package final class LogMailbox: Sendable {
         if mustSignal { signal() }
     }
 
-    /// Empties it: the lines, and how many came after them that did not fit.
+    /// Removes and returns all lines, with the number of later lines that did not fit.
     package func take() -> (lines: [UInt8], dropped: Int) {
         state.withLock { state in
             state.isSignalled = false

@@ -1,25 +1,25 @@
 import HearthBytes
 
-/// Some lines of the store, oldest first, as they are kept.
+/// A part of the stored lines, oldest first, in their stored form.
 package struct LogPage: Sendable {
-    /// Whole lines.
+    /// Complete lines.
     package var lines: [UInt8] = []
-    /// Every line up to this id was looked at.
+    /// The id up to which all lines were examined.
     package var through: Int64 = 0
-    /// Whether there may be more behind ``through``.
+    /// Whether there may be more lines after ``through``.
     package var hasMore = false
 
-    /// The most that a page holds, unless it is one line.
+    /// The most bytes of a page, unless it consists of a single line.
     static let bytesMax = 4 << 20
 
     /// An empty page.
     package init() {}
 
-    // MARK: Reading, which takes its time: never on a loop
+    // MARK: Reading: blocks, so never on a loop
 
-    /// The newest lines that match, as many as are wanted and fit into a page.
+    /// The newest matching lines, up to the requested count and the size of a page.
     ///
-    /// - Parameter end: lines with a later id are not looked at.
+    /// - Parameter end: the last id that is examined.
     package static func newest(in segments: [LogSegment], _ filter: LogFilter, limit: Int, through end: Int64 = .max) -> LogPage {
         var page = LogPage()
         var pieces: [[UInt8]] = []
@@ -49,14 +49,14 @@ package struct LogPage: Sendable {
         return page
     }
 
-    /// The lines that match behind the one with the id `after`, oldest first.
+    /// The matching lines with an id above `after`, oldest first.
     package static func following(_ after: Int64, in segments: [LogSegment], _ filter: LogFilter, limit: Int) -> LogPage {
         var page = LogPage()
         page.through = after
         var count = 0
         let from = max(after, filter.since - 1)
         for (index, segment) in segments.enumerated() {
-            // All of it is older.
+            // All lines of the segment are older.
             if index + 1 < segments.count, segments[index + 1].firstID <= from { continue }
             guard let bytes = segment.read() else { continue }
             LogScan.forEachRange(bytes.span) { range in

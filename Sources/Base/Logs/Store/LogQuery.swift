@@ -1,11 +1,11 @@
 import HearthBytes
 
-/// What is asked of the log: the parameters of `/_/api/logs`.
+/// A query of the log: the parameters of `/_/api/logs`.
 package struct LogQuery: Sendable, Equatable {
     package var filter = LogFilter()
-    /// The newest so many lines.
+    /// The newest lines, up to this count.
     package var limit = 35
-    /// Only lines after the one with this id, all of them from the oldest on.
+    /// All lines after the one with this id, oldest first.
     package var after: Int64?
     package var follows = false
 
@@ -13,8 +13,8 @@ package struct LogQuery: Sendable, Equatable {
     private static let names: Set = ["function", "level", "invocation", "trace", "since", "until", "limit", "after", "follow"]
 
     /// - Parameters:
-    ///   - parameters: decoded.
-    ///   - now: microseconds since 1970, from which `10m` is counted back.
+    ///   - parameters: percent-decoded.
+    ///   - now: microseconds since 1970; relative times such as `10m` are counted back from it.
     package init(_ parameters: [String: String], now: Int64) throws(LogQueryError) {
         if let unknown = parameters.keys.filter({ !Self.names.contains($0) }).min() {
             throw Self.refusal("there is no parameter \"\(unknown)\"; there are \(Self.names.sorted().joined(separator: ", "))")
@@ -61,7 +61,7 @@ package struct LogQuery: Sendable, Equatable {
         return Array(digits.utf8)
     }
 
-    /// A date and time, or so long ago: `90s`, `10m`, `2h`, `7d`.
+    /// A date and time, or a duration before now: `90s`, `10m`, `2h`, `7d`.
     private static func moment(_ name: String, _ text: String, _ now: Int64) throws(LogQueryError) -> Int64 {
         if let moment = WallClock.microseconds(rfc3339: text) { return moment }
         let seconds: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
@@ -74,7 +74,7 @@ package struct LogQuery: Sendable, Equatable {
     }
 }
 
-/// Why parameters are no query of the log.
+/// The reason why parameters are not a valid query of the log.
 package struct LogQueryError: Error, CustomStringConvertible {
     /// One sentence for a person.
     package let description: String

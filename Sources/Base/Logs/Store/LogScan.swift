@@ -1,13 +1,13 @@
 import HearthBytes
 
-/// Looks at stored lines without parsing them. What a line is about stands before its message, in a fixed order, and nothing in a
-/// JSON text can look like the mark that begins the next member.
+/// Examines stored lines without parsing them. The members about a line's origin precede its message in a fixed order, and no
+/// JSON text can contain the bytes that begin the next member.
 package enum LogScan {
     private static let opening: StaticString = "{\"id\":"
-    /// Digits of an id: microseconds since 1970, of a time between 2001 and 2286.
+    /// The number of digits of an id: microseconds since 1970, for times between 2001 and 2286.
     private static let idSize = 16
 
-    /// The id of a line; nil for what is none, such as one that was cut off.
+    /// The id of a line; nil for an invalid line, such as an incomplete one.
     package static func id(_ line: Span<UInt8>) -> Int64? {
         let start = opening.utf8CodeUnitCount
         guard line.count > start + idSize + 2, line.extracting(0..<start).equals(opening), line[line.count - 1] == UInt8(ascii: "}"),
@@ -21,17 +21,17 @@ package enum LogScan {
         return id
     }
 
-    /// The id of the first line of these; nil where there is none.
+    /// The id of the first line; nil if there is none.
     static func firstID(_ bytes: Span<UInt8>) -> Int64? {
         var end = 0
         while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
         return end < bytes.count ? id(bytes.extracting(0..<end)) : nil
     }
 
-    /// The end of what stands before the message.
+    /// The bytes at which the head of a line ends and its message begins.
     static func headEnd(_ line: Span<UInt8>) -> Int { find(",\"message\":", in: line, 0..<line.count) ?? line.count }
 
-    /// The text of a member in the head of a line, as it is written there; nil where there is none.
+    /// The unparsed text of a member in the head of a line; nil if it is absent.
     static func text(_ name: StaticString, in line: Span<UInt8>, headEnd: Int) -> Range<Int>? {
         guard let place = find(name, in: line, 0..<headEnd) else { return nil }
         let start = place + name.utf8CodeUnitCount
@@ -56,7 +56,7 @@ package enum LogScan {
         forEachRange(bytes) { body(bytes.extracting($0)) }
     }
 
-    /// Calls `body` with where each line is, without its end.
+    /// Calls `body` with the range of each line, without its end.
     package static func forEachRange(_ bytes: Span<UInt8>, _ body: (Range<Int>) -> Void) {
         var start = 0
         for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") {

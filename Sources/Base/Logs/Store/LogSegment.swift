@@ -1,10 +1,10 @@
 import Files
 import Glibc
 
-/// One file of the store: lines of JSON, oldest first, named by the id of its first line.
+/// One file of the store: lines of JSON, oldest first. Its name is the id of its first line.
 package struct LogSegment: Sendable, Hashable {
     let path: String
-    /// The id of the first line: no line in it has a lower one.
+    /// The id of the first line, the lowest of the file.
     let firstID: Int64
 
     private static let suffix = ".jsonl"
@@ -26,7 +26,7 @@ package struct LogSegment: Sendable, Hashable {
         Folder.names(in: directory).compactMap { LogSegment(directory: directory, name: $0) }.sorted { $0.firstID < $1.firstID }
     }
 
-    /// What is in it, as far as its last whole line; nil where it is gone.
+    /// The contents up to the last complete line; nil if the file is gone.
     func read(from offset: Int = 0) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -38,7 +38,7 @@ package struct LogSegment: Sendable, Hashable {
                 guard read > 0 else { break }
                 count += read
             }
-            // What follows the last line's end is being written, or was when the host was killed.
+            // The rest, without a line end, is being written now, or was when the host was killed.
             while count > 0, room[count - 1] != UInt8(ascii: "\n") { count -= 1 }
         }
         return bytes

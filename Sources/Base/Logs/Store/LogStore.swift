@@ -3,17 +3,17 @@ import Glibc
 import HearthBytes
 import Synchronization
 
-/// Keeps the last lines of the log on the disk, and tells those who follow it. Can be used from any thread.
+/// Keeps the newest lines of the log on the disk and passes new lines to followers. Usable from any thread.
 ///
-/// Lines are handed over in memory and written by a thread of its own, many at a time. What the disk does not take is dropped and
-/// counted. Ids of lines rise, also over restarts: they are the microsecond of the line, or one more than the last.
+/// Lines are queued in memory; a separate thread writes them in batches. Lines that cannot be written are dropped and
+/// counted. Ids increase, across restarts too: an id is the line's time in microseconds, or the previous id plus one.
 package final class LogStore: @unchecked Sendable {
-    // Unchecked: a semaphore is made to be used from any thread, the files are the thread's own, and the rest is behind mutexes.
+    // Unchecked: semaphores are thread-safe, the files belong to the writing thread, and everything else is protected by mutexes.
 
     package struct Figures: Sendable {
-        /// Lines that were not kept.
+        /// The number of lines that were not kept.
         package var dropped = 0
-        /// What is kept.
+        /// The size of the kept files.
         package var bytes = 0
         package var followers = 0
 
@@ -38,12 +38,12 @@ package final class LogStore: @unchecked Sendable {
     private let followers = Mutex<[LogMailbox]>([])
     private let wake: UnsafeMutablePointer<sem_t>
 
-    /// Bytes that may wait for the disk.
+    /// The most bytes that wait to be written.
     private static let waitingBytesMax = 4 << 20
-    /// How many may follow the log at a time.
+    /// The most followers at a time.
     package static let followersMax = 64
 
-    /// - Parameter directory: made if it is absent.
+    /// - Parameter directory: created if it is missing.
     package init(directory: String, limits: LogFiles.Limits) {
         self.directory = directory
         self.limits = limits
@@ -53,15 +53,15 @@ package final class LogStore: @unchecked Sendable {
         sem_init(wake, 0, 0)
     }
 
-    /// Begins to write.
+    /// Starts the writing thread.
     ///
-    /// - Parameter report: takes a line that says what is wrong with the store.
-    /// - Throws: `LoopError` when there is no thread for it.
+    /// - Parameter report: called with a line that describes a problem of the store.
+    /// - Throws: `LoopError` if no thread can be started.
     func start(report: @escaping @Sendable (LogLine) -> Void) throws(LoopError) {
         try DetachedThread.start { [self] in writeForever(report) }
     }
 
-    /// Takes a line, as ``LogLine/appendMembers(time:to:)`` writes it.
+    /// Queues a line in the format of ``LogLine/appendMembers(time:to:)``.
     func append(_ members: Span<UInt8>, time: WallClock) {
         let isFirst = state.withLock { state in
             guard state.waiting.count < Self.waitingBytesMax else {
@@ -80,7 +80,7 @@ package final class LogStore: @unchecked Sendable {
         if isFirst { sem_post(wake) }
     }
 
-    /// Waits until everything is written, for at most two seconds.
+    /// Waits up to two seconds until all lines are written.
     func flush() {
         for _ in 0..<2000 where state.withLock({ !$0.waiting.isEmpty || $0.isWriting }) { usleep(1000) }
     }
@@ -90,17 +90,17 @@ package final class LogStore: @unchecked Sendable {
         return state.withLock { Figures(dropped: $0.dropped, bytes: $0.bytes, followers: followers) }
     }
 
-    /// The files as they are now; one of them may be gone when it is read.
+    /// The current files. A file may be deleted before the caller reads it.
     package func segments() -> [LogSegment] { LogSegment.all(in: directory) }
 
-    /// The id of the last line that was taken.
+    /// The id of the last accepted line.
     package var lastID: Int64 { state.withLock { $0.lastID } }
 
     // MARK: Following
 
-    /// From now on the mailbox gets every line that it wants.
+    /// Delivers all further lines that match the mailbox's filter to it.
     ///
-    /// - Returns: false when there are too many already.
+    /// - Returns: false if there are too many followers already.
     package func follow(_ mailbox: LogMailbox) -> Bool {
         followers.withLock { followers in
             guard followers.count < Self.followersMax else { return false }
@@ -134,7 +134,7 @@ package final class LogStore: @unchecked Sendable {
                 state.bytes = size
                 state.dropped += dropped
             }
-            // Who follows sees also what the disk did not take.
+            // Followers get lines that could not be written, too.
             let everybody = followers.withLock { $0 }
             for follower in everybody { follower.offer(lines.bytes) }
             if let trouble = trouble(dropped, lost, files.failure, &isFailing) { report(trouble) }
@@ -158,7 +158,7 @@ package final class LogStore: @unchecked Sendable {
         return count
     }
 
-    /// A line about lines that were not kept, once when that begins and once when it is over.
+    /// Reports lost lines once when the losses begin and once when they end.
     private func trouble(_ dropped: Int, _ lost: Int, _ reason: String?, _ isFailing: inout Bool) -> LogLine? {
         if dropped > 0, !isFailing {
             isFailing = true

@@ -1,3 +1,4 @@
+import AdminProtocol
 import HearthBytes
 public import HearthJSON
 import Glibc
@@ -81,19 +82,21 @@ public final class FunctionCaller {
     // MARK: Event functions
 
     /// Runs an event function once with a synthetic event.
-    public func invoke(_ name: String, event: SyntheticEvent) throws(ClientFailure) -> CallOutcome {
-        let target = "/_/api/functions/\(PercentCoding.encoded(name)):invoke"
+    package func invoke(_ name: String, event: SyntheticEvent) throws(ClientFailure) -> CallOutcome {
+        let target = "\(AdminPath.root)/functions/\(PercentCoding.encoded(name)):invoke"
         let headers = [(name: "Content-Type", value: "application/json")]
         let answer = try administrator.send(HostRequest("POST", target, headers: headers, body: .bytes(event.json.serialized())))
-        guard answer.status < 400, let json = try? JSONValue(parsing: answer.body) else { throw administrator.refusal(answer) }
-        guard let error = json["error"], !error.isNull else { return .result(.null) }
-        return .failed(FunctionFailure(code: "FAILED", message: error.string ?? error.description, details: nil, status: 500))
+        guard answer.status < 400, let json = try? JSONValue(parsing: answer.body), let outcome = SyntheticEventAnswer(json) else {
+            throw administrator.refusal(answer)
+        }
+        guard let error = outcome.error else { return .result(.null) }
+        return .failed(FunctionFailure(code: "FAILED", message: error, details: nil, status: 500))
     }
 
     // MARK: Lists
 
     /// The functions of the host; nil if the host does not tell them to this caller.
-    public func functions() throws(ClientFailure) -> [HostFunction]? {
+    package func functions() throws(ClientFailure) -> [HostFunction]? {
         do throws(ClientFailure) {
             return try FunctionsClient(administrator).functions().functions
         } catch {
@@ -104,15 +107,12 @@ public final class FunctionCaller {
 
     /// An ID token that a host in development mode accepts for a signed-in user.
     public func unsignedToken(uid: String, claims: JSONObject = [:]) throws(ClientFailure) -> String {
-        let answer = try administrator.ask(HostRequest("GET", "/_/api"))
-        guard let host = try? JSONValue(parsing: answer.body), let project = host["project"]?.string else {
-            throw ClientFailure(.notHTTP, "the server at \(administrator.url) is not a Hearth host; check --url")
-        }
-        guard host["mode"]?.string == "development" else {
+        let host = try administrator.hostDescription()
+        guard host.mode == .development else {
             throw ClientFailure(
                 .invalidInput, "the host is in production mode and takes no token without a signature; give a signed-in user's with --id-token")
         }
-        return UnsignedToken.make(uid: uid, project: project, claims: claims)
+        return UnsignedToken.make(uid: uid, project: host.project, claims: claims)
     }
 
     // MARK: Helpers
@@ -156,29 +156,6 @@ public struct FunctionFailure: Sendable {
     public let details: JSONValue?
     /// The HTTP status.
     public let status: Int
-}
-
-/// An event made by the user.
-public struct SyntheticEvent: Sendable {
-    /// The value before the write; null for none.
-    public var before = JSONValue.null
-    /// The value after the write; null for none.
-    public var after = JSONValue.null
-    /// The values of the wildcards in the function's path.
-    public var params: JSONObject = [:]
-    /// `admin`, `app_user` or `unauthenticated`.
-    public var authType = "admin"
-    /// The uid of an `app_user`.
-    public var authID: String?
-
-    /// An event from nothing to nothing.
-    public init() {}
-
-    var json: JSONValue {
-        var object: JSONObject = ["before": before, "after": after, "params": .object(params), "authType": .string(authType)]
-        if let authID { object["authId"] = .string(authID) }
-        return .object(object)
-    }
 }
 
 /// Unsigned ID tokens, as in the Firebase emulators.

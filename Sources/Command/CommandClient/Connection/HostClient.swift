@@ -1,3 +1,4 @@
+import AdminProtocol
 import HearthBytes
 import HearthJSON
 
@@ -109,7 +110,7 @@ public final class HostClient {
 
     /// Asks the host whether it accepts `token`, because a streamed body cannot be sent again with the other token.
     private func chooseToken(_ connection: HostConnection) throws(ClientFailure) {
-        try connection.send(HostRequest("GET", "/_/api"))
+        try connection.send(HostRequest("GET", AdminPath.root))
         let head = try connection.receiveHead()
         _ = try Self.body(connection)
         if head.status == 401 {
@@ -133,7 +134,7 @@ public final class HostClient {
         let error = (try? JSONValue(parsing: answer.body))?["error"]
         let text = error?.string ?? error?["message"]?.string
         let details = error?["details"].flatMap { $0.object == nil ? nil : $0 }
-        let refusals = details?["refusals"]?.array?.compactMap(\.string) ?? []
+        let refusals = details.flatMap { DeploymentRefusalDetails($0) }?.refusals ?? []
         let said = refusals.count > 1 ? "the host refuses:" + refusals.map { "\n    \($0)" }.joined() : text.map(Self.oneLine)
         switch answer.status {
         case 401, 403:

@@ -1,7 +1,8 @@
+import AdminProtocol
 import HearthBytes
 
 /// Uploads a library to a host in pieces, and resumes an interrupted upload.
-public struct ArtifactUpload {
+package struct ArtifactUpload {
     private let functions: FunctionsClient
     private let file: ArtifactFile
     private let pieceBytes: Int
@@ -10,32 +11,31 @@ public struct ArtifactUpload {
     /// How often the host has discarded its copy because the hash was wrong.
     private var rejections = 0
 
-    /// The largest piece that a host accepts.
-    public static let pieceBytesMax = 8 << 20
     private static let readBytes = 256 << 10
 
     /// - Parameter report: called with the number of bytes that the host has or is about to get.
-    public init(_ client: HostClient, _ file: ArtifactFile, pieceBytes: Int = 4 << 20, report: @escaping (Int) -> Void = { _ in }) {
+    package init(_ client: HostClient, _ file: ArtifactFile, pieceBytes: Int = 4 << 20, report: @escaping (Int) -> Void = { _ in }) {
         functions = FunctionsClient(client)
         self.file = file
-        self.pieceBytes = min(pieceBytes, Self.pieceBytesMax)
+        self.pieceBytes = min(pieceBytes, ArtifactAnswer.pieceBytesMax)
         self.report = report
     }
 
     /// Whether the host has the whole library.
-    public func isComplete() throws(ClientFailure) -> Bool { try functions.state(of: file.hash) == .complete }
+    package func isComplete() throws(ClientFailure) -> Bool { try functions.state(of: file.hash) .state == .complete }
 
     /// Uploads the missing bytes.
     ///
     /// - Throws: `ClientFailure` if the host refuses it or is unreachable for half a minute.
     /// - Returns: the number of bytes sent; 0 if the host had the library.
-    public mutating func run() throws(ClientFailure) -> Int {
+    package mutating func run() throws(ClientFailure) -> Int {
         var sent = 0
         var furthest = -1
         while true {
             do throws(ClientFailure) {
                 var state = try functions.state(of: file.hash)
-                while case .partial(let received) = state {
+                while state.state != .complete {
+                    let received = state.receivedBytes
                     if received > furthest { patience.renew() }
                     furthest = max(furthest, received)
                     report(received)
@@ -57,7 +57,7 @@ public struct ArtifactUpload {
 
     private func pieceLength(from offset: Int) -> Int { min(pieceBytes, file.sizeBytes - offset) }
 
-    private func send(from offset: Int) throws(ClientFailure) -> ArtifactState {
+    private func send(from offset: Int) throws(ClientFailure) -> ArtifactAnswer {
         let length = pieceLength(from: offset)
         var done = 0
         let (file, report) = (file, report)
@@ -70,10 +70,10 @@ public struct ArtifactUpload {
             })
     }
 
-    private mutating func complete() throws(ClientFailure) -> ArtifactState {
+    private mutating func complete() throws(ClientFailure) -> ArtifactAnswer {
         do throws(ClientFailure) {
             let state = try functions.complete(file.hash, sizeBytes: file.sizeBytes)
-            guard state == .complete else {
+            guard state.state == .complete else {
                 throw ClientFailure(.notHTTP, "the host at \(functions.client.url) does not say that it has \(file.name); see its log")
             }
             return state

@@ -1,16 +1,17 @@
+import AdminProtocol
 import HearthJSON
 
 /// Plans a deployment and carries it out; plans again if another deployment came first.
-public struct DeployRun {
+package struct DeployRun {
     /// The user's decision about the deployment and about functions that vanished from their plugins.
-    public enum Decision: Sendable {
+    package enum Decision: Sendable {
         case deploy(removes: Bool)
         /// Stop after the plan.
         case stop
     }
 
     /// The end of a deployment.
-    public enum Ending: Sendable {
+    package enum Ending: Sendable {
         /// The functions are already up to date.
         case nothingToDo(DeploymentSummary)
         case stopped(DeploymentSummary)
@@ -18,22 +19,22 @@ public struct DeployRun {
     }
 
     /// Callbacks for the steps.
-    public struct Steps {
+    package struct Steps {
         /// Uploads libraries that the host lacks.
-        public var upload: () throws(ClientFailure) -> Void
+        package var upload: () throws(ClientFailure) -> Void
         /// Called with the names of all functions in the plugins, selected or not.
-        public var learn: (_ functions: [String]) -> Void
+        package var learn: (_ functions: [String]) -> Void
         /// Shows a plan; `isAgain` if it replaces an outdated one.
-        public var show: (_ plan: DeploymentSummary, _ isAgain: Bool) -> Void
+        package var show: (_ plan: DeploymentSummary, _ isAgain: Bool) -> Void
         /// Decides; called again only if other functions would be deleted.
-        public var decide: (DeploymentSummary) throws(ClientFailure) -> Decision
+        package var decide: (DeploymentSummary) throws(ClientFailure) -> Decision
         /// Called immediately before the request to switch. From then on the host may have switched.
-        public var willSwitch: () -> Void
+        package var willSwitch: () -> Void
         /// Called if the host has certainly not switched.
-        public var didNotSwitch: () -> Void
+        package var didNotSwitch: () -> Void
 
         /// Uploading, showing and deciding are required; the others are optional.
-        public init(
+        package init(
             upload: @escaping () throws(ClientFailure) -> Void, learn: @escaping ([String]) -> Void = { _ in },
             show: @escaping (DeploymentSummary, Bool) -> Void,
             decide: @escaping (DeploymentSummary) throws(ClientFailure) -> Decision, willSwitch: @escaping () -> Void = {},
@@ -64,7 +65,7 @@ public struct DeployRun {
     private static let attemptsMax = 20
 
     /// A deployment of the selected part of `plugins`.
-    public init(_ client: HostClient, plugins: [DeployedPlugin], selection: FunctionSelection, steps: Steps) {
+    package init(_ client: HostClient, plugins: [DeployedPlugin], selection: FunctionSelection, steps: Steps) {
         functions = FunctionsClient(client)
         self.plugins = plugins
         filter = selection
@@ -74,7 +75,7 @@ public struct DeployRun {
     /// Runs the deployment.
     ///
     /// - Throws: `ClientFailure`; nothing was changed then, unless its kind is `interrupted`.
-    public mutating func run() throws(ClientFailure) -> Ending {
+    package mutating func run() throws(ClientFailure) -> Ending {
         for attempt in 0..<Self.attemptsMax {
             try steps.upload()
             guard let plan = try plan() else { continue }
@@ -89,7 +90,7 @@ public struct DeployRun {
     /// - Returns: nil if the host has lost a library.
     private mutating func plan() throws(ClientFailure) -> DeploymentSummary? {
         do throws(ClientFailure) {
-            let request = DeploymentSubmission(plugins: plugins, validatesOnly: true, removes: true)
+            let request = DeploymentRequest(plugins: plugins.map(\.request), validateOnly: true, removes: true)
             let whole = try Patience.trying { () throws(ClientFailure) in try functions.deploy(request) }
             steps.learn(whole.changes(.create, .update, .unchanged).map(\.function))
             return try filter.applied(to: whole)
@@ -107,9 +108,9 @@ public struct DeployRun {
         guard case .deploy(let removes) = try decided(plan) else { return .stopped(plan) }
         let plan = removes ? plan : plan.withoutDeletions
         guard plan.changesAnything else { return .nothingToDo(plan) }
-        let names = filter.isEverything ? nil : plan.changes.map(\.function)
-        let request = DeploymentSubmission(
-            plugins: plugins, names: names, validatesOnly: false, removes: removes, expectedRevision: plan.revision)
+        let names = filter.isEverything ? nil : Set(plan.changes.map(\.function))
+        let request = DeploymentRequest(
+            plugins: plugins.map(\.request), names: names, validateOnly: false, removes: removes, expectedRevision: plan.revision)
         return try deploy(request, plan)
     }
 
@@ -121,7 +122,7 @@ public struct DeployRun {
         return fresh
     }
 
-    private mutating func deploy(_ request: DeploymentSubmission, _ plan: DeploymentSummary) throws(ClientFailure) -> Ending? {
+    private mutating func deploy(_ request: DeploymentRequest, _ plan: DeploymentSummary) throws(ClientFailure) -> Ending? {
         var patience = Patience()
         steps.willSwitch()
         while true {
@@ -159,16 +160,18 @@ public struct DeployRun {
     }
 
     /// Whether the host refuses because it lacks libraries, which it names in `absent`; other reasons are up to the author.
-    private func isForLackOfLibrary(_ error: ClientFailure) -> Bool { !(error.details?["absent"]?.array ?? []).isEmpty }
+    private func isForLackOfLibrary(_ error: ClientFailure) -> Bool {
+        !(error.details.flatMap { DeploymentRefusalDetails($0) }?.absent ?? []).isEmpty
+    }
 }
 
 /// The functions of the plugins to deploy.
-public struct FunctionSelection: Sendable {
+package struct FunctionSelection: Sendable {
     private let only: FunctionFilter?
     private let except: FunctionFilter?
 
     /// Selects by `only`, minus `except`.
-    public init(only: FunctionFilter? = nil, except: FunctionFilter? = nil) {
+    package init(only: FunctionFilter? = nil, except: FunctionFilter? = nil) {
         self.only = only
         self.except = except
     }
@@ -177,18 +180,18 @@ public struct FunctionSelection: Sendable {
     var isEverything: Bool { only == nil && except == nil }
 
     /// Whether a function is selected.
-    public func matches(plugin: String, function: String) -> Bool {
+    package func matches(plugin: String, function: String) -> Bool {
         only?.matches(plugin: plugin, function: function) != false && except?.matches(plugin: plugin, function: function) != true
     }
 
-    func matches(_ change: DeploymentChange) -> Bool { matches(plugin: change.plugin, function: change.function) }
+    func matches(_ change: FunctionChange) -> Bool { matches(plugin: change.plugin, function: change.function) }
 
     /// The selected part of a plan.
     ///
     /// - Throws: `ClientFailure` if an item matches nothing.
     func applied(to plan: DeploymentSummary) throws(ClientFailure) -> DeploymentSummary {
-        for item in (only?.items ?? []) + (except?.items ?? [])
-        where item.name != nil && !plan.changes.contains(where: { item.matches(plugin: $0.plugin, function: $0.function) }) {
+        let functions = plan.changes.map { (plugin: $0.plugin, function: $0.function) }
+        for item in [only, except].compactMap({ $0?.missing(among: functions) }).joined() {
             let names = plan.changes.map(\.function).sorted()
             let known = names.isEmpty ? "the plugins have none" : "there are \(names.joined(separator: ", "))"
             throw ClientFailure(.invalidInput, "\(item.text) matches no function; \(known)")

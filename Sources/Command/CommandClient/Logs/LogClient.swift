@@ -1,3 +1,4 @@
+import AdminProtocol
 import HearthBytes
 import Glibc
 public import HearthJSON
@@ -70,7 +71,7 @@ public final class LogClient {
     ) throws(ClientFailure) {
         partial.clear()
         var hasBegun = false
-        try client.download(HostRequest("GET", "/_/api/logs?\(query)")) { (bytes) throws(ClientFailure) in
+        try client.download(HostRequest("GET", "\(AdminPath.root)/logs?\(query)")) { (bytes) throws(ClientFailure) in
             if !hasBegun { began() }
             hasBegun = true
             partial.append(bytes)

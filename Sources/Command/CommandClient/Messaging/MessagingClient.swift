@@ -1,3 +1,4 @@
+import AdminProtocol
 import HearthJSON
 
 /// Accesses the messaging service of a host, as its administrator.
@@ -56,7 +57,7 @@ public final class MessagingClient {
 
     private func project() throws(ClientFailure) -> String {
         if let knownProject { return knownProject }
-        let project = try FunctionsClient(client).project()
+        let project = try client.hostDescription().project
         knownProject = project
         return project
     }

@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import HearthBytes
 import CommandClient
@@ -34,7 +35,7 @@ struct Backup: HostCommand {
         var progress: Progress?
         var count = 0
         var refusal: [UInt8] = []
-        let head = try client.stream(HostRequest("POST", "/_/api/backup")) { (head, bytes) throws(ClientFailure) in
+        let head = try client.stream(HostRequest("POST", "\(AdminPath.root)/backup")) { (head, bytes) throws(ClientFailure) in
             guard head.status == 200 else {
                 refusal += bytes.array()
                 return
@@ -60,8 +61,7 @@ struct Backup: HostCommand {
     }
 
     private func defaultName(_ client: HostClient) throws(ClientFailure) -> String {
-        let answer = try client.ask(HostRequest("GET", "/_/api"))
-        let project = (try? JSONValue(parsing: answer.body))?["project"]?.string ?? "project"
+        let project = try client.hostDescription().project
         var seconds = time(nil)
         var moment = tm()
         gmtime_r(&seconds, &moment)

@@ -1,3 +1,4 @@
+import AdminProtocol
 import HostCore
 import ArgumentParser
 import CommandClient
@@ -56,8 +57,7 @@ struct Restore: HostCommand {
     }
 
     private func restore(_ input: BackupFile, through client: HostClient, _ progress: Progress) throws(ClientFailure) -> Outcome {
-        let begun = try Self.object(client.ask(HostRequest("POST", "/_/api/restores")), client)
-        guard let id = begun["restore"]?.string else { throw Self.noHost(client) }
+        let id = try client.administer(RestoreStart.self, "POST", "restores").restore
         var offset = 0
         do throws(ClientFailure) {
             var piece: [UInt8] = []
@@ -66,18 +66,18 @@ struct Restore: HostCommand {
                 piece += bytes
                 guard piece.count >= Self.pieceBytes || bytes.isEmpty else { continue }
                 if !piece.isEmpty {
-                    _ = try client.ask(HostRequest("PUT", "/_/api/restores/\(id)?offset=\(offset)", body: .bytes(piece)))
+                    _ = try client.ask(HostRequest("PUT", "\(AdminPath.root)/restores/\(id)?offset=\(offset)", body: .bytes(piece)))
                     offset += piece.count
                     piece = []
                     progress.update(input.count)
                 }
                 if bytes.isEmpty { break }
             }
-            let done = try Self.object(client.ask(HostRequest("POST", "/_/api/restores/\(id):apply")), client)
-            return outcome(members: done["members"]?.int ?? 0, kept: done["kept"]?.string ?? "")
+            let done = try client.administer(RestoreReport.self, "POST", "restores/\(id):apply")
+            return outcome(members: done.members, kept: done.kept)
         } catch {
             // Discard the upload; a host that has ended has discarded it itself.
-            _ = try? client.another().send(HostRequest("DELETE", "/_/api/restores/\(id)"))
+            _ = try? client.another().send(HostRequest("DELETE", "\(AdminPath.root)/restores/\(id)"))
             throw ClientFailure(error.kind, error.message + "; nothing was changed")
         }
     }
@@ -88,14 +88,5 @@ struct Restore: HostCommand {
         Outcome(
             text: "Restored \(members) files. The previous data is in \(kept); delete it when it is no longer needed.",
             json: .object(["members": .int(Int64(members)), "kept": .string(kept)]))
-    }
-
-    private static func object(_ answer: HostAnswer, _ client: HostClient) throws(ClientFailure) -> JSONValue {
-        guard let json = try? JSONValue(parsing: answer.body), json.object != nil else { throw noHost(client) }
-        return json
-    }
-
-    private static func noHost(_ client: HostClient) -> ClientFailure {
-        ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
     }
 }

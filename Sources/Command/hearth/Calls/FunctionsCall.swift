@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import HearthBytes
 import CommandClient
@@ -68,7 +69,7 @@ struct FunctionsCall: HostCommand {
 
     private func invoke(_ name: String, _ trigger: String, _ caller: FunctionCaller) throws(ClientFailure) -> Outcome {
         var synthetic = try event.event(data: try CallData.json(data), trigger: trigger, name: name)
-        if let uid = who.uid { (synthetic.authType, synthetic.authID) = ("app_user", uid) }
+        if let uid = who.uid { (synthetic.authType, synthetic.authId) = ("app_user", uid) }
         let answer = try caller.invoke(name, event: synthetic)
         if case .result = answer { return Outcome(text: "\(name) succeeded", json: .null) }
         return try outcome(answer, of: name)

@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import HearthBytes
 import CommandClient
@@ -96,8 +97,7 @@ struct RulesSet: HostCommand {
 
     /// The rules file whose next change would replace the uploaded rules; nil if there is none or the host does not tell.
     private static func rulesFile(_ client: HostClient) -> String? {
-        guard let answer = try? client.ask(HostRequest("GET", "/_/api")) else { return nil }
-        return (try? JSONValue(parsing: answer.body))?["rulesFile"]?.string
+        try? client.hostDescription().rulesFile
     }
 }
 

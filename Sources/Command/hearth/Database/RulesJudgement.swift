@@ -1,20 +1,18 @@
+import AdminProtocol
 import ArgumentParser
 import HearthBytes
 import CommandClient
 import HearthJSON
 
+extension JudgementRequest.Operation: ExpressibleByArgument {}
+
 /// The arguments for a simulated request.
 struct JudgementOptions: ParsableArguments {
-    /// The operation to simulate.
-    enum Operation: String, ExpressibleByArgument, CaseIterable {
-        case read, write, update
-    }
-
     @Option(help: ArgumentHelp("The path from the root: /users/ada", valueName: "path"))
     var path: String
 
     @Option(help: "The operation: read, write (replace; null removes) or update (replace some keys).")
-    var operation: Operation
+    var operation: JudgementRequest.Operation
 
     @Option(
         parsing: .unconditional,
@@ -37,12 +35,12 @@ struct JudgementOptions: ParsableArguments {
 
     /// Sends the simulation to the host.
     func judge(_ client: HostClient, _ database: DatabaseOptions) throws(ClientFailure) -> Judgement {
-        var request: JSONObject = ["operation": .string(operation.rawValue), "path": .string("\(try database.target(path))")]
-        request["auth"] = try InputData.json(auth, "--auth")
-        if let data { request["data"] = try InputData.json(data, "--data") }
+        var request = JudgementRequest(operation: operation, path: "\(try database.target(path))")
+        request.auth = try InputData.json(auth, "--auth")
+        if let data { request.data = try InputData.json(data, "--data") }
         let parameters = query.query.parameters
         if !parameters.isEmpty {
-            request["query"] = .object(JSONObject(parameters.map { ($0.name, (try? JSONValue(parsing: $0.value)) ?? .string($0.value)) }))
+            request.query = .object(JSONObject(parameters.map { ($0.name, (try? JSONValue(parsing: $0.value)) ?? .string($0.value)) }))
         }
         if let rules {
             let input = try InputData(data: nil, file: rules)
@@ -52,43 +50,32 @@ struct JudgementOptions: ParsableArguments {
                 count = buffer.count
                 try input.read(into: &buffer)
             }
-            request["rules"] = .string(buffer.string())
+            request.rules = .string(buffer.string())
         }
-        let headers = [(name: "Content-Type", value: "application/json")]
-        let target = "/_/api/databases/\(PercentCoding.encoded(database.name))/rules:judge"
-        let answer = try client.ask(HostRequest("POST", target, headers: headers, body: .bytes(JSONValue.object(request).serialized())))
-        guard let json = try? JSONValue(parsing: answer.body), let judgement = Judgement(json) else {
-            throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
-        }
-        return judgement
+        let place = "databases/\(PercentCoding.encoded(database.name))/rules:judge"
+        return Judgement(answer: try client.administer(JudgementAnswer.self, "POST", place, request.json))
     }
 }
 
 /// The decision of the rules about a request.
 struct Judgement {
-    let json: JSONValue
-    let isAllowed: Bool
+    let answer: JudgementAnswer
 
-    init?(_ json: JSONValue) {
-        guard let isAllowed = json["allowed"]?.bool else { return nil }
-        self.json = json
-        self.isAllowed = isAllowed
-    }
+    var isAllowed: Bool { answer.allowed }
 
     /// The decision in one word.
     var verdict: String { Self.coloured(isAllowed ? "Allowed" : "Denied", isGood: isAllowed) }
 
     /// A sentence, and three lines for each evaluated rule: outcome and location, text, and reason.
     var explanation: String {
-        var lines = [json["sentence"]?.string].compactMap { $0 }
-        for rule in json["rules"]?.array ?? [] {
-            let outcome = rule["outcome"]?.string ?? ""
-            let place = rule["line"]?.int.map { " at line \($0)" } ?? ""
+        var lines = [answer.sentence].compactMap { $0 }
+        for rule in answer.rules {
+            let place = rule.line.map { " at line \($0)" } ?? ""
             lines.append("")
-            let word = Self.coloured(outcome, isGood: outcome == "true")
-            lines.append("  \(word)  \(rule["rule"]?.string ?? "")\(place), asked for \(rule["path"]?.string ?? "")")
-            if let expression = rule["expression"]?.string { lines.append("    \(expression)") }
-            if let reason = rule["reason"]?.string { lines.append("    \(reason)") }
+            let word = Self.coloured(rule.outcome, isGood: rule.outcome == "true")
+            lines.append("  \(word)  \(rule.rule)\(place), asked for \(rule.path)")
+            if let expression = rule.expression { lines.append("    \(expression)") }
+            if let reason = rule.reason { lines.append("    \(reason)") }
         }
         return lines.joined(separator: "\n")
     }
@@ -136,6 +123,6 @@ struct RulesExplain: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let result = try judgement.judge(client, database)
-        return Outcome(text: [result.verdict, result.explanation].joined(separator: "\n"), json: result.json)
+        return Outcome(text: [result.verdict, result.explanation].joined(separator: "\n"), json: result.answer.json)
     }
 }

@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import CommandClient
 import HearthJSON
@@ -7,49 +8,28 @@ struct EventsClient {
     let client: HostClient
     let database: DatabaseOptions
 
-    /// One page of a list.
-    struct Page {
-        var letters: [JSONValue]
-        /// The number of older ones that the host has dropped.
-        var dropped: Int
-        /// The start of the next page; nil if there is none.
-        var next: String?
-    }
-
     /// At most `limit`, oldest first.
-    func page(limit: Int, after: String? = nil, function: String? = nil) throws(ClientFailure) -> Page {
+    func page(limit: Int, after: String? = nil, function: String? = nil) throws(ClientFailure) -> DeadLetterList {
         var query = "?limit=\(limit)"
         if let after { query += "&after=\(PercentCoding.encoded(after))" }
         if let function { query += "&function=\(PercentCoding.encoded(function))" }
-        let answer = try ask("GET", query)
-        return Page(letters: answer["deadLetters"]?.array ?? [], dropped: answer["dropped"]?.int ?? 0, next: answer["next"]?.string)
+        return try client.administer(DeadLetterList.self, "GET", place + query)
     }
 
     /// One dead letter with all details.
-    func letter(_ id: String) throws(ClientFailure) -> JSONValue { try ask("GET", "/\(PercentCoding.encoded(id))") }
+    func letter(_ id: String) throws(ClientFailure) -> JSONValue {
+        try client.administer("GET", "\(place)/\(PercentCoding.encoded(id))")
+    }
 
     /// Replays or deletes some or all.
     ///
     /// - Returns: their number.
     func act(_ verb: String, _ selection: EventSelection) throws(ClientFailure) -> Int {
-        var request = JSONObject()
-        if selection.all {
-            if let function = selection.function { request["function"] = .string(function) }
-        } else {
-            request["ids"] = .array(selection.ids.map { .string($0) })
-        }
-        return try ask("POST", ":\(verb)", .object(request))["count"]?.int ?? 0
+        let request = DeadLetterSelection(ids: selection.all ? nil : selection.ids, function: selection.all ? selection.function : nil)
+        return try client.administer(CountAnswer.self, "POST", "\(place):\(verb)", request.json).count
     }
 
-    private func ask(_ method: String, _ rest: String, _ body: JSONValue? = nil) throws(ClientFailure) -> JSONValue {
-        let target = "/_/api/databases/\(PercentCoding.encoded(database.name))/dead-letters\(rest)"
-        let headers = body == nil ? [] : [(name: "Content-Type", value: "application/json")]
-        let answer = try client.ask(HostRequest(method, target, headers: headers, body: body.map { .bytes($0.serialized()) } ?? .none))
-        guard let json = try? JSONValue(parsing: answer.body), json.object != nil else {
-            throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
-        }
-        return json
-    }
+    private var place: String { "databases/\(PercentCoding.encoded(database.name))/dead-letters" }
 }
 
 /// The selection of dead letters.
@@ -94,26 +74,25 @@ struct EventsList: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let events = EventsClient(client: client, database: database)
-        var letters: [JSONValue] = []
+        var letters: [DeadLetterEntry] = []
         var dropped = 0
         var next: String?
         repeat {
-            let page = try events.page(limit: min(limit - letters.count, 1000), after: next, function: function)
-            letters += page.letters
-            dropped = page.dropped
+            let page = try events.page(limit: min(limit - letters.count, DeadLetterSelection.countMax), after: next, function: function)
+            letters += page.deadLetters
+            dropped = page.dropped ?? 0
             next = page.next
         } while next != nil && letters.count < limit
         return Outcome(
             text: table(letters, hasMore: next != nil, dropped: dropped),
-            json: ["deadLetters": .array(letters), "hasMore": .bool(next != nil), "dropped": .int(Int64(dropped))])
+            json: ["deadLetters": .array(letters.map(\.json)), "hasMore": .bool(next != nil), "dropped": .int(Int64(dropped))])
     }
 
-    private func table(_ letters: [JSONValue], hasMore: Bool, dropped: Int) -> String {
+    private func table(_ letters: [DeadLetterEntry], hasMore: Bool, dropped: Int) -> String {
         guard !letters.isEmpty else { return "No dead letters." }
         let rows = [["ID", "GIVEN UP", "FUNCTION", "PATH", "ATTEMPTS", "REASON"]] + letters.map { letter in
             [
-                letter["id"]?.string ?? "", letter["givenUpAt"]?.string ?? "", letter["function"]?.string ?? "", letter["path"]?.string ?? "",
-                letter["attempts"]?.int.map(String.init) ?? "", letter["error"]?.string ?? letter["reason"]?.string ?? "",
+                letter.id, letter.givenUpAt, letter.function, letter.path, "\(letter.attempts)", letter.error ?? letter.reason,
             ]
         }
         var lines = TextTable.lines(rows)

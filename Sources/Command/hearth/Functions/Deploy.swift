@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import CommandClient
 import Configuration
@@ -77,7 +78,7 @@ struct Deploy: HostCommand {
     /// Checks that the host's project is the one the functions are written for: it determines whose tokens they accept and the name of
     /// their database.
     private func checkProject(_ configuration: Configuration, _ client: HostClient) throws(ClientFailure) {
-        let (own, served) = (configuration.project, try FunctionsClient(client).project())
+        let (own, served) = (configuration.project, try client.hostDescription().project)
         guard own != served else { return }
         if project != nil {
             throw ClientFailure(.invalidInput, "the host at \(client.url) serves the project \(served), not \(own); nothing was changed")
@@ -100,7 +101,11 @@ struct Deploy: HostCommand {
 
     private func filter(_ option: String, _ words: [String], _ plugins: [String]) throws(ClientFailure) -> FunctionFilter? {
         guard !words.isEmpty else { return nil }
-        return try FunctionFilter(option: option, words.joined(separator: ","), plugins: plugins)
+        do throws(FunctionFilter.Mistake) {
+            return try FunctionFilter(option: option, words.joined(separator: ","), plugins: plugins)
+        } catch {
+            throw ClientFailure(.invalidInput, error.description)
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import AdminProtocol
 import CommandClient
 import HearthJSON
 import PluginBuild
@@ -107,7 +108,7 @@ enum PlanTable {
 
     /// The count of each action: `1 created, 2 updated, 17 unchanged`.
     static func summary(_ plan: DeploymentSummary) -> String {
-        let words: [(DeploymentChange.Action, String)] = [
+        let words: [(FunctionChange.Action, String)] = [
             (.create, "created"), (.update, "updated"), (.delete, "deleted"), (.keep, "kept"), (.unchanged, "unchanged"),
         ]
         return words.compactMap { action, word in
@@ -117,7 +118,7 @@ enum PlanTable {
     }
 
     private static func painted(_ word: String) -> String {
-        guard Terminal.hasColour, let action = DeploymentChange.Action(rawValue: word) else { return word }
+        guard Terminal.hasColour, let action = FunctionChange.Action(rawValue: word) else { return word }
         switch action {
         case .create: return "\u{1B}[32m\(word)\u{1B}[0m"
         case .update: return "\u{1B}[33m\(word)\u{1B}[0m"
@@ -126,7 +127,7 @@ enum PlanTable {
         }
     }
 
-    private static func versions(_ change: DeploymentChange) -> String {
+    private static func versions(_ change: FunctionChange) -> String {
         switch (change.fromVersion, change.toVersion) {
         case (let from?, let to?) where from != to: "\(from) -> \(to)"
         case (let from?, _): "\(from)"

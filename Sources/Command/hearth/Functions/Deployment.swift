@@ -1,3 +1,4 @@
+import AdminProtocol
 import CommandClient
 import Configuration
 import HearthJSON

@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import CommandClient
 import HearthJSON
@@ -18,7 +19,7 @@ struct FunctionsList: HostCommand {
         let api = FunctionsClient(client)
         let (revision, functions) = try api.functions()
         let json: JSONValue = ["revision": .int(Int64(revision)), "functions": .array(functions.map(\.json))]
-        guard !functions.isEmpty else { return Outcome(text: "No functions found in project \(try api.project()).", json: json) }
+        guard !functions.isEmpty else { return Outcome(text: "No functions found in project \(try client.hostDescription().project).", json: json) }
         let rows = functions.sorted { $0.name < $1.name }.map { function in
             [
                 function.name, FunctionText.traffic(function), function.trigger, function.region, FunctionText.memory(function.memoryMebibytes),
@@ -71,7 +72,12 @@ struct FunctionsDelete: HostCommand {
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let api = FunctionsClient(client)
         let functions = try api.functions().functions.filter { region == nil || $0.region.split(separator: ", ").contains(Substring(region ?? "")) }
-        let filter = try FunctionFilter(words: names, plugins: Set(functions.map(\.plugin)).sorted())
+        let filter: FunctionFilter
+        do throws(FunctionFilter.Mistake) {
+            filter = try FunctionFilter(words: names, plugins: Set(functions.map(\.plugin)).sorted())
+        } catch {
+            throw ClientFailure(.invalidInput, error.description)
+        }
         for item in filter.items where !functions.contains(where: { item.matches(plugin: $0.plugin, function: $0.name) }) {
             throw ClientFailure(.invalidInput, "\(item.text) matches no function; `hearth functions:list` lists all")
         }
@@ -89,10 +95,10 @@ struct FunctionsDelete: HostCommand {
 
     private func delete(_ names: [String], _ api: FunctionsClient) throws(ClientFailure) -> Outcome {
         var deleted: [String] = []
-        var revision: JSONValue = .null
+        var revision: Int?
         for name in names {
             do throws(ClientFailure) {
-                revision = try api.delete(name)["revision"] ?? .null
+                revision = try api.delete(name).revision
                 deleted.append(name)
             } catch {
                 guard !deleted.isEmpty else { throw error }
@@ -101,6 +107,6 @@ struct FunctionsDelete: HostCommand {
         }
         return Outcome(
             text: deleted.map { "\($0) is deleted" }.joined(separator: "\n"),
-            json: ["deleted": .array(deleted.map { .string($0) }), "revision": revision])
+            json: ["deleted": .array(deleted.map { .string($0) }), "revision": revision.map { JSONValue($0) } ?? .null])
     }
 }

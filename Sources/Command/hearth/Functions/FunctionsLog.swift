@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import HearthBytes
 import CommandClient
@@ -82,7 +83,7 @@ struct FunctionsLog: HostCommand {
 
     private var selection: LogSelection {
         var selection = LogSelection()
-        selection.functions = (only ?? "").split(separator: ",").map { String($0.hasPrefix("functions:") ? $0.dropFirst(10) : $0) }
+        selection.functions = (only ?? "").split(separator: ",").map { String(FunctionFilter.selector(String($0))) }
         selection.level = level?.rawValue
         selection.invocation = invocation
         selection.trace = trace

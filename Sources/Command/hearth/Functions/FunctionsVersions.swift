@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import CommandClient
 import Glibc
@@ -21,16 +22,15 @@ struct FunctionsVersions: HostCommand {
         let versions = try FunctionsClient(client).versions(of: name)
         let rows = versions.map(row)
         let heading = ["Version", "Traffic", "Made", "Origin", "Deployment", "Plugin", "Artifact", "File"]
-        return Outcome(text: TextTable.lines([heading] + rows).joined(separator: "\n"), json: ["versions": .array(versions)])
+        return Outcome(text: TextTable.lines([heading] + rows).joined(separator: "\n"), json: VersionList(versions: versions).json)
     }
 
-    private func row(_ version: JSONValue) -> [String] {
-        func number(_ name: String) -> String { version[name]?.int.map { "\($0)" } ?? "-" }
-        func text(_ name: String) -> String { version[name]?.string ?? "" }
-        let percent = version["traffic"]?.int ?? 0
-        let traffic = percent == 0 ? "-" : "\(percent)%"
-        let artifact = String(text("artifact").prefix(12))
-        return [number("version"), traffic, Age.text(text("time")), text("origin"), number("deployment"), text("plugin"), artifact, text("file")]
+    private func row(_ version: VersionEntry) -> [String] {
+        let traffic = version.traffic == 0 ? "-" : "\(version.traffic)%"
+        return [
+            "\(version.version)", traffic, Age.text(version.time), version.origin, "\(version.deployment)", version.plugin,
+            String(version.artifact.prefix(12)), version.file,
+        ]
     }
 }
 
@@ -56,9 +56,9 @@ struct FunctionsRollback: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let answer = try FunctionsClient(client).rollBack(name, to: to)
-        let words = ["from", "to"].map { answer[$0]?.int.map(String.init) ?? "?" }
+        let words = [answer.from, answer.to].map { $0.map(String.init) ?? "?" }
         let text = words[0] == words[1] ? "\(name) has version \(words[1]) already" : "\(name) is back at version \(words[1]); it was at \(words[0])"
-        return Outcome(text: text, json: answer)
+        return Outcome(text: text, json: answer.json)
     }
 }
 
@@ -106,11 +106,10 @@ struct FunctionsSplit: HostCommand {
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         let api = FunctionsClient(client)
-        let answer = try api.split(name, try completed(api).filter { $0.percent > 0 }.map { ($0.version, $0.percent) })
-        let traffic = (answer["traffic"]?.object ?? JSONObject()).compactMap { version, percent in
-            percent.int.map { "version \(version) gets \($0)%" }
-        }
-        return Outcome(text: "\(name): \(traffic.joined(separator: ", "))", json: answer)
+        let shares = try completed(api).filter { $0.percent > 0 }.map { ($0.version, $0.percent) }
+        let answer = try api.split(name, TrafficShares(Dictionary(shares) { $1 }))
+        let traffic = (answer.traffic?.percents ?? [:]).sorted { $0.key < $1.key }.map { "version \($0.key) gets \($0.value)%" }
+        return Outcome(text: "\(name): \(traffic.joined(separator: ", "))", json: answer.json)
     }
 
     /// Adds the version that gets the rest.
@@ -129,7 +128,7 @@ struct FunctionsSplit: HostCommand {
     /// The reason why the version that gets the rest is ambiguous.
     private func ambiguity(_ api: FunctionsClient) throws(ClientFailure) -> ClientFailure {
         let (version, rest) = (shares[0].version, 100 - shares[0].percent)
-        let others = try api.versions(of: name).compactMap { $0["version"]?.int }.filter { $0 != version }
+        let others = try api.versions(of: name).map(\.version).filter { $0 != version }
         guard let newest = others.first else {
             return ClientFailure(.invalidInput, "\(name) has version \(version) only; calls can be divided once there is another")
         }

@@ -1,3 +1,4 @@
+import AdminProtocol
 import ArgumentParser
 import CommandClient
 import HearthJSON
@@ -21,17 +22,12 @@ struct Upgrade: HostCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        if !(1...3600).contains(timeout) { throw ValidationError("--timeout must be a number of seconds from 1 to 3600") }
+        if !UpgradeOrder.timeoutSecondsRange.contains(timeout) { throw ValidationError("--timeout must be a number of seconds from 1 to 3600") }
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let body = JSONValue.object(["timeoutSeconds": .int(Int64(timeout))]).serialized()
-        let answer = try client.ask(
-            HostRequest("POST", "/_/api/host:upgrade", headers: [(name: "Content-Type", value: "application/json")], body: .bytes(body)))
-        guard let json = try? JSONValue(parsing: answer.body), let pid = json["pid"]?.int else {
-            throw ClientFailure(.notHTTP, "the server at \(client.url) is not a Hearth host; check --url")
-        }
-        let held = json["heldMilliseconds"]?.int ?? 0
-        return Outcome(text: "Upgraded: process \(pid) serves now. Requests waited at most \(held) ms.", json: json)
+        let report = try client.administer(UpgradeReport.self, "POST", "host:upgrade", UpgradeOrder(timeoutSeconds: timeout).json)
+        return Outcome(
+            text: "Upgraded: process \(report.pid) serves now. Requests waited at most \(report.heldMilliseconds) ms.", json: report.json)
     }
 }

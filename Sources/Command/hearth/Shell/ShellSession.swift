@@ -1,3 +1,4 @@
+import AdminProtocol
 import HearthBytes
 import CommandClient
 import HearthJSON
@@ -165,10 +166,10 @@ final class ShellSession {
             }
             (event.before, event.after) = (members["before"] ?? .null, members["after"] ?? .null)
         }
-        if let uid { (event.authType, event.authID) = ("app_user", uid) }
+        if let uid { (event.authType, event.authId) = ("app_user", uid) }
         if arguments.count > 1 {
             event.params = arguments[1]["params"]?.object ?? [:]
-            if let uid = arguments[1]["auth"]?["uid"]?.string { (event.authType, event.authID) = ("app_user", uid) }
+            if let uid = arguments[1]["auth"]?["uid"]?.string { (event.authType, event.authId) = ("app_user", uid) }
             if let type = arguments[1]["authType"]?.string { event.authType = type == "user" ? "app_user" : type }
         }
         switch try caller.invoke(name, event: event) {

@@ -1,19 +1,19 @@
 public import Rules
 import Tree
 
-/// A namespace to which nothing was written yet. It has neither files nor threads; it is empty, and has the rules that it will begin with.
-/// Reads are answered here, and so are writes that are refused or change nothing: nobody makes a database by asking for one.
+/// A namespace that was never written to. It has no files or threads. It is empty, and has the rules with which it would be created. It
+/// answers reads, and writes that are refused or change nothing, so that such requests do not create a database.
 public struct AbsentNamespace: Sendable {
-    /// Its name, as in `?ns=`.
+    /// The name, as in `?ns=`.
     public let name: String
-    /// The rules with which it will be made.
+    /// The rules with which it would be created.
     public let rules: RuleSet
 
     private static let data = NodeData(.empty)
 
     // MARK: Reading
 
-    /// Answers a read at once. It has nothing to stream.
+    /// Answers a read immediately, never with a stream.
     public func read(_ request: ReadRequest) -> ReadOutcome {
         let verdict = judge(request, by: rules)
         guard verdict.isAllowed else { return .refused(.permissionDenied(verdict.trace)) }
@@ -27,7 +27,7 @@ public struct AbsentNamespace: Sendable {
 
     // MARK: Writing
 
-    /// Answers a write that is refused or changes nothing; nil for one for which the namespace has to be made.
+    /// Answers a write that is refused or changes nothing. Returns nil for a write for which the namespace must be created.
     public func write(_ request: WriteRequest) -> WriteOutcome? {
         let changes = resolved(request)
         let verdict = judge(changes, request, by: rules)
@@ -49,7 +49,7 @@ public struct AbsentNamespace: Sendable {
         case .set(let path, let draft): return [(path, draft.resolved(now: now) { _ in nil })]
         case .update(let base, let update):
             let values = update.members.map { (path: base.appending($0.path), node: $0.draft.resolved(now: now) { _ in nil }) }
-            // There is nothing yet that could have a priority.
+            // There is no node that could have a priority.
             return values + update.priorities.map { (path: base.appending($0.path), node: .empty) }
         case .setPriority(let path, _): return [(path, .empty)]
         }
@@ -91,12 +91,12 @@ public struct AbsentNamespace: Sendable {
 
 /// The result of looking up a namespace.
 public enum FoundNamespace {
-    /// It was made before.
+    /// The namespace exists.
     case namespace(Namespace)
-    /// Nothing was written to it yet.
+    /// The namespace was never written to.
     case absent(AbsentNamespace)
 
-    /// The namespace; nil where nothing was written to it yet.
+    /// The namespace; nil if it was never written to.
     public var namespace: Namespace? {
         if case .namespace(let namespace) = self { namespace } else { nil }
     }

@@ -1,40 +1,41 @@
 public import Rules
+import Store
 import Tree
 
-/// Why the database did not do what was asked. The texts are those of the hosted service where it has one (spec database 2.6).
+/// The reason why the database refused a request. The texts are those of the hosted service if it has one (spec database 2.6).
 public struct DatabaseError: Error, Sendable, CustomStringConvertible {
-    /// What kind of refusal this is.
+    /// The kinds of refusals.
     public enum Kind: Sendable, Hashable {
-        /// The rules deny it.
+        /// The rules do not allow it.
         case permissionDenied
-        /// The data, the path or the query cannot be.
+        /// The data, the path or the query is invalid.
         case invalidData
         /// A query needs an index that the rules do not declare.
         case indexNotDefined
-        /// What is read or written is larger than the limit for one request.
+        /// The result or the written data exceeds the limit of one request.
         case tooLarge
-        /// The write would run more functions than one write may, or with larger events.
+        /// The write would raise too many events, or events that are too large.
         case tooManyTriggers
         /// Reading took longer than the request allows.
         case timedOut
-        /// There is no such namespace, or its name cannot be one.
+        /// The namespace does not exist, or its name is invalid.
         case unknownNamespace
-        /// The disk is full or read-only: nothing was written.
+        /// The disk is full or read-only. Nothing was written.
         case storageUnavailable
-        /// The host is overloaded or on its way out: nothing was done.
+        /// The host is overloaded or stopping. Nothing was done.
         case unavailable
-        /// The storage failed in a way that should not happen.
+        /// An unexpected failure of the storage.
         case `internal`
     }
 
-    /// What kind of refusal this is.
+    /// The kind of refusal.
     public var kind: Kind
-    /// One sentence for whoever asked.
+    /// One sentence for the client.
     public var message: String
-    /// Which rules were asked and what they said, where the request wanted to know.
+    /// The evaluated rules and their results, if the request asked for them.
     public var explanation: RuleTrace?
 
-    /// A refusal.
+    /// Creates an error.
     public init(_ kind: Kind, _ message: String, explanation: RuleTrace? = nil) {
         self.kind = kind
         self.message = message
@@ -43,20 +44,20 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// The rules deny it.
+    /// The rules do not allow it.
     public static func permissionDenied(_ explanation: RuleTrace? = nil) -> DatabaseError {
         DatabaseError(.permissionDenied, "Permission denied", explanation: explanation)
     }
 
-    /// A read of more than one request may return.
+    /// The result of a read exceeds the limit of one request.
     public static let readTooLarge = DatabaseError(
         .tooLarge, "Data requested exceeds the maximum size that can be accessed with a single request.")
 
-    /// A write of more than one request may change.
+    /// The data of a write exceeds the limit of one request.
     public static let writeTooLarge = DatabaseError(
         .tooLarge, "Data to write exceeds the maximum size that can be modified with a single request.")
 
-    /// A query on a path whose rules declare no index for its order.
+    /// The rules declare no index for the query.
     static func indexNotDefined(_ order: Query.Order, at path: Path) -> DatabaseError {
         let name = switch order {
         case .child(let path): path.segments.joined(separator: "/")
@@ -67,7 +68,7 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         return DatabaseError(.indexNotDefined, "Index not defined, add \".indexOn\": \"\(name)\", for path \"\(path)\", to the rules")
     }
 
-    /// What a failure of the store means to whoever asked.
+    /// The error for the client after a failure of the store.
     init(_ error: StoreError) {
         switch error.kind {
         case .full: self.init(.storageUnavailable, "The disk is full: nothing was written. Try again when there is room.")
@@ -76,6 +77,8 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         case .exhausted: self = .exhausted
         case .invalidName, .notFound: self.init(.unknownNamespace, error.message)
         case .interrupted: self = .cancelled
+        case .suspended: self = .changingHands
+        case .stopped: self = .stopping
         case .corrupt, .io, .other: self.init(.internal, "The storage failed: nothing was done. The host's log says more.")
         }
     }
@@ -86,19 +89,41 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         return DatabaseError(.unavailable, "\(limit) long answers \(whose) are being read, which is the limit; try again")
     }
 
-    /// Reads have grown the log of changes so much that it has to be emptied first.
+    /// Long reads have let the log of changes grow so much that it must be emptied first.
     static let logIsFull = DatabaseError(
         .unavailable, "Slow reads have made the log of changes too long; long answers are possible again when it is empty; try again")
 
-    /// A long answer was not read in time.
+    /// The client did not read a long answer in time.
     static func tooSlow(_ seconds: Double) -> DatabaseError {
         DatabaseError(.timedOut, "The read took longer than the \(Int(seconds)) s that it may take.")
     }
 
-    /// There is no descriptor, thread or memory for it.
+    /// There is no descriptor, thread or memory left.
     static let exhausted = DatabaseError(
         .unavailable, "The host has no file descriptors, threads or memory left for this: nothing was done, try again.")
 
-    /// The host stops.
+    /// The host is stopping.
     public static let stopping = DatabaseError(.unavailable, "the host is stopping; nothing was done, try again")
+}
+
+extension DatabaseError {
+    /// The client has left.
+    static let cancelled = DatabaseError(.unavailable, "The client does not wait any more: nothing was done.")
+    /// The scan took too long.
+    static let scanTooSlow = DatabaseError(.timedOut, "The request took longer than it may.")
+    /// Too many long requests wait for their turn.
+    static let tooManyWait = DatabaseError(
+        .unavailable, "Too many queries, shallow reads or requests with an ETag wait for this database; try again")
+}
+
+extension ScanGuard {
+    /// The error for a request whose scan was ended; nil if it was not.
+    var failure: DatabaseError? {
+        switch end {
+        case nil: nil
+        case .cancelled: .cancelled
+        case .hurried: .changingHands
+        case .tooSlow: .scanTooSlow
+        }
+    }
 }

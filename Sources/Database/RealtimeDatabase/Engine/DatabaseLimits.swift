@@ -1,46 +1,50 @@
 public import Rules
 
-/// The bounds of a database, and how it treats what it does not know. Settings of functions.json.
+/// The limits of a database, from the settings in functions.json.
 public struct DatabaseLimits: Sendable {
-    /// The largest body of a write, in bytes.
+    /// The size limit of a write's body, in bytes.
     public var writeBytesMax = 256 * 1024 * 1024
-    /// The largest answer to a read, in bytes.
+    /// The size limit of a read's answer, in bytes.
     public var readBytesMax = 256 * 1024 * 1024
-    /// The longest string, in bytes.
+    /// The size limit of a string, in bytes.
     public var stringBytesMax = 10 * 1024 * 1024
-    /// What a rules document and its evaluation may take.
+    /// The limits of rules documents and of their evaluation.
     public var rules = RuleLimits()
-    /// The most namespaces that are open at a time. One more takes the place of one that nobody uses; while all are used, it is refused.
+    /// The most open namespaces. Another one replaces an unused one, or is refused if all are in use.
     public var namespacesMax = 256
-    /// The most event streams of one loop; one more is refused.
+    /// The most threads of a namespace for quick reads, and the most for reads that may take long.
+    public var readersMax = 2
+    /// The most event streams of one loop. More are refused.
     public var streamsMax = 10_000
-    /// How many bytes of large bodies one loop takes in at a time; more are refused.
+    /// The most event streams of one namespace on all loops. More are refused.
+    public var streamsPerNamespaceMax = 100_000
+    /// The memory of one loop for large bodies, in bytes. More are refused.
     public var bodyBytesInFlightMax = 512 * 1024 * 1024
-    /// The most answers of more than one piece of a namespace that are being read at a time; one more is refused.
+    /// The most answers of a namespace that are being read in several pieces. More are refused.
     public var longReadsMax = 256
-    /// The most of them, of all namespaces, that go to one address.
+    /// The most of them for one client address, in all namespaces.
     public var longReadsPerClientMax = 32
-    /// For how long such an answer may be read, unless an administrator asked for it.
+    /// The time in which such an answer must be read, unless an administrator requested it.
     public var readSeconds = 900.0
-    /// The most bytes of a namespace's log of changes. Answers that keep it from being emptied are cut off then.
+    /// The size limit of a namespace's log of changes, in bytes. Above it, answers that keep the log from being emptied are cut off.
     public var logBytesMax = 512 << 20
-    /// What one write may set off.
+    /// The limits of the events of one write.
     public var triggers = TriggerLimits()
 
-    /// Limits of writes that wait until the functions are known.
+    /// The limits of writes that wait until the functions are known.
     public var heldWrites = HeldWriteLimits()
 
     /// The defaults.
     public init() {}
 }
 
-/// How many writes of a namespace wait, and for how long, until it is known which functions they run.
+/// The limits of a namespace's writes that wait until the functions that they trigger are known.
 public struct HeldWriteLimits: Sendable {
-    /// How long one waits before it is refused. Loading a plugin takes at most ten seconds.
+    /// The time after which a waiting write is refused. Loading a plugin takes at most ten seconds.
     public var milliseconds: UInt64 = 15_000
-    /// One more is refused.
+    /// The most waiting writes. More are refused.
     public var countMax = 10_000
-    /// The length of the JSON that they write. One more is refused, unless it is the only one.
+    /// The size limit of their JSON. More are refused, but a single one may be larger.
     public var bytesMax = 64 << 20
 
     /// The defaults.

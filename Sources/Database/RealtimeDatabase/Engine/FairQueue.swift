@@ -1,31 +1,31 @@
 import EventLoop
 
-/// Requests that may take long, a queue for each client. Clients have their turns one after the other, however much each asks for.
+/// A queue for requests that may take long. Clients take turns, regardless of the number of their requests.
 struct FairQueue<Request> {
-    /// Requests of one client that may wait.
+    /// The most waiting requests of one client.
     static var perClientMax: Int { 64 }
-    /// Requests of all clients that may wait.
+    /// The most waiting requests of all clients.
     static var countMax: Int { 4096 }
 
     private struct Line {
         var requests: [Request] = []
-        /// Requests before this one have been taken.
+        /// The index of the first request that was not taken yet.
         var head = 0
         var count: Int { requests.count - head }
     }
 
     private var lines: [NetworkAddress: Line] = [:]
-    /// Clients with a request that waits, in their turns; those before `head` have had theirs.
+    /// The clients with waiting requests, in the order of their turns, from the index `head` on.
     private var turns: [NetworkAddress] = []
     private var head = 0
     private(set) var count = 0
 
     /// Adds a request of a client.
     ///
-    /// - Returns: false where too many wait already.
+    /// - Returns: false if too many requests are waiting.
     mutating func add(_ request: Request, of client: NetworkAddress) -> Bool {
         let waiting = lines[client]?.count ?? 0
-        // Functions, and others without an address, are many in one.
+        // The unspecified address stands for many senders, for example functions.
         guard count < Self.countMax, waiting < Self.perClientMax || client == .unspecified else { return false }
         if waiting == 0 { turns.append(client) }
         lines[client, default: Line()].requests.append(request)
@@ -33,7 +33,7 @@ struct FairQueue<Request> {
         return true
     }
 
-    /// The request whose turn it is; nil where none waits.
+    /// Takes the next request; nil if none is waiting.
     mutating func next() -> Request? {
         guard head < turns.count else { return nil }
         let client = turns[head]
@@ -56,7 +56,7 @@ struct FairQueue<Request> {
         return request
     }
 
-    /// Takes all of them.
+    /// Takes all requests.
     mutating func takeAll() -> [Request] {
         var all: [Request] = []
         while let request = next() { all.append(request) }

@@ -1,7 +1,6 @@
 import EventLoop
 
-/// Writes that arrived before it was known which functions they run: a write that is done then would raise no event. Belongs to the
-/// writer's thread.
+/// Writes that arrived before the functions were known. Performed immediately, they would raise no events. Belongs to the writer's thread.
 final class HeldWrites {
     private struct Write {
         let deadline: UInt64
@@ -12,10 +11,10 @@ final class HeldWrites {
 
     private let loop: EventLoop
     private let limits: HeldWriteLimits
-    /// In the order in which they arrived, which is that of their deadlines.
+    /// In the order of arrival, which is also that of the deadlines.
     private var writes: [Write] = []
     private var bytes = 0
-    /// The refusal of further writes, once no more are kept.
+    /// The error for further writes, when no more are accepted.
     private var end: DatabaseError?
     private lazy var timer = Timer(loop: loop) { [unowned self] in refuseDue() }
 
@@ -24,10 +23,10 @@ final class HeldWrites {
         self.limits = limits
     }
 
-    /// How many wait.
+    /// The number of waiting writes.
     var count: Int { writes.count }
 
-    /// Keeps a write; one of both closures is called once.
+    /// Stores a write. Exactly one of the two closures is called, once.
     func hold(bytes: Int, perform: @escaping () -> Void, refuse: @escaping (DatabaseError) -> Void) {
         if let end { return refuse(end) }
         guard writes.count < limits.countMax, writes.isEmpty || self.bytes + bytes <= limits.bytesMax else { return refuse(.functionsAreLoading) }
@@ -36,17 +35,17 @@ final class HeldWrites {
         if writes.count == 1 { timer.start(afterMilliseconds: limits.milliseconds) }
     }
 
-    /// Does all of them, in their order.
+    /// Performs all writes, in order.
     func performAll() {
         for write in takeAll() { write.perform() }
     }
 
-    /// Refuses all of them.
+    /// Refuses all waiting writes.
     func refuseAll(_ error: DatabaseError) {
         for write in takeAll() { write.refuse(error) }
     }
 
-    /// Refuses all of them, and those that come.
+    /// Refuses all waiting writes, and all later ones.
     func end(_ error: DatabaseError) {
         end = error
         refuseAll(error)
@@ -71,16 +70,16 @@ final class HeldWrites {
     }
 }
 
-/// The functions that writes of a namespace run, as far as they are known.
+/// The functions that writes to a namespace trigger, as far as they are known.
 struct NamespaceTriggers: Sendable {
-    /// Nil where no function watches the namespace.
+    /// Nil if no function has a trigger in the namespace.
     var matcher: TriggerMatcher?
-    /// Whether there are no others. Until then writes wait.
+    /// Whether all functions are known. Until then, writes wait.
     var isComplete: Bool
 }
 
 extension DatabaseError {
-    /// A write waited too long, or too many do.
+    /// A write has waited too long, or too many writes are waiting.
     static let functionsAreLoading = DatabaseError(
         .unavailable, "the functions that this write may run are still being loaded; nothing was done, try again")
 }

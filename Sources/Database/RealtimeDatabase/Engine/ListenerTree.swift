@@ -1,10 +1,10 @@
 import EventLoop
 import Tree
 
-/// Who wants to hear of which paths. Finds the listeners of a change in steps that grow with the change's depth and with
-/// what is listened to below it, not with the number of listeners.
+/// The listeners by path. Finds the listeners of a change in time that depends on the depth of the change and on the paths with listeners
+/// below it, not on the number of listeners.
 struct ListenerTree {
-    /// One who listens: what it wants to hear is called on its loop.
+    /// A listener. Its handler is called on its loop.
     struct Listener {
         var id: UInt64
         var loop: EventLoop
@@ -56,7 +56,7 @@ struct ListenerTree {
         Self.forEach(in: branch, body)
     }
 
-    /// Calls `body` with every listener.
+    /// Calls `body` with each listener.
     func forEach(_ body: (Listener) -> Void) { Self.forEach(in: root, body) }
 
     private static func forEach(in branch: Branch, _ body: (Listener) -> Void) {

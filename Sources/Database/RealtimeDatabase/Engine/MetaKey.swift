@@ -1,15 +1,15 @@
 import HearthBytes
 
-/// The rows of the keyspace `meta` that are the engine's own.
+/// The engine's rows in the keyspace `meta`.
 enum MetaKey {
     /// The number of the last transaction, little-endian.
     static let commit = Array("engine.commit".utf8)
     /// The rules document.
     static let rules = Array("engine.rules".utf8)
-    /// Which rules file was put in force last: ``RulesFile/mark``.
+    /// The last rules file that was put in force: ``RulesFile/mark``.
     static let rulesFile = Array("engine.rules.file".utf8)
 
-    /// A setting that an administrator made.
+    /// A setting made by an administrator.
     static func setting(_ name: String) -> [UInt8] { Array("engine.setting.\(name)".utf8) }
 
     static func number(_ bytes: Span<UInt8>) -> UInt64 {

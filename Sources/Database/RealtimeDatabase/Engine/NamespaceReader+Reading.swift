@@ -1,9 +1,10 @@
 import EventLoop
 import HearthBytes
 import Rules
+import Store
 import Tree
 
-/// One read, in the snapshot of its turn.
+/// Performs reads in the snapshot of the current turn.
 extension NamespaceReader {
     func perform(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> ReadOutcome {
         if let denial = try denial(request, rules, snapshot) { return .refused(denial) }
@@ -16,7 +17,7 @@ extension NamespaceReader {
         return try value(of: request, rules, snapshot, etag: etag)
     }
 
-    /// What the rules say of a read, without reading.
+    /// Judges a read by rules, without reading.
     func judge(
         _ request: ReadRequest, by rules: RuleSet?, of namespace: Namespace, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void
     ) {
@@ -26,7 +27,7 @@ extension NamespaceReader {
         do throws(ReadError) { answer(.success(try verdict(request, rules, try snapshot()))) } catch { answer(.failure(refusal(error))) }
     }
 
-    /// Whether a read is allowed in the newest committed state, and for how long that holds.
+    /// Whether a read is allowed in the newest committed state, and whether that depends on the state.
     func permission(
         _ request: ReadRequest, of namespace: Namespace, answer: @escaping @Sendable (Result<ReadPermission, DatabaseError>) -> Void
     ) {
@@ -45,11 +46,13 @@ extension NamespaceReader {
 
     private func verdict(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> RuleVerdict {
         guard case .user(let auth) = request.principal else { return .allowed }
-        let stored = StoredTree(snapshot.reader)
         let context = RuleContext(auth: auth, now: UnixTime.milliseconds())
-        let verdict = rules.read(request.path, query: request.query, context: context, data: stored, explains: request.explains)
-        if let failure = stored.failure { throw .store(failure) }
-        return verdict
+        do throws(StoreError) {
+            return try rules.read(
+                request.path, query: request.query, context: context, data: StoredTree(snapshot.reader), explains: request.explains)
+        } catch {
+            throw .store(error)
+        }
     }
 
     private func denial(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> DatabaseError? {
@@ -97,19 +100,20 @@ extension NamespaceReader {
         return .value(json: scratch.array(), etag: etag, commit: snapshot.commit)
     }
 
-    /// Appends the value of a leaf as it is stored, the shortest way; false where there is none, or where its priority may have to
-    /// be said too.
+    /// Appends the stored value of a leaf, which is the fastest way. Returns false if there is no leaf, or if its priority may have to be
+    /// written too.
     private func writeLeaf(at key: PathKey, _ form: JSONForm, _ snapshot: Snapshot) throws(ReadError) -> Bool {
         guard form == .value else { return false }
         do throws(StoreError) { return try snapshot.reader.appendLeaf(at: key, to: &scratch) } catch { throw .store(error) }
     }
 
-    /// Makes the first piece of an answer; the outcome, with the snapshot that the rest needs, when there is more.
+    /// Produces the first piece of an answer. If there is more, the outcome contains the snapshot for the rest.
     private func begin(_ stream: JSONStream, _ request: ReadRequest, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ReadOutcome? {
         guard try stream.next(into: &scratch, atLeast: Self.pieceBytes) else { return nil }
-        // What has not begun can still be refused.
+        // An answer that has not begun can still be refused.
         guard scratch.count <= request.bytesMax else { throw .tooLarge }
-        if let refusal = longAnswerRefusal { return .refused(refusal) }
+        let seat: Seats<String>.Seat
+        do throws(DatabaseError) { seat = try admitLongAnswer() } catch { return .refused(error) }
         current = nil
         snapshot.store.isFrugal = true
         var request = request
@@ -117,7 +121,9 @@ extension NamespaceReader {
             let latest = EventLoop.monotonicNanoseconds() + UInt64(settings.limits.readSeconds * 1e9)
             request.deadline = request.deadline == 0 ? latest : min(request.deadline, latest)
         }
-        return .stream(ValueStream(first: scratch.array(), rest: stream, snapshot: snapshot, reader: self, request: request, etag: etag))
+        let source = ValueStream.Source(
+            stream, self, snapshot, seat, bytesLeft: request.bytesMax - scratch.count, deadline: request.deadline)
+        return .stream(ValueStream(first: scratch.array(), rest: source, commit: snapshot.commit, etag: etag))
     }
 
     private func writePriority(at key: PathKey, _ snapshot: Snapshot) throws(ReadError) {

@@ -2,69 +2,55 @@ import HearthBytes
 import EventLoop
 import Logging
 import Rules
+import Store
 import Tree
 
-/// Everything of one namespace that reads it: connections that see the newest committed state, on a thread of their own.
+/// Reads a namespace: connections that see the newest committed state, on a separate thread.
 ///
-/// The reads of one turn of its loop share a snapshot, which ends with the turn. An answer that is longer than a piece takes
-/// the snapshot with it, and the next turn has another connection.
+/// The reads of one turn of its loop share a snapshot, which ends with the turn. An answer with several pieces keeps the snapshot, and the
+/// next turn uses another connection.
 final class NamespaceReader {
     let thread: NamespaceThread
     private let storage: any StorageEngine
     let settings: NamespaceSettings
     var current: Snapshot?
     private var spare: [any SnapshotStore] = []
-    /// Counts how often all connections had to be given back.
+    /// The number of times that all connections had to be closed.
     private var generation = 0
-    /// What it knew of the tree's shape need not be read again where nothing has changed.
+    /// The last reader, whose state of the tree is reused if it has not changed.
     private var lastReader: TreeReader?
-    private var answers = Batch()
+    private var answers = CommitBatch()
     var figures = ReaderFigures()
-    var longReads: LongReads { settings.longReads }
     var scratch = ByteBuffer()
-    /// The rules in force. Reads that arrive before the writer has said which they are wait here.
+    /// The rules in force. Reads that arrive before they are known wait here.
     var rules: RuleSet?
     private var waiting: [Waiting] = []
-    /// Has the writer say which rules are in force, or why there are none.
+    /// Requests the rules in force, or the reason why there are none, from the writer.
     var askForRules: () -> Void = {}
-    /// Answers that are not read to their end.
+    /// Answers that are not completely read.
     private var streams: [ObjectIdentifier: ValueStream.Source] = [:]
     private lazy var streamTimer = Timer(loop: thread.loop) { [unowned self] in cutOverdue() }
-    /// Whether the log of changes is being emptied, for which no answer may hold a snapshot.
+    /// Whether the log of changes is being emptied. Meanwhile, no answer may hold a snapshot.
     private var isLogBeingEmptied = false
-    /// When it is told again that answers are refused, in the loop's milliseconds.
+    /// The time from which on refused answers are logged again, in the loop's milliseconds.
     private var refusalIsToldAgain: UInt64 = 0
     private var trouble: TroubleReport
     private var endsTurn = false
     private var isStopped = false
     private let haste: Cancellation
-    /// Reads that may take long.
-    private var queue = FairQueue<QueuedRead>()
-    private var isWorking = false
-    var hashes = HashCache()
+    /// Reads that wait for one of the namespace's readers.
+    private let turns: ReadTurns
+    let hashes: HashCache
 
-    /// A read that waits for its turn.
-    private struct QueuedRead {
-        var request: ReadRequest
-        var stopwatch: OperationTimer?
-        var namespace: Namespace
-        var loop: EventLoop
-        var answer: LoopBound<(ReadOutcome) -> Void>
-
-        func refuse(_ error: DatabaseError) {
-            loop.post { [answer] in answer.value(.refused(error)) }
-        }
-    }
-
-    /// A request that cannot be judged yet.
+    /// A request that waits for the rules.
     private struct Waiting {
         var go: (RuleSet) -> Void
         var refuse: (DatabaseError) -> Void
     }
 
-    /// How much of an answer is made at a time.
+    /// The size of a piece of an answer.
     static let pieceBytes = 256 * 1024
-    /// How many connections are kept for the next long answers.
+    /// The number of idle connections that are kept for later snapshots.
     private static let sparesMax = 4
 
     /// One state of the tree.
@@ -72,11 +58,16 @@ final class NamespaceReader {
         let store: any SnapshotStore
         var reader: TreeReader
         let commit: UInt64
-        /// What ``NamespaceReader/generation`` was when it was taken.
+        /// The value of ``NamespaceReader/generation`` when it was taken.
         let generation: Int
     }
 
-    init(thread: NamespaceThread, storage: any StorageEngine, settings: NamespaceSettings, haste: Cancellation) {
+    /// - Parameter turns: its reads are refused when the readers close their files.
+    init(
+        thread: NamespaceThread, storage: any StorageEngine, settings: NamespaceSettings, turns: ReadTurns, hashes: HashCache, haste: Cancellation
+    ) {
+        self.turns = turns
+        self.hashes = hashes
         self.thread = thread
         self.haste = haste
         self.storage = storage
@@ -84,7 +75,7 @@ final class NamespaceReader {
         trouble = TroubleReport(settings)
     }
 
-    /// These rules are in force from now on; or the namespace cannot be opened, and whoever waits for that hears why.
+    /// Starts to use new rules. If the namespace cannot be opened, waiting requests are refused with the reason.
     func use(_ news: RulesNews) {
         let requests = waiting
         waiting = []
@@ -98,22 +89,22 @@ final class NamespaceReader {
         }
     }
 
-    /// SQLite's connections to a file share its index of the log. One that was opened while the disk was read-only would keep the
-    /// writer from writing for as long as it is there.
+    /// Closes idle connections. SQLite's connections to a file share the index of its log, and one that was opened on a read-only disk would
+    /// prevent the writer from writing as long as it is open.
     private func closeConnections() {
         generation += 1
         spare = []
         lastReader = nil
     }
 
-    /// Has a request wait until it is known which rules are in force.
+    /// Makes a request wait until the rules in force are known.
     func wait(_ go: @escaping (RuleSet) -> Void, refuse: @escaping (DatabaseError) -> Void) {
         guard !isStopped else { return refuse(.stopping) }
         waiting.append(Waiting(go: go, refuse: refuse))
         if waiting.count == 1 { askForRules() }
     }
 
-    /// Reads; `answer` is called on `loop`. Holds `namespace` until the answer has come to its end.
+    /// Reads. `answer` is called on `loop`. Keeps `namespace` until the answer has ended.
     func read(
         _ request: ReadRequest, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
     ) {
@@ -125,43 +116,6 @@ final class NamespaceReader {
             }
         }
         read(request, rules, stopwatch, of: namespace, on: loop, answer: answer)
-    }
-
-    /// The same, when it is the client's turn.
-    func readInTurn(
-        _ request: ReadRequest, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
-    ) {
-        let read = QueuedRead(request: request, stopwatch: stopwatch, namespace: namespace, loop: loop, answer: answer)
-        if isStopped { return read.refuse(.stopping) }
-        guard queue.add(read, of: request.client) else { return read.refuse(.tooManyWait) }
-        workSoon()
-    }
-
-    private func workSoon() {
-        guard !isWorking, queue.count > 0 else { return }
-        isWorking = true
-        thread.loop.post { [reader = LoopBound(self, loop: thread.loop)] in reader.value.work() }
-    }
-
-    /// Reads for a moment; others that have come meanwhile have their turns then, too.
-    private func work() {
-        isWorking = false
-        let end = EventLoop.monotonicNanoseconds() + Self.turnNanoseconds
-        while let next = queue.next() {
-            if next.request.cancellation?.isSet == true {
-                next.refuse(.cancelled)
-                continue
-            }
-            read(next.request, next.stopwatch, of: next.namespace, on: next.loop, answer: next.answer)
-            if EventLoop.monotonicNanoseconds() >= end { break }
-        }
-        workSoon()
-    }
-
-    private static let turnNanoseconds: UInt64 = 2_000_000
-
-    private func refuseQueued(_ error: DatabaseError) {
-        for read in queue.takeAll() { read.refuse(error) }
     }
 
     private func read(
@@ -206,23 +160,23 @@ final class NamespaceReader {
         if case .stream(let rest) = outcome { rest.profile(operation) } else { settings.profile.record(operation) }
     }
 
-    /// Tells the profiler of a read whose answer has come to its end.
+    /// Records a read in the profiler when its answer has ended.
     func didEnd(_ operation: Operation) { settings.profile.record(operation) }
 
-    /// Gives back every connection that no long answer needs, until the rules are known again.
+    /// Closes all connections that no long answer needs. Reads wait until the rules are known again.
     func suspend() {
-        refuseQueued(.changingHands)
+        turns.refuseAll(.changingHands)
         endTurn()
-        // Requests ask for the rules from here on, and hear what keeps the store closed.
+        // From now on, requests ask for the rules, and get the reason why the store is closed.
         rules = nil
         use(.storeIsLost(.changingHands))
     }
 
-    /// Gives back every connection.
+    /// Closes all connections.
     func stop() {
         isStopped = true
         askForRules = {}
-        refuseQueued(.stopping)
+        turns.refuseAll(.stopping)
         endTurn()
         for source in streams.values { source.cut(.stopping) }
         streams = [:]
@@ -274,14 +228,18 @@ final class NamespaceReader {
 
     private func endTurn() {
         endsTurn = false
-        if let snapshot = current {
-            current = nil
-            release(snapshot)
-        }
+        endSnapshot()
         answers.deliver(failure: nil)
     }
 
-    /// Ends a snapshot; its connection may serve again.
+    /// Ends the snapshot of this turn, so that the next read uses a newer one.
+    func endSnapshot() {
+        guard let snapshot = current else { return }
+        current = nil
+        release(snapshot)
+    }
+
+    /// Ends a snapshot. Its connection may be reused.
     func release(_ snapshot: Snapshot) {
         snapshot.store.endSnapshot()
         snapshot.store.isFrugal = false
@@ -290,19 +248,19 @@ final class NamespaceReader {
 
     // MARK: Long answers
 
-    /// Keeps an answer that has to be ended before this is stopped.
+    /// Registers an answer that must be ended before the reader stops.
     func keep(_ source: ValueStream.Source) {
         streams[ObjectIdentifier(source)] = source
         if streams.count == 1 { streamTimer.start(afterMilliseconds: Self.lookMilliseconds, repeatMilliseconds: Self.lookMilliseconds) }
     }
 
-    /// The answer has ended.
+    /// Removes an answer that has ended.
     func forget(_ source: ValueStream.Source) {
         streams[ObjectIdentifier(source)] = nil
         if streams.isEmpty { streamTimer.stop() }
     }
 
-    /// Ends what is past its time, also where its client asks for nothing more.
+    /// Ends overdue answers, even if their clients do not read any more.
     private func cutOverdue() {
         let now = EventLoop.monotonicNanoseconds()
         for source in streams.values where source.deadline != 0 && now >= source.deadline {
@@ -313,7 +271,7 @@ final class NamespaceReader {
         }
     }
 
-    /// Ends every answer that holds a snapshot, and lets none begin until ``logIsEmptied()``.
+    /// Ends all answers that hold a snapshot, and refuses new ones until ``logIsEmptied()``.
     func makeWayForLog(bytes: Int) {
         isLogBeingEmptied = true
         guard !streams.isEmpty else { return }
@@ -325,26 +283,28 @@ final class NamespaceReader {
 
     func logIsEmptied() { isLogBeingEmptied = false }
 
-    /// Why no further long answer may begin now; nil where it may.
-    var longAnswerRefusal: DatabaseError? {
-        guard isLogBeingEmptied || streams.count >= settings.limits.longReadsMax else { return nil }
+    /// Takes a seat for another long answer of the namespace.
+    ///
+    /// - Throws: `DatabaseError` if none may begin now.
+    func admitLongAnswer() throws(DatabaseError) -> Seats<String>.Seat {
+        if !isLogBeingEmptied, let seat = settings.longAnswers.take(settings.name) { return seat }
         if thread.loop.nowMilliseconds >= refusalIsToldAgain {
             refusalIsToldAgain = thread.loop.nowMilliseconds + 10_000
             settings.log.warning(
                 "long answers are refused",
-                metadata: ["namespace": "\(settings.name)", "open": "\(streams.count)", "logIsBeingEmptied": "\(isLogBeingEmptied)"])
+                metadata: ["namespace": "\(settings.name)", "most": "\(settings.longAnswers.countMax)", "logIsBeingEmptied": "\(isLogBeingEmptied)"])
         }
-        return isLogBeingEmptied ? .logIsFull : .tooManyLongReads(settings.limits.longReadsMax, by: false)
+        throw isLogBeingEmptied ? .logIsFull : .tooManyLongReads(settings.longAnswers.countMax, by: false)
     }
 
     private static let lookMilliseconds: UInt64 = 500
 }
 
-/// What a namespace's writer tells its reader.
+/// A message from a namespace's writer to its readers.
 enum RulesNews: Sendable {
-    /// These rules, from now on.
+    /// The rules from now on.
     case inForce(RuleSet)
-    /// The store cannot be opened; the next attempt may need that nobody else has it open.
+    /// The store cannot be opened. For the next attempt, all connections to it may have to be closed.
     case storeIsLost(DatabaseError)
     /// The store is not open yet.
     case unknown(DatabaseError)

@@ -1,66 +1,124 @@
 import EventLoop
 import Synchronization
 
-/// The readers of a namespace: one for reads that take no time worth speaking of, and, from the first need on, one for those that may look
-/// at many rows. Each has its own thread.
+/// The readers of a namespace, each with a separate thread: quick readers for short reads, and slow readers for reads that may visit many rows.
+/// One quick reader always exists. The others are started when they are needed, at most as many of each kind as there are cores
+/// (docs/decisions/readers.md).
 final class NamespaceReaders: Sendable {
-    struct Lane: Sendable {
+    /// One reader and its thread.
+    final class Lane: Sendable {
         let thread: NamespaceThread
         let reader: LoopBound<NamespaceReader>
+        /// The number of quick reads that have not begun.
+        private let waiting = Atomic(0)
+        /// Whether a slow reader is working on waiting reads.
+        let isBusy = Atomic(false)
+
+        fileprivate init(thread: NamespaceThread, reader: LoopBound<NamespaceReader>) {
+            self.thread = thread
+            self.reader = reader
+        }
 
         func post(_ body: @escaping @Sendable (NamespaceReader) -> Void) {
             thread.post { [reader] in body(reader.value) }
         }
-    }
 
-    private enum Slow {
-        case notNeeded
-        case open(Lane)
-        case stopped
-    }
+        fileprivate var load: Int { waiting.load(ordering: .relaxed) }
 
-    let quick: Lane
-    /// Ends long scans while the namespace lets go of its files.
-    let haste = Cancellation()
-    private let slow = Mutex(Slow.notNeeded)
-    private let makeSlow: @Sendable () throws(LoopError) -> Lane
-
-    /// - Parameter askForRules: has the writer tell all of them.
-    init(storage: any StorageEngine, settings: NamespaceSettings, askForRules: @escaping @Sendable () -> Void) throws(LoopError) {
-        let haste = haste
-        let make: @Sendable () throws(LoopError) -> Lane = { () throws(LoopError) in
-            let thread = try NamespaceThread()
-            let reader = LoopBound(NamespaceReader(thread: thread, storage: storage, settings: settings, haste: haste), loop: thread.loop)
-            // No use of the namespace: one that nobody wants any more can be closed as soon as it has started.
-            thread.post { reader.value.askForRules = askForRules }
-            return Lane(thread: thread, reader: reader)
-        }
-        makeSlow = make
-        quick = try make()
-    }
-
-    /// The reader for reads that may take long: the other one where there is no thread for it.
-    var slowLane: Lane {
-        slow.withLock { slow in
-            switch slow {
-            case .open(let lane): return lane
-            case .stopped: return quick
-            case .notNeeded:
-                guard let lane = try? makeSlow() else { return quick }
-                slow = .open(lane)
-                return lane
+        fileprivate func postRead(_ body: @escaping @Sendable (NamespaceReader) -> Void) {
+            waiting.add(1, ordering: .relaxed)
+            thread.post { [self] in
+                waiting.subtract(1, ordering: .relaxed)
+                body(reader.value)
             }
         }
     }
 
-    private var open: [Lane] {
-        slow.withLock { slow in
-            if case .open(let lane) = slow { return [quick, lane] }
-            return [quick]
+    private struct Lanes {
+        /// All quick readers except for the first one.
+        var quick: [Lane] = []
+        var slow: [Lane] = []
+        var isStopped = false
+    }
+
+    private let first: Lane
+    /// Ends long scans when the namespace releases its files.
+    let haste = Cancellation()
+    /// Reads that wait for a slow reader.
+    private let turns: ReadTurns
+    private let lanes = Mutex(Lanes())
+    private let countMax: Int
+    private let makeLane: @Sendable () throws(LoopError) -> Lane
+
+    /// The number of waiting reads above which another reader helps. Reads of one turn share a snapshot, and waking a thread costs more than a read.
+    private static let loadMax = 16
+
+    /// - Parameter askForRules: makes the writer send the rules to all readers.
+    init(storage: any StorageEngine, settings: NamespaceSettings, askForRules: @escaping @Sendable () -> Void) throws(LoopError) {
+        let haste = haste
+        let turns = ReadTurns()
+        let hashes = HashCache()
+        let make: @Sendable () throws(LoopError) -> Lane = { () throws(LoopError) in
+            let thread = try NamespaceThread()
+            let reader = LoopBound(
+                NamespaceReader(thread: thread, storage: storage, settings: settings, turns: turns, hashes: hashes, haste: haste),
+                loop: thread.loop)
+            // Without a lease, so that a namespace that is no longer needed can be closed as soon as it has started.
+            thread.post { reader.value.askForRules = askForRules }
+            return Lane(thread: thread, reader: reader)
+        }
+        makeLane = make
+        countMax = settings.limits.readersMax
+        self.turns = turns
+        first = try make()
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` on the thread of a quick reader, soon.
+    func read(_ body: @escaping @Sendable (NamespaceReader) -> Void) { quickLane.postRead(body) }
+
+    /// The first quick reader; if many reads wait for it, the one with the fewest waiting reads.
+    private var quickLane: Lane {
+        if countMax == 1 || first.load < Self.loadMax { return first }
+        return lanes.withLock { lanes in
+            let least = lanes.quick.reduce(first) { $0.load <= $1.load ? $0 : $1 }
+            guard least.load >= Self.loadMax, lanes.quick.count + 1 < countMax, !lanes.isStopped, let lane = try? makeLane() else { return least }
+            lanes.quick.append(lane)
+            return lane
         }
     }
 
-    /// Does `body` on each reader's thread, behind everything that was asked of it before, and then `completion` on the last one's.
+    /// Makes a slow reader perform a read when it is its client's turn.
+    func readInTurn(_ read: ReadTurns.QueuedRead) {
+        if let refusal = turns.add(read) { return read.refuse(refusal) }
+        guard let lane = idleLane else { return }
+        lane.work(turns)
+    }
+
+    /// An idle slow reader, which is marked as busy. If not even one slow reader can be started, the quick one. Nil if all are busy: they check
+    /// for waiting reads before they become idle.
+    private var idleLane: Lane? {
+        lanes.withLock { lanes in
+            if let lane = lanes.slow.first(where: { $0.becomesBusy() }) { return lane }
+            if lanes.slow.count < countMax, !lanes.isStopped, let lane = try? makeLane() {
+                _ = lane.becomesBusy()
+                lanes.slow.append(lane)
+                return lane
+            }
+            guard lanes.slow.isEmpty else { return nil }
+            return first.becomesBusy() ? first : nil
+        }
+    }
+
+    // MARK: All readers
+
+    private var open: [Lane] { lanes.withLock { [first] + $0.quick + $0.slow } }
+
+    /// The number of readers.
+    var count: Int { open.count }
+
+    /// Calls `body` on each reader's thread, after its earlier work, and then `completion` on that of the last one.
     func onEach(_ body: @escaping @Sendable (NamespaceReader) -> Void, completion: @escaping @Sendable () -> Void = {}) {
         let lanes = open
         let left = Countdown(lanes.count)
@@ -77,16 +135,16 @@ final class NamespaceReaders: Sendable {
 
         init(_ count: Int) { left = Atomic(count) }
 
-        /// Whether this was the last one.
+        /// Counts down. Returns whether zero was reached.
         func hit() -> Bool { left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
     }
 
-    /// Ends the threads, after `body` was done on each of them.
+    /// Ends the threads, after calling `body` on each of them.
     func end(_ body: @escaping @Sendable (NamespaceReader) -> Void) {
         haste.isSet = true
-        let lanes = open
-        slow.withLock { $0 = .stopped }
-        for lane in lanes {
+        lanes.withLock { $0.isStopped = true }
+        turns.stop()
+        for lane in open {
             lane.post(body)
             lane.thread.end()
         }

@@ -1,7 +1,7 @@
 import EventLoop
 import Synchronization
 
-/// A loop on a thread of its own that answers also after the thread has ended: then whoever asks runs the turn.
+/// A loop on a separate thread. After the thread has ended, callers run the loop themselves, so that they still get answers.
 final class NamespaceThread: Sendable {
     let loop: EventLoop
     private let thread: LoopThread
@@ -17,7 +17,7 @@ final class NamespaceThread: Sendable {
     func post(_ work: @escaping @Sendable () -> Void) {
         guard !hasEnded.load(ordering: .sequentiallyConsistent) else { return runTurn(work) }
         loop.post(work)
-        // The thread may have ended without having seen it.
+        // The thread may have ended without running the work.
         if hasEnded.load(ordering: .sequentiallyConsistent) { runTurn {} }
     }
 
@@ -31,7 +31,7 @@ final class NamespaceThread: Sendable {
     private func runTurn(_ work: @escaping @Sendable () -> Void) {
         turn.withLock { _ in
             loop.post(work)
-            // What the first turn collects, the second one does.
+            // The second turn runs what the first one has queued.
             loop.runOnce()
             loop.runOnce()
         }

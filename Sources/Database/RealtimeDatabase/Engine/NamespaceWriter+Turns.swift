@@ -1,10 +1,11 @@
 import EventLoop
+import Store
 
-/// Writes that may look at many rows before they are done: clients take turns with them, and the others do not wait.
+/// Writes that may read many rows first. Clients take turns with them, and other writes do not wait for them.
 extension NamespaceWriter {
-    /// Has `perform` called when it is the client's turn, or `refuse`.
+    /// Calls `perform` when it is the client's turn, or `refuse`.
     func queue(_ request: WriteRequest, perform: @escaping () -> Void, refuse: @escaping (DatabaseError) -> Void) {
-        if isStopped || isSuspended { return refuse(failure) }
+        if isClosed { return refuse(refusal) }
         guard conditional.add(QueuedWrite(request: request, perform: perform, refuse: refuse), of: request.client) else {
             return refuse(.tooManyWait)
         }
@@ -17,7 +18,7 @@ extension NamespaceWriter {
         loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.work() }
     }
 
-    /// Does some for a moment; what has come meanwhile is done then, and committed with them.
+    /// Performs some writes for a short time. Writes that arrive meanwhile are performed afterwards, and committed together with them.
     private func work() {
         isWorking = false
         let end = EventLoop.monotonicNanoseconds() + 2_000_000
@@ -29,7 +30,7 @@ extension NamespaceWriter {
             next.perform()
             if EventLoop.monotonicNanoseconds() >= end { break }
         }
-        // The rest waits for the next turn, so that what has been done is committed and answered.
+        // The remaining ones wait for the next turn, so that the performed ones are committed and answered.
         guard conditional.count > 0 else { return }
         isWorking = true
         loop.endOfTurn { [self] in
@@ -42,7 +43,7 @@ extension NamespaceWriter {
         for write in conditional.takeAll() { write.refuse(error) }
     }
 
-    /// Bounds the reading of a node for a write.
+    /// The guard for reading a node for a write.
     func makeGuard(_ request: WriteRequest) -> ScanGuard {
         let seconds = settings.limits.readSeconds
         let deadline = request.principal.isAdmin ? 0 : EventLoop.monotonicNanoseconds() + UInt64(seconds * 1e9)

@@ -2,12 +2,13 @@ import HearthBytes
 import EventLoop
 import HearthJSON
 import Rules
+import Store
 import Tree
 
 extension NamespaceWriter {
-    /// Does a write as a part of this turn's transaction; `answer` is called on `loop` when it is durable.
+    /// Performs a write as a part of this turn's transaction. `answer` is called on `loop` when it is durable.
     ///
-    /// - Parameter namespace: stays open until then.
+    /// - Parameter namespace: keeps the namespace open until then.
     func write(
         _ request: WriteRequest, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop,
         answer: LoopBound<(WriteOutcome) -> Void>
@@ -32,18 +33,18 @@ extension NamespaceWriter {
     private func perform(_ request: WriteRequest, _ stopwatch: OperationTimer?, on loop: EventLoop, answer: LoopBound<(WriteOutcome) -> Void>) {
         var stopwatch = stopwatch
         stopwatch?.begin()
-        inTransaction({ error in
+        inTurn({ error in
             figures.addFailed(request.operation)
             loop.post { answer.value(.refused(error)) }
         }) { open throws(StoreError) in
             let outcome = try perform(request, open)
             figures.add(request.operation, outcome)
-            if let operation = Operation(request, outcome, stopwatch) { batch.operations.append(operation) }
-            batch.answer(on: loop) { failure in answer.value(failure.map { .refused($0) } ?? outcome) }
+            if let operation = Operation(request, outcome, stopwatch) { operations.append(operation) }
+            batch.answer(on: loop) { failure in answer.value(failure.map { .refused(DatabaseError($0)) } ?? outcome) }
         }
     }
 
-    private func perform(_ request: WriteRequest, _ open: OpenStore) throws(StoreError) -> WriteOutcome {
+    private func perform(_ request: WriteRequest, _ open: NamespaceContent) throws(StoreError) -> WriteOutcome {
         let reader = open.tree.reader
         let now = UnixTime.milliseconds()
         var changes: [ResolvedChange]
@@ -58,21 +59,21 @@ extension NamespaceWriter {
             let verdict = try judge(changes, request, auth: auth, rules, reader, now: now)
             if !verdict.isAllowed { return .refused(.permissionDenied(verdict.trace)) }
             if request.revealsStored { mayRead = try isReadable(request.operation.path, auth: auth, reader, now: now) }
-            // An etag that fits tells what is there as well as one that does not.
+            // A matching etag reveals the stored value just as a different one does.
             if request.ifMatch != nil, !mayRead { return .refused(.permissionDenied()) }
         }
-        // The rules were asked all the same: whether something is there is not for everybody to know.
+        // Priorities of absent nodes are removed only after judging, because not every user may learn whether a node exists.
         changes.removeAll { $0.isPriorityOnly && $0.node.isEmpty }
         if let expected = request.ifMatch, let conflict = try conflict(expected, request, reader) { return conflict }
         if try isWithoutEffect(changes, reader) { return .committed(receipt(request, changes, mayRead: mayRead)) }
         if request.raisesTriggers, let refusal = try raiseEvents(request, changes, open, now: now) { return .refused(refusal) }
         try apply(changes, open.tree)
-        batch.hasChanges = true
+        hasChanges = true
         announce(request.operation, changes)
         return .committed(receipt(request, changes, mayRead: mayRead))
     }
 
-    /// Whether everything that a write deletes is absent already, and it writes nothing else: then nothing is committed.
+    /// Whether a write only deletes nodes that do not exist. Then nothing is committed.
     private func isWithoutEffect(_ changes: [ResolvedChange], _ reader: TreeReader) throws(StoreError) -> Bool {
         for change in changes {
             guard change.node.isEmpty else { return false }
@@ -81,9 +82,9 @@ extension NamespaceWriter {
         return true
     }
 
-    /// What the rules say of a write, without writing.
+    /// Judges a write by rules, without performing it.
     func judge(_ request: WriteRequest, by rules: RuleSet?, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void) {
-        guard let open else { return answer(.failure(failure)) }
+        guard let open = content else { return answer(.failure(refusal)) }
         do throws(WriteFailure) {
             let reader = open.tree.reader
             let now = UnixTime.milliseconds()
@@ -102,9 +103,9 @@ extension NamespaceWriter {
         }
     }
 
-    /// Nil where the write may set off what it does.
+    /// Raises the events of a write. Returns an error if they exceed the limits.
     private func raiseEvents(
-        _ request: WriteRequest, _ changes: [ResolvedChange], _ open: OpenStore, now: Int64
+        _ request: WriteRequest, _ changes: [ResolvedChange], _ open: NamespaceContent, now: Int64
     ) throws(StoreError) -> DatabaseError? {
         guard let triggers else { return nil }
         let values = changes.filter { !$0.isPriorityOnly }.map { (path: $0.path, node: $0.node) }
@@ -117,7 +118,7 @@ extension NamespaceWriter {
 
     private func apply(_ changes: [ResolvedChange], _ tree: TreeWriter) throws(StoreError) {
         for change in changes where change.isPriorityOnly { try tree.setPriority(change.node.priority, at: change.path) }
-        // What is deleted last leaves no ancestor empty for a moment, in which it would lose its priority.
+        // Deletions come last, so that no ancestor is empty for a moment, in which it would lose its priority.
         let values = changes.lazy.filter { !$0.isPriorityOnly }
         for change in values where !change.node.isEmpty { try tree.set(change.node, at: change.key) }
         for change in values where change.node.isEmpty { try tree.set(.empty, at: change.key) }
@@ -133,9 +134,9 @@ extension NamespaceWriter {
         }
     }
 
-    /// - Parameter mayRead: whether the writer may know what was there: a number that grew shows it.
+    /// - Parameter mayRead: whether the writer may read the stored value, which an incremented number would reveal.
     private func receipt(_ request: WriteRequest, _ changes: [ResolvedChange], mayRead: Bool) -> WriteReceipt {
-        var receipt = WriteReceipt(commit: commitNumber + (batch.hasChanges ? 1 : 0), value: nil, etag: nil)
+        var receipt = WriteReceipt(commit: commitNumber + (hasChanges ? 1 : 0), value: nil, etag: nil)
         guard request.wantsValue || request.wantsETag, mayRead else { return receipt }
         let value = changes.first?.node ?? .empty
         if request.wantsETag { receipt.etag = value.etag }
@@ -143,9 +144,9 @@ extension NamespaceWriter {
         return receipt
     }
 
-    // MARK: What is written
+    // MARK: Written values
 
-    /// Why it cannot be said what a write would write.
+    /// The reason why the written values cannot be determined.
     private enum WriteFailure: Error {
         case store(StoreError)
         case refused(DatabaseError)
@@ -172,13 +173,14 @@ extension NamespaceWriter {
 
     private func resolve(_ draft: Draft, at path: Path, _ reader: TreeReader, now: Int64) throws(WriteFailure) -> Node {
         guard !draft.isResolved else { return draft.node }
-        let stored = StoredTree(reader)
-        let node = draft.resolved(now: now) { stored.leaf(at: path.appending($0).key) }
-        if let failure = stored.failure { throw .store(failure) }
-        return node
+        do throws(StoreError) {
+            return try draft.resolved(now: now) { place throws(StoreError) in try reader.leaf(at: path.appending(place).key) }
+        } catch {
+            throw .store(error)
+        }
     }
 
-    /// The node at `path` with another priority; an empty one where there is none.
+    /// The node at `path` with another priority; empty if it does not exist.
     private func resolve(
         priority draft: Draft, at path: Path, _ request: WriteRequest, _ reader: TreeReader, now: Int64
     ) throws(WriteFailure) -> ResolvedChange {
@@ -193,7 +195,7 @@ extension NamespaceWriter {
             throw .store(error)
         }
         guard isThere else { return ResolvedChange(path: path, node: .empty, isPriorityOnly: true) }
-        // Not for everybody is a node of any size read.
+        // A large node is not read for users without permission.
         guard mayBe else { throw .refused(.permissionDenied()) }
         if isLookedAt(request) { change.node = try read(path, reader, priority: change.node.priority) }
         return change
@@ -212,13 +214,13 @@ extension NamespaceWriter {
         }
     }
 
-    /// Whether rules, listeners or whoever asked want to see what is written.
+    /// Whether rules, listeners or the sender need the written values.
     private func isLookedAt(_ request: WriteRequest) -> Bool {
         if case .user = request.principal { return true }
         return listeners.count > 0 || request.wantsValue || request.wantsETag
     }
 
-    // MARK: Whether it may be
+    // MARK: Permission
 
     private func judge(
         _ changes: [ResolvedChange], _ request: WriteRequest, auth: JSONValue?, _ rules: RuleSet, _ reader: TreeReader, now: Int64
@@ -227,40 +229,32 @@ extension NamespaceWriter {
         let staged = StagedTree(stored, changes: changes)
         let context = RuleContext(auth: auth, now: now)
         guard !changes.isEmpty else {
-            // An update of nothing is for those who may write where it is made.
-            let isGranted = rules.grantsWrite(request.operation.path, context: context, old: stored, new: staged)
-            if let failure = stored.failure { throw failure }
-            return RuleVerdict(isAllowed: isGranted)
+            // An empty update is allowed for users who may write at its path.
+            return RuleVerdict(isAllowed: try rules.grantsWrite(request.operation.path, context: context, old: stored, new: staged))
         }
         var budget = rules.budget()
         var result = RuleVerdict.allowed
         for change in changes {
-            result = rules.write(
+            result = try rules.write(
                 change.path, value: change.node, context: context, old: stored, new: staged, explains: request.explains, budget: &budget)
             guard result.isAllowed else { break }
         }
-        if let failure = stored.failure { throw failure }
         return result
     }
 
-    /// Whether some `.write` lets a user change the priority of a node: what can be said without reading the node.
+    /// Whether a `.write` rule allows a user to change the priority of a node. Can be determined without reading the node.
     private func isGranted(_ change: ResolvedChange, _ request: WriteRequest, _ reader: TreeReader, now: Int64) throws(StoreError) -> Bool {
         guard case .user(let auth) = request.principal else { return true }
         let stored = StoredTree(reader)
-        let isGranted = rules.grantsWrite(
+        return try rules.grantsWrite(
             change.path, context: RuleContext(auth: auth, now: now), old: stored, new: StagedTree(stored, changes: [change]))
-        if let failure = stored.failure { throw failure }
-        return isGranted
     }
 
     private func isReadable(_ path: Path, auth: JSONValue?, _ reader: TreeReader, now: Int64) throws(StoreError) -> Bool {
-        let stored = StoredTree(reader)
-        let verdict = rules.read(path, query: nil, context: RuleContext(auth: auth, now: now), data: stored)
-        if let failure = stored.failure { throw failure }
-        return verdict.isAllowed
+        try rules.read(path, query: nil, context: RuleContext(auth: auth, now: now), data: StoredTree(reader)).isAllowed
     }
 
-    /// The outcome where the node has another etag; nil where it has the expected one.
+    /// The outcome if the node has another etag; nil if it has the expected one.
     private func conflict(_ expected: String, _ request: WriteRequest, _ reader: TreeReader) throws(StoreError) -> WriteOutcome? {
         let key = request.operation.path.key
         let scanGuard = makeGuard(request)
@@ -281,8 +275,8 @@ extension NamespaceWriter {
     }
 
     private func etag(at key: PathKey, _ reader: TreeReader, _ scanGuard: ScanGuard) throws(StoreError) -> String {
-        // What this turn has written has no number yet.
-        let isCommitted = !batch.hasChanges
+        // The changes of this turn have no commit number yet.
+        let isCommitted = !hasChanges
         if isCommitted, let known = hashes.hash(at: key.bytes, in: commitNumber) { return known }
         let hash = try reader.hash(at: key)
         let etag = hash.isEmpty ? Node.emptyETag : hash
@@ -294,10 +288,10 @@ extension NamespaceWriter {
 /// A written path and its new node, with server values resolved.
 struct ResolvedChange {
     let path: Path
-    /// The path as rows know it, made once.
+    /// The path in the encoding of rows, computed once.
     let key: PathKey
     var node: Node
-    /// Whether the node is as before but for its priority.
+    /// Whether the node is unchanged except for its priority.
     let isPriorityOnly: Bool
 
     init(path: Path, node: Node, isPriorityOnly: Bool = false) {

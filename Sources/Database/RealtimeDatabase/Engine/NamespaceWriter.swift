@@ -2,44 +2,40 @@ import HearthBytes
 import EventLoop
 import Logging
 import Rules
+import Store
 import Tree
 
-/// Everything that changes a namespace: one connection to its store, on a thread of its own.
+/// Changes a namespace: the only writing connection to its store, on a separate thread.
 ///
-/// The writes that arrive for one turn of its loop are one transaction. Nothing is told to anybody before that is durable:
-/// answers, changes for listeners and events wait in a ``Batch``.
-final class NamespaceWriter {
-    let loop: EventLoop
+/// Transactions, opening and failures are handled by ``StoreWriter``. This class adds rules, events and listeners.
+final class NamespaceWriter: StoreWriter<NamespaceContent> {
     let settings: NamespaceSettings
     private let storage: any StorageEngine
     let quiet: QuietMark
-    /// Tells the reader which rules are in force, or why there are none.
+    /// Sends the rules in force, or the reason why there are none, to the readers.
     private let publishRules: @Sendable (RulesNews) -> Void
 
-    /// The open store and what stands on it; nil before, and when it could not be opened.
-    private(set) var open: OpenStore?
     private(set) var rules = RuleSet.closed
     private(set) var commitNumber: UInt64 = 0
-    private(set) var failure = DatabaseError.stopping
 
     private(set) var triggers: TriggerMatcher?
-    /// Writes that wait until the functions are known; nil once they are.
+    /// Writes that wait until the functions are known; nil when they are.
     private(set) var heldWrites: HeldWrites?
-    /// What a single write may set off.
+    /// The limits of the events of a single write.
     var triggerLimits = TriggerLimits()
-    var batch = Batch()
+    /// Whether this turn's transaction has changed anything.
+    var hasChanges = false
+    /// Operations to record in the profiler when they are durable.
+    var operations: [Operation] = []
+    var news = ListenerNewsBatch()
     var figures = WriterFigures()
     private(set) var listeners = ListenerTree()
     private var lastListener: UInt64 = 0
-    private(set) var isInTransaction = false
-    var isStopped = false
-    /// Whether another process may have the store now.
-    var isSuspended = false
     let haste: Cancellation
-    /// Writes with an etag to compare, for which all of a node may have to be read.
+    /// Writes with an etag to compare, for which a whole node may have to be read.
     var conditional = FairQueue<QueuedWrite>()
     var isWorking = false
-    var hashes = HashCache()
+    let hashes = HashCache()
 
     /// A write that waits for its turn.
     struct QueuedWrite {
@@ -47,207 +43,150 @@ final class NamespaceWriter {
         var perform: () -> Void
         var refuse: (DatabaseError) -> Void
     }
-    /// When it was last tried to open the store, in the loop's milliseconds.
-    private var lastAttempt: UInt64 = 0
 
-    /// The rules that functions.json names, and the mark of those that the store was given last.
+    /// The rules file that functions.json names, and the mark of the one that was stored last.
     private var rulesFile: RulesFile?
     private var storedMark: [UInt8]?
     private var rulesAreUncommitted = false
     private var uncommittedFile: RulesFile?
 
-    private var trouble: TroubleReport
-    var upkeepTrouble: TroubleReport
-    /// Whether a snapshot is known to hold back the store's upkeep.
-    var isHeldBack = false
-    /// Emptying of a write-ahead log that snapshots have made too long.
-    var logEmptying = LogEmptying()
-    lazy var logTimer = Timer(loop: loop) { [unowned self] in emptyLog() }
-    lazy var quietTimer = Timer(loop: loop) { [unowned self] in keepQuiet() }
     lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
-
-    /// A store that cannot be opened is tried again after so long.
-    private static let retryMilliseconds: UInt64 = 250
-
-    struct OpenStore {
-        let store: any OrderedStore
-        /// Made anew after a transaction is taken back: they remember something of the store.
-        let tree: TreeWriter
-        let outbox: Outbox
-
-        init(_ store: any OrderedStore, namespace: String) throws(StoreError) {
-            self.store = store
-            tree = try TreeWriter(store)
-            outbox = try Outbox(store, namespace: namespace)
-        }
-    }
 
     init(
         loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark, haste: Cancellation,
         publishRules: @escaping @Sendable (RulesNews) -> Void
     ) {
-        self.loop = loop
         self.storage = storage
         self.settings = settings
         self.quiet = quiet
         self.haste = haste
         self.publishRules = publishRules
         rulesFile = settings.rulesFile
-        trouble = TroubleReport(settings)
-        upkeepTrouble = TroubleReport(settings)
+        super.init(
+            loop: loop, log: settings.log,
+            words: StoreWords(
+                metadata: ["namespace": "\(settings.name)"], cannotOpen: "a namespace cannot be opened",
+                mustReopen: "a namespace must be opened again", writeFailed: "a write failed", worksAgain: "writing works again"))
+        logEmptying.bytesMax = settings.limits.logBytesMax
     }
 
     // MARK: Opening and closing
 
-    /// Opens the store. When that fails, what arrives is refused until it can be opened.
-    func start() {
-        do throws(StoreError) {
-            let opened = try OpenStore(try storage.openWriter(namespace: settings.name), namespace: settings.name)
-            open = opened
-            commitNumber = try opened.store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
-            try loadRules(opened)
-            triggerLimits = try readTriggerLimits(opened)
-            publishRules(.inForce(rules))
-            storeRulesFile()
-            keepHouseSoon()
-            if let pending = try opened.outbox.pending() { settings.didRaiseEvents(pending) }
-        } catch {
-            lose(error, "a namespace cannot be opened")
-        }
+    override func openContent() throws(StoreError) -> NamespaceContent {
+        try NamespaceContent(try storage.openWriter(namespace: settings.name), namespace: settings.name)
     }
 
-    /// Makes sure that the reader hears of the rules, or why there are none; opens the store if it is time to try it again.
-    func startAgain() {
-        guard open == nil else { return publishRules(.inForce(rules)) }
-        guard !isStopped, !isSuspended, loop.nowMilliseconds >= lastAttempt + Self.retryMilliseconds else { return publishRules(.unknown(failure)) }
-        start()
+    override func didOpen(_ open: NamespaceContent) throws(StoreError) {
+        commitNumber = try open.store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
+        try loadRules(open)
+        triggerLimits = try readTriggerLimits(open)
+        publishRules(.inForce(rules))
+        storeRulesFile()
+        keepHouseSoon()
+        if let pending = try open.outbox.pending() { settings.didRaiseEvents(pending) }
     }
 
-    private func lose(_ error: StoreError, _ what: String) {
-        open = nil
+    override func didLose(_ error: StoreError) {
         quiet.isSet = true
-        lastAttempt = loop.nowMilliseconds
-        failure = DatabaseError(error)
-        trouble.failed(what, error)
-        publishRules(.storeIsLost(failure))
+        publishRules(.storeIsLost(DatabaseError(error)))
     }
 
-    /// Commits what has arrived and lets go of the store until ``resume()``.
-    func suspend() {
+    /// Sends the rules, or the reason why there are none, to the readers. Tries to open the store again if it is time to.
+    func publishRulesAgain() {
+        guard content == nil else { return publishRules(.inForce(rules)) }
+        if !startAgain() { publishRules(.unknown(refusal)) }
+    }
+
+    /// The error while the store is not open.
+    var refusal: DatabaseError { DatabaseError(failure) }
+
+    /// Commits the current transaction and closes the store until ``reopen()``.
+    func close() {
         commit()
         heldWrites?.refuseAll(.changingHands)
         refuseConditional(.changingHands)
-        isSuspended = true
         housekeeping.stop()
-        quietTimer.stop()
-        open = nil
-        failure = .changingHands
+        suspend()
     }
 
-    /// Commits what has arrived and lets go of the store.
-    func stop() {
+    /// Opens the store again.
+    func reopen() {
+        resume()
+        start()
+    }
+
+    /// Commits the current transaction and closes the store permanently.
+    func end() {
         commit()
         heldWrites?.refuseAll(.stopping)
         refuseConditional(.stopping)
         heldWrites = nil
         figures = currentFigures
-        isStopped = true
         housekeeping.close()
-        quietTimer.close()
-        logTimer.close()
-        logEmptying = LogEmptying()
-        open = nil
-        failure = .stopping
+        stop()
     }
 
     // MARK: The transaction of a turn
 
-    /// Does `body` as a part of this turn's transaction; `refuse` is called, with all others of the batch, when that fails.
-    func inTransaction(_ refuse: (DatabaseError) -> Void, _ body: (OpenStore) throws(StoreError) -> Void) {
-        if open == nil { startAgain() }
-        guard let open else { return refuse(failure) }
-        do throws(StoreError) {
-            if !isInTransaction {
-                try open.store.begin()
-                isInTransaction = true
-                loop.endOfTurn { [self] in commit() }
-            }
-            try body(open)
-        } catch {
-            let error = abandon(error)
-            refuse(error)
-        }
+    /// Runs `body` as a part of this turn's transaction. If that fails, `refuse` and all answers of the batch get the error.
+    func inTurn(_ refuse: (DatabaseError) -> Void, _ body: (NamespaceContent) throws(StoreError) -> Void) {
+        if content == nil { publishRulesAgain() }
+        inTransaction({ refuse(DatabaseError($0)) }, body)
     }
 
-    /// Calls `body` on `loop` when what was asked for before, in this turn, is done.
+    /// Calls `answer` on `loop` when this turn's transaction is durable, or with the reason why it is not.
+    func answer(on loop: EventLoop, _ answer: @escaping @Sendable (DatabaseError?) -> Void) {
+        batch.answer(on: loop) { failure in answer(failure.map { DatabaseError($0) }) }
+    }
+
+    /// Calls `body` on `loop` after the current transaction of this turn.
     func afterTurn(on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
         guard isInTransaction else { return loop.post(body) }
         batch.answer(on: loop) { _ in body() }
     }
 
-    private func commit() {
-        guard isInTransaction, let open else { return }
-        let hasChanges = batch.hasChanges || open.outbox.hasChanges
-        do throws(StoreError) {
-            if hasChanges {
-                let number = MetaKey.bytes(commitNumber + 1)
-                try open.store.put(MetaKey.commit, number.span, in: .meta)
-                try open.outbox.willCommit()
-                let start = EventLoop.monotonicNanoseconds()
-                try open.store.commit()
-                commitNumber += 1
-                figures.didCommit(nanoseconds: EventLoop.monotonicNanoseconds() - start)
-            } else {
-                open.store.rollback()
-                figures.didCommit(nanoseconds: nil)
-            }
-            isInTransaction = false
-        } catch {
-            _ = abandon(error)
-            return
-        }
+    override func willCommit(_ open: NamespaceContent) throws(StoreError) -> Bool {
+        guard hasChanges || open.outbox.hasChanges else { return false }
+        let number = MetaKey.bytes(commitNumber + 1)
+        try open.store.put(MetaKey.commit, number.span, in: .meta)
+        try open.outbox.willCommit()
+        return true
+    }
+
+    override func didCommit(_ open: NamespaceContent, nanoseconds: UInt64?) {
+        if nanoseconds != nil { commitNumber += 1 }
+        figures.didCommit(nanoseconds: nanoseconds)
         if rulesAreUncommitted { didCommitRules() }
-        deliver(failure: nil)
+        for operation in operations { settings.profile.record(operation) }
+        operations = []
+        hasChanges = false
+        news.move(to: &batch)
+    }
+
+    override func didDeliver(_ open: NamespaceContent, hasChanges: Bool) {
         if let events = open.outbox.didCommit() { settings.didRaiseEvents(events) }
-        guard hasChanges else { return }
-        trouble.succeeded("writing works again")
-        checkpoint(.committed, open.store)
-        keepHouseSoon()
+        if hasChanges { keepHouseSoon() }
     }
 
-    /// Takes back this turn's transaction, and tells everybody who is part of it.
-    private func abandon(_ error: StoreError) -> DatabaseError {
-        trouble.failed("a write failed", error)
-        let refusal = DatabaseError(error)
-        isInTransaction = false
+    override func didRollBack(_ open: NamespaceContent) {
         figures.didFail()
-        let store = open?.store
-        store?.rollback()
-        deliver(failure: refusal)
-        guard let store else { return refusal }
-        do throws(StoreError) {
-            let opened = try OpenStore(store, namespace: settings.name)
-            open = opened
-            if rulesAreUncommitted { try loadRules(opened) }
-            triggerLimits = try readTriggerLimits(opened)
-        } catch {
-            lose(error, "a namespace must be opened again")
-        }
-        return refusal
+        operations = []
+        hasChanges = false
+        news = ListenerNewsBatch()
     }
 
-    private func deliver(failure: DatabaseError?) {
-        if failure == nil { for operation in batch.operations { settings.profile.record(operation) } }
-        batch.operations = []
-        batch.hasChanges = false
-        batch.deliver(failure: failure)
+    override func renewed(_ old: NamespaceContent) throws(StoreError) -> NamespaceContent {
+        let open = try NamespaceContent(old.store, namespace: settings.name)
+        if rulesAreUncommitted { try loadRules(open) }
+        triggerLimits = try readTriggerLimits(open)
+        return open
     }
 
-    /// The figures, with those that are looked up when somebody asks.
+    /// The figures, including those that are determined on request.
     var currentFigures: WriterFigures {
         var figures = figures
         figures.listeners = listeners.count
-        guard let open else { return figures }
+        guard let open = content else { return figures }
         figures.waitingEvents = open.outbox.counts.waiting
         figures.deadLetters = open.outbox.counts.deadLetters
         figures.storedBytes = open.store.sizeBytes
@@ -256,8 +195,8 @@ final class NamespaceWriter {
 
     // MARK: Rules
 
-    /// The stored rules are in force, or those of the configured file where that is another than the store was given last.
-    private func loadRules(_ open: OpenStore) throws(StoreError) {
+    /// Loads the rules to put in force: the stored ones, or those of the configured file if it is not the one that was stored last.
+    private func loadRules(_ open: NamespaceContent) throws(StoreError) {
         rulesAreUncommitted = false
         uncommittedFile = nil
         storedMark = try open.store.get(MetaKey.rulesFile, in: .meta) { $0.array() }
@@ -265,7 +204,7 @@ final class NamespaceWriter {
         if let rulesFile, rulesFile.mark != storedMark {
             rules = rulesFile.rules
         } else if let stored {
-            // What was taken once is taken again, also when the configured limit is lower now.
+            // Rules that were accepted once stay valid, even if the configured limit is lower now.
             var limits = settings.limits.rules
             limits.documentBytesMax = max(limits.documentBytesMax, stored.count)
             do throws(RulesError) { rules = try RuleSet(parsing: stored, limits: limits) } catch {
@@ -278,34 +217,33 @@ final class NamespaceWriter {
         }
     }
 
-    /// Whether the store does not have the rules of the configured file yet: they are in force also while a full disk keeps it
-    /// from taking them.
+    /// Whether the rules of the configured file are not stored yet. They are in force even while a full disk prevents storing them.
     var hasUnstoredRules: Bool { rulesFile.map { $0.mark != storedMark } ?? false }
 
-    /// Gives the store the rules of the configured file, where it has others.
+    /// Stores the rules of the configured file, unless they were stored last.
     func storeRulesFile() {
         guard let rulesFile, rulesFile.mark != storedMark else { return }
         setRules(rulesFile.rules, fileMark: rulesFile.mark) { _ in }
     }
 
-    /// Puts rules in force, for good. `answer` is called on this loop.
+    /// Puts rules in force permanently. `answer` is called on this loop.
     func setRules(_ rules: RuleSet, fileMark: [UInt8]?, answer: @escaping @Sendable (DatabaseError?) -> Void) {
-        inTransaction(answer) { open throws(StoreError) in
-            // A file that the store has been given already takes nothing back that was uploaded since.
-            if let fileMark, fileMark == storedMark { return batch.answer(on: loop, answer) }
+        inTurn(answer) { open throws(StoreError) in
+            // A file that was already stored does not replace rules that were uploaded since.
+            if let fileMark, fileMark == storedMark { return self.answer(on: loop, answer) }
             let source = rules.source
             try open.store.put(MetaKey.rules, source.span, in: .meta)
-            // What is put in force later than a file stays until the file changes.
+            // Rules that are uploaded later than a file stay in force until the file changes.
             let mark = fileMark ?? rulesFile?.mark
             if let mark { try open.store.put(MetaKey.rulesFile, mark.span, in: .meta) }
             try open.tree.declareIndexes(rules.indexDefinitions)
-            batch.hasChanges = true
+            hasChanges = true
             rulesAreUncommitted = true
             if let fileMark { uncommittedFile = RulesFile(rules: rules, mark: fileMark) }
             storedMark = mark
             self.rules = rules
-            listeners.forEach { batch.tell($0, .rulesChanged(rules)) }
-            batch.answer(on: loop, answer)
+            listeners.forEach { news.tell($0, .rulesChanged(rules)) }
+            self.answer(on: loop, answer)
         }
     }
 
@@ -318,7 +256,7 @@ final class NamespaceWriter {
 
     // MARK: Triggers
 
-    /// From now on writes raise events for these functions.
+    /// Makes writes raise events for these functions from now on.
     func use(_ triggers: NamespaceTriggers) {
         self.triggers = triggers.matcher
         guard triggers.isComplete else { return heldWrites = heldWrites ?? HeldWrites(loop: loop, limits: settings.limits.heldWrites) }
@@ -337,16 +275,16 @@ final class NamespaceWriter {
 
     func unlisten(_ id: UInt64, path: Path) { listeners.remove(id, at: path) }
 
-    /// Tells who listens to a path at, above or below the changed ones.
+    /// Adds news for the listeners at, above or below the changed paths.
     func announce(_ change: TreeChange) {
         guard listeners.count > 0 else { return }
         switch change.kind {
-        case .put: listeners.forEach(affectedBy: change.path) { batch.tell($0, .changed(change)) }
+        case .put: listeners.forEach(affectedBy: change.path) { news.tell($0, .changed(change)) }
         case .patch(let members):
             var told: Set<UInt64> = []
             for member in members {
                 listeners.forEach(affectedBy: change.path.appending(member.path)) { listener in
-                    if told.insert(listener.id).inserted { batch.tell(listener, .changed(change)) }
+                    if told.insert(listener.id).inserted { news.tell(listener, .changed(change)) }
                 }
             }
         }

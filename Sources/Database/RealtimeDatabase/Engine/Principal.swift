@@ -1,10 +1,10 @@
 public import HearthJSON
 
-/// On whose behalf something is read or written.
+/// The principal for whom a read or write is performed.
 public enum Principal: Sendable {
-    /// No rules apply; data-model checks and index requirements do.
+    /// No rules apply. The checks of the data model and the index requirements do.
     case admin
-    /// Rules apply with this `auth`: `{"uid", "provider", "token"}`, or nil for somebody who is signed out.
+    /// Rules apply with this `auth`: `{"uid", "provider", "token"}`, or nil for a client that is not signed in.
     case user(auth: JSONValue?)
 
     var isAdmin: Bool {

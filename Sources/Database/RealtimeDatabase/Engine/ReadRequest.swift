@@ -1,48 +1,48 @@
 public import EventLoop
 public import Tree
 
-/// One read of the newest committed state.
+/// A read of the newest committed state.
 public struct ReadRequest: Sendable {
-    /// What of the node is wanted.
+    /// The part of the node to read.
     public enum Kind: Sendable {
-        /// All of it.
+        /// The whole value.
         case value
-        /// Its children's names, each `true`; a leaf's value. In key order, from after `startAfter`.
+        /// The keys of the children, each with the value `true`, or the value of a leaf. In key order, after the key `startAfter`.
         case shallow(limit: Int?, startAfter: String?)
         /// The children that a query selects.
         case query(Query)
-        /// Its priority.
+        /// The priority.
         case priority
     }
 
-    /// The node that is read.
+    /// The path of the node.
     public var path: Path
-    /// How much of it is read.
+    /// The part of the node to read.
     public var kind: Kind
-    /// On whose behalf.
+    /// The principal of the read.
     public var principal: Principal
-    /// How the value is written.
+    /// The form of the value.
     public var form = JSONForm.value
-    /// Whether it is indented.
+    /// Whether the JSON is indented.
     public var isPretty = false
-    /// Whether the outcome has the node's etag.
+    /// Whether the outcome contains the node's etag.
     public var wantsETag = false
-    /// The etag that the client has already: answered ``ReadOutcome/notModified(etag:)`` when it is still right.
+    /// The etag that the client already has. If it is still valid, the outcome is ``ReadOutcome/notModified(etag:)``.
     public var ifNoneMatch: String?
-    /// The largest answer, in bytes of JSON.
+    /// The size limit of the answer, in bytes of JSON.
     public var bytesMax = 256 * 1024 * 1024
-    /// When it must be answered, in nanoseconds of `CLOCK_MONOTONIC`; 0 for never.
+    /// The time limit, in nanoseconds of `CLOCK_MONOTONIC`; 0 for none.
     public var deadline: UInt64 = 0
-    /// Whose it is, where turns are taken.
+    /// The client, for taking turns.
     public var client = NetworkAddress.unspecified
-    /// Set when nobody waits for it any more; nil where nobody says so.
+    /// Set when the result is no longer needed; nil if that is never the case.
     public var cancellation: Cancellation?
-    /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
+    /// Whether a refusal contains the evaluated rules. For administrators and tests, because it reveals the rules.
     public var explains = false
-    /// What the profiler calls it; nil where it is not told of it.
+    /// The name of the operation in the profiler; nil if it is not recorded.
     public var profiledAs: OperationName?
 
-    /// Whether it may look at many rows before it has anything to answer.
+    /// Whether many rows may have to be read before the answer begins.
     var mayTakeLong: Bool {
         if wantsETag || ifNoneMatch != nil { return true }
         switch kind {
@@ -51,13 +51,13 @@ public struct ReadRequest: Sendable {
         }
     }
 
-    /// The query, where this is one.
+    /// The query, if the read has one.
     var query: Query? {
         if case .query(let query) = kind { return query }
         return nil
     }
 
-    /// A read that nothing is unusual about.
+    /// Creates a read with the usual settings.
     public init(_ path: Path, _ kind: Kind = .value, principal: Principal) {
         self.path = path
         self.kind = kind
@@ -68,20 +68,20 @@ public struct ReadRequest: Sendable {
 /// The verdict of the rules on an open stream.
 struct ReadPermission: Sendable {
     var isAllowed: Bool
-    /// The state in which that was found.
+    /// The state in which it was judged.
     var commit: UInt64
-    /// Whether it may change with data and time, and not only with the rules.
+    /// Whether the verdict may change with data and time, and not only with the rules.
     var dependsOnState: Bool
 }
 
-/// What a read found.
+/// The outcome of a read.
 public enum ReadOutcome: Sendable {
-    /// The JSON, as it was at a commit.
+    /// The JSON in the state of a commit.
     case value(json: [UInt8], etag: String?, commit: UInt64)
-    /// More than fits one piece: the rest follows on demand.
+    /// The first piece of a long answer. The rest follows on request.
     case stream(ValueStream)
-    /// The client has it already.
+    /// The client already has the value.
     case notModified(etag: String)
-    /// Nothing is told.
+    /// The read was refused.
     case refused(DatabaseError)
 }

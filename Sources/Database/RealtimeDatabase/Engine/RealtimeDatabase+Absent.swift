@@ -2,12 +2,12 @@ public import EventLoop
 import Rules
 import Synchronization
 
-/// Requests to namespaces that may not be there: what only looks, or is refused, makes none.
+/// Requests to namespaces that may not exist. Reads and refused writes do not create them.
 extension RealtimeDatabase {
-    /// The namespace of this name, as far as there is one; it is opened, and not made.
+    /// Finds the namespace with this name. If it exists, it is opened; otherwise it is not created.
     ///
-    /// - Parameter isKnown: whether one that is not there counts as an empty one. The project's own always does.
-    /// - Throws: `DatabaseError` as ``namespace(_:)`` does; `unknownNamespace` for one that is not there where that is an error.
+    /// - Parameter isKnown: whether a nonexistent one counts as empty. The default namespace always does.
+    /// - Throws: `DatabaseError` like ``namespace(_:)``; `unknownNamespace` for a nonexistent one that does not count as empty.
     public func find(_ name: String, isKnown: Bool) throws(DatabaseError) -> FoundNamespace {
         let found: Result<FoundNamespace, DatabaseError> = state.withLock { state in
             if let namespace = state.used(name) { return .success(.namespace(namespace)) }
@@ -21,7 +21,7 @@ extension RealtimeDatabase {
         return try found.get()
     }
 
-    /// Reads; see ``Namespace/read(_:on:completion:)`` and ``find(_:isKnown:)``.
+    /// Reads. See ``Namespace/read(_:on:completion:)`` and ``find(_:isKnown:)``.
     public func read(
         _ request: ReadRequest, from name: String, isKnown: Bool, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void
     ) throws(DatabaseError) {
@@ -34,8 +34,8 @@ extension RealtimeDatabase {
         }
     }
 
-    /// Writes; see ``Namespace/write(_:on:completion:)`` and ``find(_:isKnown:)``. A namespace is made for what is allowed and leaves
-    /// something there.
+    /// Writes. See ``Namespace/write(_:on:completion:)`` and ``find(_:isKnown:)``. A namespace is created for a write that is allowed and leaves
+    /// data.
     public func write(
         _ request: WriteRequest, to name: String, isKnown: Bool, on loop: EventLoop, completion: @escaping (WriteOutcome) -> Void
     ) throws(DatabaseError) {
@@ -48,9 +48,9 @@ extension RealtimeDatabase {
         }
     }
 
-    // MARK: Waiting for one
+    // MARK: Waiting for a namespace
 
-    /// Tells `news` on `loop` what becomes of a namespace that is not there, until the namespace is there or the wait ends.
+    /// Calls `news` on `loop` with changes of a nonexistent namespace, until it is created or the wait ends.
     func awaitNamespace(_ name: String, on loop: EventLoop, news: @escaping (AbsenceNews) -> Void) -> NamespaceWait {
         let handler = LoopBound(news, loop: loop)
         let tell: @Sendable (AbsenceNews) -> Void = { news in loop.post { handler.value(news) } }
@@ -74,28 +74,31 @@ extension RealtimeDatabase {
 
 /// News of a namespace that does not exist yet.
 enum AbsenceNews: Sendable {
-    /// It is there now.
+    /// It was created.
     case made
-    /// It would be made with other rules now.
+    /// The rules with which it would be created have changed.
     case rulesChanged
 }
 
-/// A wait for a namespace to be made.
+/// A wait for the creation of a namespace.
 struct NamespaceWait: Sendable {
     fileprivate let database: RealtimeDatabase
     fileprivate let name: String
     fileprivate let id: UInt64
 
-    /// Ends it. News that are on their way may still arrive.
+    /// Ends the wait. News that were already sent may still arrive.
     func end() { database.endWait(name, id) }
 }
 
 extension RealtimeDatabase.State {
-    /// The open namespace of this name, which counts as used now.
+    /// A lease of the open namespace with this name, which counts as a use now.
     mutating func used(_ name: String) -> Namespace? {
         uses += 1
         guard let namespace = namespaces[name] else { return nil }
         namespace.lastUse.store(uses, ordering: .relaxed)
-        return namespace
+        return namespace.lease()
     }
+
+    /// Leases of all open namespaces.
+    var leases: [Namespace] { namespaces.values.map { $0.lease() } }
 }

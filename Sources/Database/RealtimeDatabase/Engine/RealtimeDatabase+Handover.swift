@@ -1,19 +1,20 @@
 public import EventLoop
+import Store
 import Synchronization
 
-/// How the databases change hands while the host runs: one process at a time has them open.
+/// Passing the databases to another process during an upgrade. Only one process at a time has them open.
 extension RealtimeDatabase {
-    /// Whether another process could go on with them.
+    /// Whether another process can take over the databases.
     public var canChangeHands: Bool { storage.canChangeHands }
 
-    /// Commits what has arrived and lets go of every file, so that another process can open them. Answers that are still read go on
-    /// seeing the state in which they began; everything else is refused until ``resume()``.
+    /// Commits the current transactions and closes all files, so that another process can open them. Answers that are being read continue with
+    /// their snapshots. Everything else is refused until ``resume()``.
     ///
-    /// - Parameter completion: called on `loop` once nothing is open for writing.
+    /// - Parameter completion: called on `loop` when no file is open for writing.
     public func suspend(on loop: EventLoop, completion: @escaping () -> Void) {
         let (namespaces, closing) = state.withLock { state in
             state.isSuspended = true
-            return (Array(state.namespaces.values), state.closing)
+            return (state.leases, state.closing)
         }
         var left = namespaces.count + (closing.isEmpty ? 0 : 1)
         let finish = { [storage] in
@@ -32,15 +33,14 @@ extension RealtimeDatabase {
         if !closing.isEmpty { close(closing, on: loop) { counted.value() } }
     }
 
-    /// Tells of the events that wait in every open namespace, as if it were opened now.
+    /// Announces the waiting events of all open namespaces, as when they are opened.
     public func announcePending() {
-        for namespace in state.withLock({ Array($0.namespaces.values) }) { namespace.announcePending() }
+        for namespace in state.withLock({ $0.leases }) { namespace.announcePending() }
     }
 
-    /// Calls `completion` on `loop` once every namespace that is open now can be read and written, with the first failure where one
-    /// cannot.
+    /// Calls `completion` on `loop` when all open namespaces can be read and written, or with the first error if one cannot.
     public func whenOpen(on loop: EventLoop, completion: @escaping (DatabaseError?) -> Void) {
-        let namespaces = state.withLock { Array($0.namespaces.values) }
+        let namespaces = state.withLock { $0.leases }
         var left = namespaces.count
         var failure: DatabaseError?
         guard left > 0 else { return completion(nil) }
@@ -52,17 +52,17 @@ extension RealtimeDatabase {
             }, loop: loop)
         for namespace in namespaces {
             namespace.onWriter { writer in
-                let error = writer.open == nil ? writer.failure : nil
+                let error = writer.content == nil ? writer.refusal : nil
                 loop.post { counted.value(error) }
             }
         }
     }
 
-    /// Opens what ``suspend(on:completion:)`` has closed.
+    /// Opens the files that ``suspend(on:completion:)`` has closed.
     public func resume() {
         let namespaces = state.withLock { state in
             state.isSuspended = false
-            return Array(state.namespaces.values)
+            return state.leases
         }
         try? storage.hold()
         for namespace in namespaces { namespace.resume() }
@@ -70,23 +70,23 @@ extension RealtimeDatabase {
 }
 
 extension DatabaseError {
-    /// Another process is about to go on with the databases.
+    /// Another process is taking over the databases.
     static let changingHands = DatabaseError(.unavailable, "the host is being upgraded; nothing was done, try again")
 }
 
 extension Namespace {
-    /// Lets go of the files; `completion` is called on any thread.
+    /// Closes the files. `completion` is called on any thread.
     func suspend(completion: @escaping @Sendable () -> Void) {
-        isInHaste = true
+        open.isInHaste = true
         onWriter { [self] writer in
-            writer.suspend()
+            writer.close()
             onEachReader({ $0.suspend() }, completion: completion)
         }
     }
 
     func resume() {
-        isInHaste = false
-        onWriter { $0.resume() }
+        open.isInHaste = false
+        onWriter { $0.reopen() }
     }
 
     func announcePending() {
@@ -95,15 +95,9 @@ extension Namespace {
 }
 
 extension NamespaceWriter {
-    /// Tells of the events that wait. One that cannot be read now is told of when the next one comes.
+    /// Announces the waiting events. If they cannot be read now, they are announced together with the next one.
     func announcePending() {
-        guard let open, let pending = (try? open.outbox.pending()) ?? nil else { return }
+        guard let open = content, let pending = (try? open.outbox.pending()) ?? nil else { return }
         settings.didRaiseEvents(pending)
-    }
-
-    /// Opens the store again.
-    func resume() {
-        isSuspended = false
-        start()
     }
 }

@@ -1,52 +1,58 @@
 public import EventLoop
 public import Logging
 import Rules
+import Store
 import Synchronization
 
-/// The databases of a project: a namespace for each name, opened when it is asked for, and closed when it is idle.
+/// The databases of a project: a namespace for each name, opened on request, and closed when it is idle.
 public final class RealtimeDatabase: Sendable {
-    /// The namespace of requests that name none.
+    /// The namespace of requests without a name.
     public let defaultNamespace: String
-    /// The bounds that hold for each namespace.
+    /// The limits of each namespace.
     public let limits: DatabaseLimits
     let storage: any StorageEngine
-    /// The names that can be used; nil for every valid one.
+    /// The permitted names; nil for all valid ones.
     private let allowed: Set<String>?
     private let log: Logger
     private let didRaiseEvents: @Sendable (EventAnnouncement) -> Void
-    private let longReads: LongReads
+    /// Counts long answers by namespace.
+    private let longAnswers: Seats<String>
+    /// Counts long answers of all namespaces, by client.
+    private let longReads: Seats<NetworkAddress>
+    /// Counts event streams of all loops, by namespace.
+    let openStreams: Seats<String>
     let state: Mutex<State>
 
     struct State {
-        var namespaces: [String: Namespace] = [:]
-        /// Those that are being closed: who opens one of these names waits for that.
-        var closing: [Namespace] = []
-        /// Counts how often a namespace was asked for.
+        var namespaces: [String: OpenNamespace] = [:]
+        /// Namespaces that are being closed. Opening the same name waits for that.
+        var closing: [OpenNamespace] = []
+        /// The number of times that a namespace was requested.
         var uses: UInt64 = 0
-        /// What it was when idle ones were closed last.
+        /// The value of `uses` when idle namespaces were last closed.
         var usesBefore: UInt64 = 0
-        /// What those that are closed have counted.
+        /// The figures of closed namespaces.
         var past = PastFigures()
         var rulesFile: RulesFile?
         var triggers = TriggerTable([])
-        /// Whether there may be functions that ``triggers`` does not have.
+        /// Whether ``triggers`` may be incomplete.
         var awaitsTriggers: Bool
-        /// Handlers to call when a namespace is made.
+        /// Handlers to call when a namespace is created.
         var waits: [String: [UInt64: @Sendable (AbsenceNews) -> Void]] = [:]
         var lastWait: UInt64 = 0
         var isStopped = false
         var isSuspended = false
-        /// How often a namespace could not be opened since one could.
+        /// The number of failures to open a namespace since the last success.
         var failedOpenings = 0
     }
 
-    /// Databases without any open yet.
+    /// Creates databases. None is opened yet.
     ///
     /// - Parameters:
-    ///   - allowed: the namespaces that can be used besides the default; nil for every valid name, as in development.
-    ///   - rulesFile: the rules that functions.json names; without any, everything is denied until rules are uploaded.
-    ///   - awaitsTriggers: whether writes wait until ``useTriggers(_:isComplete:)`` has named every function that they may run.
-    ///   - didRaiseEvents: told, on any thread, what waits in a namespace's outbox.
+    ///   - allowed: the permitted namespaces in addition to the default; nil for all valid names, as in development.
+    ///   - rulesFile: the rules file of functions.json. Without one, everything is denied until rules are uploaded.
+    ///   - awaitsTriggers: whether writes wait until ``useTriggers(_:isComplete:)`` was called with all functions.
+    ///   - didRaiseEvents: called, on any thread, with the events that wait in a namespace's outbox.
     public init(
         storage: any StorageEngine, defaultNamespace: String, allowed: Set<String>?, rulesFile: RulesFile?, limits: DatabaseLimits = DatabaseLimits(),
         awaitsTriggers: Bool = false, log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
@@ -56,18 +62,19 @@ public final class RealtimeDatabase: Sendable {
         self.allowed = allowed
         self.limits = limits
         self.log = log
-        longReads = LongReads(perClientMax: limits.longReadsPerClientMax)
+        longAnswers = Seats(countMax: limits.longReadsMax)
+        longReads = Seats(countMax: limits.longReadsPerClientMax)
+        openStreams = Seats(countMax: limits.streamsPerNamespaceMax)
         self.didRaiseEvents = didRaiseEvents
         state = Mutex(State(rulesFile: rulesFile, awaitsTriggers: awaitsTriggers))
     }
 
-    /// The namespace of this name.
+    /// The namespace with this name.
     ///
-    /// One that is not there is made. Requests that may come from strangers, and those that may change nothing, go by way of
-    /// ``find(_:isKnown:)``.
+    /// Creates it if it does not exist. Requests of unknown clients, and requests that may change nothing, must use ``find(_:isKnown:)`` instead.
     ///
-    /// - Throws: `DatabaseError`: `unknownNamespace` for a name that cannot be one, or is not allowed; `unavailable` when too many are in
-    ///   use or the host stops.
+    /// - Throws: `DatabaseError`: `unknownNamespace` for a name that is invalid or not permitted, `unavailable` if too many namespaces are in
+    ///   use or the host is stopping.
     public func namespace(_ name: String) throws(DatabaseError) -> Namespace {
         let found: Result<Namespace, DatabaseError> = state.withLock { state in
             if let namespace = state.used(name) { return .success(namespace) }
@@ -79,7 +86,7 @@ public final class RealtimeDatabase: Sendable {
         return try found.get()
     }
 
-    /// Throws unless a name can be asked for now.
+    /// Throws unless the name can be used now.
     func check(_ name: String, _ state: borrowing State) throws(DatabaseError) {
         guard NamespaceName.isValid(name) else {
             throw DatabaseError(
@@ -93,20 +100,21 @@ public final class RealtimeDatabase: Sendable {
         guard !state.isSuspended else { throw .changingHands }
     }
 
-    /// Opens a namespace whose name was checked, and makes it where it is not there.
+    /// Opens a namespace with a checked name, and creates it if it does not exist.
     func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Namespace {
         let isFull = state.namespaces.count >= limits.namespacesMax
-        // As many again may be on their way out, and some more where there are few.
+        // As many others may be closing at the same time, and some more for a small limit.
         let evicted = isFull && state.closing.count < limits.namespacesMax + 16 ? state.leastUsed() : nil
         guard !isFull || evicted != nil else {
             throw DatabaseError(.unavailable, "\(limits.namespacesMax) namespaces are in use, which is the limit; try again")
         }
         let before = state.closing.filter { $0.name == name } + (evicted.map { [$0] } ?? [])
         let settings = NamespaceSettings(
-            name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents, longReads: longReads)
+            name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents, longAnswers: longAnswers,
+            longReads: longReads)
         do throws(LoopError) {
             let triggers = state.triggers(of: name)
-            let namespace = try Namespace(id: state.uses, storage: storage, settings: settings, triggers: triggers) { [self] in
+            let namespace = try OpenNamespace(id: state.uses, storage: storage, settings: settings, triggers: triggers) { [self] in
                 for namespace in before { close(namespace) }
             }
             if let evicted { state.retire(evicted) }
@@ -114,7 +122,7 @@ public final class RealtimeDatabase: Sendable {
             if state.failedOpenings > 0 { log.notice("namespaces can be opened again", metadata: ["failures": "\(state.failedOpenings)"]) }
             state.failedOpenings = 0
             for tell in (state.waits.removeValue(forKey: name) ?? [:]).values { tell(.made) }
-            return namespace
+            return namespace.lease()
         } catch {
             if state.failedOpenings == 0 { log.error("a namespace cannot be opened", metadata: ["namespace": "\(name)", "reason": "\(error)"]) }
             state.failedOpenings += 1
@@ -123,36 +131,37 @@ public final class RealtimeDatabase: Sendable {
         }
     }
 
-    /// Closes a namespace that nobody uses, for the next one that is asked for.
+    /// Closes an unused namespace, so that the next request finds room.
     private func makeRoom(_ state: inout State) {
         guard state.closing.isEmpty, let unused = state.leastUsed() else { return }
         state.retire(unused)
         EventLoop.offload { [self] in close(unused) }
     }
 
-    /// The names of those that are open or stored, in order.
+    /// The names of all open or stored namespaces, sorted.
     public func names() throws(DatabaseError) -> [String] {
         let open = state.withLock { Set($0.namespaces.keys) }
         do throws(StoreError) { return open.union(try storage.namespaces()).sorted() } catch { throw DatabaseError(error) }
     }
 
-    /// Opens every stored namespace once, since its outbox may hold events of an earlier run.
+    /// Opens all stored namespaces once, because their outboxes may contain events of an earlier run.
     ///
-    /// - Returns: those that there is no room for, to be given to ``open(_:atMost:)``.
+    /// - Returns: the namespaces for which there is no room, to be passed to ``open(_:atMost:)``.
     public func openStored() -> ArraySlice<String> {
-        // Where another process has it, every namespace says so.
+        // If another process has the folder, opening each namespace reports that.
         try? storage.hold()
         return open(((try? storage.namespaces()) ?? [])[...], atMost: limits.namespacesMax)
     }
 
-    /// Opens the first of these namespaces, as far as there is room for them and no haste, and returns the others: who asks for another
-    /// one meanwhile is to find a place.
+    /// Opens the first of these namespaces, as far as there is room and not too many are closing, so that other requests also find room.
+    ///
+    /// - Returns: the others.
     public func open(_ names: ArraySlice<String>, atMost count: Int) -> ArraySlice<String> {
         var names = names
         for name in names.prefix(count) {
             guard state.withLock({ 2 * $0.closing.count <= limits.namespacesMax }) else { return names }
             do throws(DatabaseError) { _ = try namespace(name) } catch {
-                // What cannot be opened at all is left out.
+                // Namespaces that cannot be opened at all are skipped.
                 if error.kind == .unavailable { return names }
             }
             names = names.dropFirst()
@@ -162,12 +171,12 @@ public final class RealtimeDatabase: Sendable {
 
     // MARK: Rules and triggers
 
-    /// Puts the rules of a changed file in force everywhere.
+    /// Puts the rules of a changed file in force in all namespaces.
     public func useRulesFile(_ file: RulesFile, on loop: EventLoop, completion: @escaping (DatabaseError?) -> Void) {
         let namespaces = state.withLock { state in
             state.rulesFile = file
             for wait in state.waits.values { for tell in wait.values { tell(.rulesChanged) } }
-            return Array(state.namespaces.values)
+            return state.leases
         }
         var left = namespaces.count
         var failure: DatabaseError?
@@ -181,24 +190,24 @@ public final class RealtimeDatabase: Sendable {
         }
     }
 
-    /// From now on writes raise events for these functions.
+    /// Makes writes raise events for these functions from now on.
     ///
-    /// - Parameter isComplete: whether these are all. Writes that have waited for that are done then.
+    /// - Parameter isComplete: whether these are all functions. If so, waiting writes are performed.
     public func useTriggers(_ table: TriggerTable, isComplete: Bool = true) {
         let news = state.withLock { state in
             state.triggers = table
             if isComplete { state.awaitsTriggers = false }
-            return state.namespaces.map { ($0.value, state.triggers(of: $0.key)) }
+            return state.leases.map { ($0, state.triggers(of: $0.name)) }
         }
         for (namespace, triggers) in news { namespace.useTriggers(triggers) }
     }
 
-    /// The functions that writes wait for will not be known any more: refuses these writes, since the host is to stop.
+    /// Refuses the writes that wait for functions, and all later ones, because the host is stopping.
     public func refuseHeldWrites() {
-        for namespace in state.withLock({ Array($0.namespaces.values) }) { namespace.onWriter { $0.heldWrites?.end(.stopping) } }
+        for namespace in state.withLock({ $0.leases }) { namespace.onWriter { $0.heldWrites?.end(.stopping) } }
     }
 
-    /// Ends every namespace: what has arrived is committed, what arrives later is refused. Returns when files are closed.
+    /// Ends all namespaces: commits the current transactions, and refuses later requests. Returns when all files are closed.
     public func stop() {
         let namespaces = state.withLock { state in
             state.isStopped = true
@@ -209,7 +218,7 @@ public final class RealtimeDatabase: Sendable {
 }
 
 extension RealtimeDatabase.State {
-    /// The triggers of a namespace, as far as they are known.
+    /// The known triggers of a namespace.
     fileprivate func triggers(of namespace: String) -> NamespaceTriggers {
         NamespaceTriggers(matcher: triggers.matcher(forNamespace: namespace), isComplete: !awaitsTriggers)
     }

@@ -1,7 +1,8 @@
 import Rules
+import Store
 import Tree
 
-/// The tree as it will be after a write: the new values laid over what is stored. Nothing is read but what is asked for.
+/// The tree as it will be after a write: the new values in front of the stored ones. Reads stored values only on request.
 struct StagedTree: RuleData {
     fileprivate struct Layer {
         var key: PathKey
@@ -9,23 +10,23 @@ struct StagedTree: RuleData {
     }
 
     private let stored: StoredTree
-    /// In the order of the tree.
+    /// The written nodes, in the order of the tree.
     private let layers: [Layer]
-    /// How many of the layers up to each one write something; empty for a single one.
+    /// For each layer, the number of layers up to it that write something; empty for a single layer.
     private let written: [Int]
-    /// Nodes that get another priority and are as they were otherwise.
+    /// Nodes of which only the priority changes.
     private let priorities: [PathKey: Priority?]
-    /// Nil where nothing is deleted.
+    /// Nil if nothing is deleted.
     private let memory: Memory?
 
-    /// What became of nodes below which something is deleted: rules ask that for each of many changes.
+    /// Caches whether nodes above deleted ones still exist, because rules check this for each of many changes.
     private final class Memory {
         var keepsChild: [PathKey: Bool] = [:]
     }
 
     private static let pageMax = 256
 
-    /// - Parameter changes: no path of them is at or below another.
+    /// - Parameter changes: no path may be at or below another one.
     init(_ stored: StoredTree, changes: [ResolvedChange]) {
         self.stored = stored
         var layers: [Layer] = []
@@ -49,55 +50,56 @@ struct StagedTree: RuleData {
         memory = layers.contains { $0.node.isEmpty } ? Memory() : nil
     }
 
-    func leaf(at key: PathKey) -> Leaf? {
+    func leaf(at key: PathKey) throws(StoreError) -> Leaf? {
         switch place(of: key) {
         case .written(let node):
             if case .leaf(let leaf) = node.content { return leaf }
             return nil
-        case .above(let layers): return isWritten(layers) ? nil : stored.leaf(at: key)
-        case .apart: return stored.leaf(at: key)
+        case .above(let layers): return isWritten(layers) ? nil : try stored.leaf(at: key)
+        case .apart: return try stored.leaf(at: key)
         }
     }
 
-    func exists(at key: PathKey) -> Bool {
+    func exists(at key: PathKey) throws(StoreError) -> Bool {
         switch place(of: key) {
         case .written(let node): !node.isEmpty
-        case .above(let layers): isWritten(layers) || stored.leaf(at: key) != nil || keepsChild(key, layers)
-        case .apart: stored.exists(at: key)
+        case .above(let layers):
+            if isWritten(layers) { true } else if try stored.leaf(at: key) != nil { true } else { try keepsChild(key, layers) }
+        case .apart: try stored.exists(at: key)
         }
     }
 
-    func hasChildren(at key: PathKey) -> Bool {
+    func hasChildren(at key: PathKey) throws(StoreError) -> Bool {
         switch place(of: key) {
         case .written(let node):
             if case .children = node.content { return true }
             return false
-        case .above(let layers): return isWritten(layers) || keepsChild(key, layers)
-        case .apart: return stored.hasChildren(at: key)
+        case .above(let layers): return if isWritten(layers) { true } else { try keepsChild(key, layers) }
+        case .apart: return try stored.hasChildren(at: key)
         }
     }
 
-    func priority(at key: PathKey) -> Priority? {
-        if !priorities.isEmpty, let priority = priorities[key] { return exists(at: key) ? priority : nil }
+    func priority(at key: PathKey) throws(StoreError) -> Priority? {
+        if !priorities.isEmpty, let priority = priorities[key] { return try exists(at: key) ? priority : nil }
         switch place(of: key) {
         case .written(let node): return node.priority
-        case .above: return exists(at: key) ? stored.priority(at: key) : nil
-        case .apart: return stored.priority(at: key)
+        case .above: return try exists(at: key) ? stored.priority(at: key) : nil
+        case .apart: return try stored.priority(at: key)
         }
     }
 
-    // MARK: Where a key lies
+    // MARK: Finding a key
 
     private enum Place {
-        /// At or below a written path: this is the node.
+        /// The key is at or below a written path, and this is its node.
         case written(Node)
-        /// Above the written paths of these layers.
+        /// The key is above the written paths of these layers.
         case above(Range<Int>)
         case apart
     }
 
     private func place(of key: PathKey) -> Place {
-        // No layer is above another, so that one which holds the key is the key's own or the last before it.
+        // No layer is above another one, so the layer that contains the key is that of the key itself, or the last one before it.
         let next = layers.firstPosition { ByteOrder.precedes($0.key.bytes, key.bytes) }
         if next < layers.count, layers[next].isAtOrBelow(key) {
             if layers[next].key == key { return .written(layers[next].node) }
@@ -112,20 +114,20 @@ struct StagedTree: RuleData {
         return written[range.upperBound - 1] > (range.lowerBound > 0 ? written[range.lowerBound - 1] : 0)
     }
 
-    /// Whether a stored child of `key` is still there after the layers of `range`, all of which delete something below it.
-    private func keepsChild(_ key: PathKey, _ range: Range<Int>) -> Bool {
+    /// Whether a stored child of `key` still exists after the layers of `range`, all of which delete nodes below it.
+    private func keepsChild(_ key: PathKey, _ range: Range<Int>) throws(StoreError) -> Bool {
         if let known = memory?.keepsChild[key] { return known }
-        // A page is longer than what the layers can delete of the children, where that is not much: then the first one decides.
-        let keepsChild = findsChild(of: key, pageSize: min(range.count + 1, Self.pageMax))
+        // If the layers are few, a page has more children than they can delete, so the first page decides.
+        let keepsChild = try findsChild(of: key, pageSize: min(range.count + 1, Self.pageMax))
         memory?.keepsChild[key] = keepsChild
         return keepsChild
     }
 
-    private func findsChild(of key: PathKey, pageSize: Int) -> Bool {
+    private func findsChild(of key: PathKey, pageSize: Int) throws(StoreError) -> Bool {
         var after: String?
         while true {
-            let names = stored.childKeys(at: key, after: after, limit: pageSize)
-            for name in names where exists(at: key.appending(name)) { return true }
+            let names = try stored.childKeys(at: key, after: after, limit: pageSize)
+            for name in names where try exists(at: key.appending(name)) { return true }
             guard names.count == pageSize else { return false }
             after = names.last
         }
@@ -138,7 +140,7 @@ extension StagedTree.Layer {
         return place.contains(row: row.span)
     }
 
-    /// The node at `key`, where that is at or below this layer's path.
+    /// The node at `key` if the key is at or below this layer's path.
     fileprivate func node(at key: PathKey) -> Node? {
         let row = key.bytes
         guard self.key.contains(row: row.span) else { return nil }

@@ -1,25 +1,25 @@
 public import Rules
 public import Tree
 
-/// What one committed write did, for whoever listens.
+/// The change of one committed write, for listeners.
 public struct TreeChange: Sendable {
-    /// Where: the set node's path, or the base of an update.
+    /// The path of the set node, or the base of an update.
     public var path: Path
-    /// What.
+    /// The kind of change.
     public var kind: Kind
-    /// The transaction that it is part of.
+    /// The number of its transaction.
     public var commit: UInt64
 
-    /// The two ways in which a tree changes.
+    /// The kinds of changes.
     public enum Kind: Sendable {
-        /// The node is now this.
+        /// The new node.
         case put(Node)
-        /// The nodes at these paths below are now these.
+        /// The new nodes at paths below.
         case patch([(path: Path, node: Node)])
     }
 }
 
-/// What a listener hears.
+/// A message to a listener.
 public enum ListenerNews: Sendable {
     /// A write at, above or below the path was committed.
     case changed(TreeChange)

@@ -1,31 +1,32 @@
 import HearthBytes
 public import EventLoop
+import Store
 import Synchronization
 
-/// The rest of an answer that is too long for one piece, all of it of one state of the tree.
+/// The rest of an answer that is too long for one piece, in a single state of the tree.
 ///
-/// Ask for a piece when there is room for it. It holds a snapshot until its end, its cancelling, or the end of its last owner.
+/// The next piece is to be requested when there is room for it. Holds a snapshot until it ends, is cancelled, or is released by its last owner.
 public final class ValueStream: Sendable {
-    /// The beginning of the JSON.
+    /// The first piece of the JSON.
     public let first: [UInt8]
-    /// The node's etag, where it was asked for.
+    /// The node's etag, if requested.
     public let etag: String?
-    /// The transaction whose state it is.
+    /// The number of the transaction whose state is read.
     public let commit: UInt64
-    /// Memory that it takes until its end: what a query has selected, and a connection to the file.
+    /// The memory that is used until the end: the selection of a query, and a connection to the file.
     public let heldBytes: Int
     private let source: LoopBound<Source>
     private let thread: NamespaceThread
-    private let longReads: LongReads
-    private let seat = Mutex<LongReads.Seat?>(nil)
+    private let longReads: Seats<NetworkAddress>
+    private let seat = Mutex<Seats<NetworkAddress>.Seat?>(nil)
 
-    /// What happened when a piece was asked for.
+    /// The result of a request for a piece.
     public enum Piece: Sendable {
-        /// More follows.
+        /// A piece that others follow.
         case some([UInt8])
-        /// The end of the JSON.
+        /// The last piece of the JSON.
         case last([UInt8])
-        /// It cannot be completed.
+        /// The answer cannot be completed.
         case failed(DatabaseError)
     }
 
@@ -33,19 +34,25 @@ public final class ValueStream: Sendable {
         let stream: JSONStream
         let reader: NamespaceReader
         var snapshot: NamespaceReader.Snapshot?
+        /// Counts the answer among those of the namespace.
+        private let seat: Seats<String>.Seat
         var bytesLeft: Int
         let deadline: UInt64
         let began = EventLoop.monotonicNanoseconds()
-        /// Why it was cut off, where it was.
+        /// The reason if the answer was cut off.
         private(set) var failure: DatabaseError?
         var whenCut: (@Sendable (DatabaseError) -> Void)?
         var buffer = ByteBuffer()
-        /// Stays open until the end.
+        /// Keeps the namespace open until the end.
         var namespace: Namespace?
-        /// What the profiler is told at the end.
+        /// The operation to record in the profiler at the end.
         var operation: Operation?
 
-        init(_ stream: JSONStream, _ reader: NamespaceReader, _ snapshot: NamespaceReader.Snapshot, bytesLeft: Int, deadline: UInt64) {
+        init(
+            _ stream: JSONStream, _ reader: NamespaceReader, _ snapshot: NamespaceReader.Snapshot, _ seat: Seats<String>.Seat, bytesLeft: Int,
+            deadline: UInt64
+        ) {
+            self.seat = seat
             self.stream = stream
             self.reader = reader
             self.snapshot = snapshot
@@ -60,12 +67,13 @@ public final class ValueStream: Sendable {
             operation?.stopwatch?.resume()
             if let operation { reader.didEnd(operation) }
             reader.release(snapshot)
+            seat.end()
             reader.forget(self)
             namespace = nil
             whenCut = nil
         }
 
-        /// Ends it although it is not complete, and tells the one who reads it.
+        /// Ends the incomplete answer, and notifies its client.
         func cut(_ failure: DatabaseError) {
             let whenCut = whenCut
             self.failure = failure
@@ -98,44 +106,41 @@ public final class ValueStream: Sendable {
         }
     }
 
-    init(
-        first: [UInt8], rest: JSONStream, snapshot: NamespaceReader.Snapshot, reader: NamespaceReader, request: ReadRequest, etag: String?
-    ) {
+    init(first: [UInt8], rest: Source, commit: UInt64, etag: String?) {
         self.first = first
         self.etag = etag
-        commit = snapshot.commit
-        heldBytes = rest.heldBytes + SQLiteReader.frugalCacheBytes
-        thread = reader.thread
-        longReads = reader.longReads
-        source = LoopBound(
-            Source(rest, reader, snapshot, bytesLeft: request.bytesMax - first.count, deadline: request.deadline), loop: reader.thread.loop)
+        self.commit = commit
+        heldBytes = rest.stream.heldBytes + StoreReader.frugalCacheBytes
+        thread = rest.reader.thread
+        longReads = rest.reader.settings.longReads
+        source = LoopBound(rest, loop: thread.loop)
     }
 
     deinit { cancel() }
 
-    /// Keeps a namespace open until the end. On the reader's thread.
+    /// Keeps a namespace open until the end. To be called on the reader's thread.
     func hold(_ namespace: Namespace) { source.value.namespace = namespace }
 
-    /// Has the profiler told of it at its end. On the reader's thread.
+    /// Records an operation in the profiler at the end. To be called on the reader's thread.
     func profile(_ operation: Operation) {
         source.value.operation = operation
         source.value.operation?.stopwatch?.pause()
     }
 
-    /// Counts it among those that a client reads, until its last owner lets go of it.
+    /// Counts the answer among those that a client reads, until its last owner releases it.
     ///
-    /// - Parameter client: whose requests are counted together; see `TrustedProxies.customer(of:)`.
-    /// - Returns: why it cannot be read, where the client reads as many as it may; it is cancelled then.
+    /// - Parameter client: the address by which requests are counted; see `TrustedProxies.customer(of:)`.
+    /// - Returns: the error if the client reads too many long answers. Then the answer is cancelled.
     public func admit(client: NetworkAddress) -> DatabaseError? {
-        guard let seat = longReads.enter(client) else {
+        guard let seat = longReads.take(client) else {
             cancel()
-            return .tooManyLongReads(longReads.perClientMax, by: true)
+            return .tooManyLongReads(longReads.countMax, by: true)
         }
         self.seat.withLock { $0 = seat }
         return nil
     }
 
-    /// Has `handler` called on `loop` when it is cut off, also while no piece is asked for.
+    /// Calls `handler` on `loop` when the answer is cut off, even if no piece is requested.
     public func whenCut(on loop: EventLoop, _ handler: @escaping (DatabaseError) -> Void) {
         let answer = LoopBound(handler, loop: loop)
         thread.post { [source] in
@@ -146,7 +151,7 @@ public final class ValueStream: Sendable {
         }
     }
 
-    /// Makes the next piece; `completion` is called on `loop`.
+    /// Produces the next piece. `completion` is called on `loop`.
     public func next(on loop: EventLoop, completion: @escaping (Piece) -> Void) {
         let answer = LoopBound(completion, loop: loop)
         thread.post { [source] in
@@ -155,7 +160,7 @@ public final class ValueStream: Sendable {
         }
     }
 
-    /// Nobody wants the rest.
+    /// Ends the answer, because the rest is not needed.
     public func cancel() {
         thread.post { [source] in source.value.end() }
     }

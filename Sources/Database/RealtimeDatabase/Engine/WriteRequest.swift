@@ -2,18 +2,18 @@ public import EventLoop
 public import HTTP
 public import Tree
 
-/// One write, all of it or nothing.
+/// A write, which is performed completely or not at all.
 public struct WriteRequest: Sendable {
-    /// What is written.
+    /// The kinds of writes.
     public enum Operation: Sendable {
-        /// Replaces the subtree at a path; an empty draft deletes it.
+        /// Replaces the subtree at a path. An empty draft deletes it.
         case set(Path, Draft)
-        /// Replaces each named subtree below a path.
+        /// Replaces each of the given subtrees below a path.
         case update(base: Path, UpdateDraft)
-        /// Replaces the priority of what is at a path; an empty draft removes it. Does nothing where there is no node.
+        /// Replaces the priority of the node at a path. An empty draft removes it. Does nothing if there is no node.
         case setPriority(Path, Draft)
 
-        /// The written path, or the one that an update's members are below.
+        /// The written path, or the base path of an update.
         public var path: Path {
             switch self {
             case .set(let path, _), .update(let path, _), .setPriority(let path, _): path
@@ -21,43 +21,43 @@ public struct WriteRequest: Sendable {
         }
     }
 
-    /// What is written, and where.
+    /// The kind of write, with path and data.
     public var operation: Operation
-    /// On whose behalf.
+    /// The principal of the write.
     public var principal: Principal
-    /// The etag that the node at the path must have for the write to happen; nil for any.
+    /// The etag that the node must have; nil for any.
     public var ifMatch: String?
-    /// Whether the receipt has the etag of what was written, if the writer may know it. Not for an update.
+    /// Whether the receipt contains the etag of the written value, if the writer may know it. Not for updates.
     public var wantsETag = false
-    /// Whether the receipt has what was written, with server values resolved, if the writer may know it. Not for an update.
+    /// Whether the receipt contains the written value, with server values resolved, if the writer may know it. Not for updates.
     public var wantsValue = false
-    /// Whether functions run because of it.
+    /// Whether the write triggers functions.
     public var raisesTriggers = true
-    /// Who writes, as the events of this write say it.
+    /// The writer in the events of the write.
     public var origin: EventOrigin
-    /// The events that led to this write, for a write of a function that runs because of one.
+    /// The events that led to this write, if a triggered function performs it.
     public var chain: EventChain
-    /// What the write is a part of; its events go on with it.
+    /// The trace context, which the events of the write continue.
     public var trace: TraceContext?
-    /// Whose it is, where turns are taken.
+    /// The client, for taking turns.
     public var client = NetworkAddress.unspecified
-    /// Set when nobody waits for it any more; nil where nobody says so. A write that was not begun then is not done.
+    /// Set when the result is no longer needed; nil if that is never the case. A write that has not begun then is not performed.
     public var cancellation: Cancellation?
-    /// Whether a refusal says which rules were asked. For administrators and tests: it shows the rules.
+    /// Whether a refusal contains the evaluated rules. For administrators and tests, because it reveals the rules.
     public var explains = false
-    /// What the profiler calls it; nil where it is not told of it.
+    /// The name of the operation in the profiler; nil if it is not recorded.
     public var profiledAs: OperationName?
-    /// How long the JSON is that is written, for the profiler.
+    /// The size of the written JSON, for the profiler.
     public var bytes = 0
 
-    /// Whether its outcome would tell something of what was stored before: whether an etag fits, or what a number has become.
+    /// Whether the outcome would reveal stored data, by comparing an etag or incrementing a number.
     var revealsStored: Bool {
         if ifMatch != nil { return true }
         guard wantsValue || wantsETag, case .set(_, let draft) = operation else { return false }
         return draft.readsStored
     }
 
-    /// A write that nothing is unusual about.
+    /// Creates a write with the usual settings.
     public init(_ operation: Operation, principal: Principal, origin: EventOrigin, chain: EventChain = EventChain()) {
         self.operation = operation
         self.principal = principal
@@ -66,19 +66,19 @@ public struct WriteRequest: Sendable {
     }
 }
 
-/// What became of a write.
+/// The outcome of a write.
 public enum WriteOutcome: Sendable {
-    /// Durable.
+    /// The write is durable.
     case committed(WriteReceipt)
-    /// The node has another etag than ``WriteRequest/ifMatch``; nothing was written. The current value, as JSON, and its etag.
+    /// The node has another etag than ``WriteRequest/ifMatch``. Nothing was written. Contains the current value, as JSON, and its etag.
     case conflict(value: [UInt8], etag: String)
     /// Nothing was written.
     case refused(DatabaseError)
 }
 
-/// What is known of a committed write.
+/// The facts about a committed write.
 public struct WriteReceipt: Sendable {
-    /// The number of the transaction that it is part of; rises with every one of the namespace's.
+    /// The number of its transaction, in ascending order for each namespace.
     public var commit: UInt64
     /// The written value, if requested and if the writer may read it.
     public var value: Node?

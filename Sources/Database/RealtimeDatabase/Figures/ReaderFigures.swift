@@ -1,51 +1,31 @@
-/// What the reader of a namespace counts: plain numbers, on its thread only.
+/// The metrics of a namespace's reader: plain numbers, used on its thread only.
 public struct ReaderFigures: Sendable {
-    /// What was asked for.
+    /// The kind of read.
     public enum Kind: Int, CaseIterable, Sendable {
         case value, query, shallow, priority
-
-        init(_ kind: ReadRequest.Kind) {
-            self =
-                switch kind {
-                case .value: .value
-                case .query: .query
-                case .shallow: .shallow
-                case .priority: .priority
-                }
-        }
     }
 
-    /// What came of it.
+    /// The outcome of a read.
     public enum Outcome: Int, CaseIterable, Sendable {
         case answered, notModified, refused
     }
 
     private var reads = InlineArray<12, Int>(repeating: 0)
-    /// Bytes of the JSON that reads came to.
+    /// The number of JSON bytes in all results.
     public internal(set) var bytes = 0
 
-    /// Nothing was read yet.
+    /// Creates metrics without any reads.
     public init() {}
 
-    /// How many reads of a kind came to this.
+    /// The number of reads by kind and outcome.
     public func count(_ kind: Kind, _ outcome: Outcome) -> Int { reads[kind.rawValue * 3 + outcome.rawValue] }
 
-    mutating func add(_ kind: ReadRequest.Kind, _ outcome: ReadOutcome) {
-        let result: Outcome
-        switch outcome {
-        case .value(let json, _, _):
-            bytes += json.count
-            result = .answered
-        case .stream(let stream):
-            bytes += stream.first.count
-            result = .answered
-        case .notModified: result = .notModified
-        case .refused: result = .refused
-        }
-        reads[Kind(kind).rawValue * 3 + result.rawValue] += 1
+    mutating func add(_ kind: Kind, _ outcome: Outcome, bytes: Int) {
+        reads[kind.rawValue * 3 + outcome.rawValue] += 1
+        self.bytes += bytes
     }
 
-    /// Adds another namespace's.
+    /// Adds the metrics of another namespace.
     public mutating func merge(_ other: ReaderFigures) {
         for index in reads.indices { reads[index] += other.reads[index] }
         bytes += other.bytes

@@ -1,73 +1,58 @@
 public import Metrics
 
-/// What the writer of a namespace counts: plain numbers, on its thread only.
+/// The metrics of a namespace's writer: plain numbers, used on its thread only.
 public struct WriterFigures: Sendable {
-    /// What was asked for.
+    /// The kind of write.
     public enum Operation: Int, CaseIterable, Sendable {
         case set, update, setPriority
-
-        init(_ operation: WriteRequest.Operation) {
-            self =
-                switch operation {
-                case .set: .set
-                case .update: .update
-                case .setPriority: .setPriority
-                }
-        }
     }
 
-    /// What came of it.
+    /// The outcome of a write.
     public enum Outcome: Int, CaseIterable, Sendable {
-        /// It is durable.
+        /// The write is durable.
         case committed
-        /// The node had another etag.
+        /// The node had another etag than required.
         case conflict
-        /// The rules, or a limit, were against it.
+        /// The rules or a limit did not allow the write.
         case refused
         /// The store could not be written to.
         case failed
     }
 
     private var writes = InlineArray<12, Int>(repeating: 0)
-    /// Those of the transaction that is not durable yet.
+    /// The writes of the transaction that is not durable yet.
     private var pending = InlineArray<12, Int>(repeating: 0)
     private var pendingCount = 0
 
-    /// How many writes shared a transaction.
+    /// The numbers of writes in transactions.
     public private(set) var batches = SizeHistogram()
-    /// How long transactions took to become durable.
+    /// The durations of commits.
     public private(set) var commits = DurationHistogram()
-    /// Who is told of changes.
+    /// The number of listeners.
     public internal(set) var listeners = 0
-    /// Events that wait for their functions.
+    /// The number of events that wait for their functions.
     public internal(set) var waitingEvents = 0
-    /// Dead letters that are kept.
+    /// The number of stored dead letters.
     public internal(set) var deadLetters = 0
-    /// What the namespace takes on the disk, or in memory.
+    /// The size of the namespace on the disk, or in memory.
     public internal(set) var storedBytes = 0
 
-    /// Nothing was done yet.
+    /// Creates metrics without any writes.
     public init() {}
 
-    /// How many writes of a kind came to this.
+    /// The number of writes by kind and outcome.
     public func count(_ operation: Operation, _ outcome: Outcome) -> Int { writes[Self.place(operation, outcome)] }
 
-    /// A write that this turn's transaction is to make durable, or that changed nothing.
-    mutating func add(_ operation: WriteRequest.Operation, _ outcome: WriteOutcome) {
-        let outcome: Outcome =
-            switch outcome {
-            case .committed: .committed
-            case .conflict: .conflict
-            case .refused: .refused
-            }
-        pending[Self.place(Operation(operation), outcome)] += 1
+    /// Adds a write to the current transaction, or one that changed nothing.
+    mutating func add(_ operation: Operation, _ outcome: Outcome) {
+        pending[Self.place(operation, outcome)] += 1
         if outcome == .committed { pendingCount += 1 }
     }
 
-    /// A write that was not even tried.
-    mutating func addFailed(_ operation: WriteRequest.Operation) { writes[Self.place(Operation(operation), .failed)] += 1 }
+    /// Adds a write that was not attempted.
+    mutating func addFailed(_ operation: Operation) { writes[Self.place(operation, .failed)] += 1 }
 
-    /// The transaction has ended, durable after so many nanoseconds, or with nothing to make durable.
+    /// Counts the writes of the transaction, and the duration of its commit if there was anything to commit.
     mutating func didCommit(nanoseconds: UInt64?) {
         if let nanoseconds {
             commits.record(nanoseconds: nanoseconds)
@@ -77,7 +62,7 @@ public struct WriterFigures: Sendable {
         forgetPending()
     }
 
-    /// The transaction was taken back, with every write in it.
+    /// Counts all writes of the transaction, which was rolled back, as failed.
     mutating func didFail() {
         for operation in Operation.allCases {
             for outcome in Outcome.allCases { writes[Self.place(operation, .failed)] += pending[Self.place(operation, outcome)] }
@@ -90,7 +75,7 @@ public struct WriterFigures: Sendable {
         pendingCount = 0
     }
 
-    /// Adds another namespace's.
+    /// Adds the metrics of another namespace.
     public mutating func merge(_ other: WriterFigures) {
         for index in writes.indices { writes[index] += other.writes[index] }
         batches.merge(other.batches)

@@ -1,22 +1,23 @@
+import HearthBytes
 import HearthJSON
 import Tree
 
-/// Something that was done to a namespace, as the profiler tells it (spec database 2.9). What an operation has not is left out.
+/// An operation on a namespace in the form of the profiler (spec database 2.9). Values that an operation does not have are left out.
 struct Operation: Sendable {
     let name: OperationName
     var path: Path?
-    /// The JSON that was read, written or sent to listeners.
+    /// The size of the JSON that was read, written or sent to listeners.
     var bytes: Int?
     /// Whether the rules allowed it.
     var isAllowed: Bool?
-    /// How many listeners heard of it.
+    /// The number of listeners that received it.
     var listeners: Int?
     var query: QueryUse?
     var stopwatch: OperationTimer?
 
-    /// What a read selected.
+    /// The selection of a read.
     struct QueryUse: Sendable {
-        /// Nil where everything was read.
+        /// Nil if everything was read.
         var query: Query?
         /// Whether the rules lack the index that it needs.
         var isUnindexed: Bool
@@ -27,33 +28,7 @@ struct Operation: Sendable {
         self.path = path
     }
 
-    /// A write, once it was tried; nil where the profiler is not told of it.
-    init?(_ request: WriteRequest, _ outcome: WriteOutcome, _ stopwatch: OperationTimer?) {
-        guard let stopwatch, let name = request.profiledAs else { return nil }
-        self.init(name, at: request.operation.path)
-        bytes = request.bytes
-        if case .set(_, let draft) = request.operation, draft.node.isEmpty { bytes = 0 }
-        isAllowed = true
-        if case .refused(let error) = outcome { isAllowed = error.kind != .permissionDenied }
-        self.stopwatch = stopwatch
-    }
-
-    /// A read, once its answer has begun.
-    init(_ name: OperationName, _ request: ReadRequest, _ outcome: ReadOutcome, isUnindexed: Bool, _ stopwatch: OperationTimer) {
-        self.init(name, at: request.path)
-        isAllowed = true
-        bytes = 0
-        switch outcome {
-        case .value(let json, _, _): bytes = json.count
-        case .stream(let stream): bytes = stream.first.count
-        case .notModified: break
-        case .refused(let error): isAllowed = error.kind != .permissionDenied
-        }
-        if name == .listenerBroadcast { listeners = 1 } else { query = QueryUse(query: request.query, isUnindexed: isUnindexed) }
-        self.stopwatch = stopwatch
-    }
-
-    /// What listeners were told, just now.
+    /// A change that was just sent to listeners.
     init(broadcastAt path: Path, bytes: Int, listeners: Int, _ stopwatch: OperationTimer) {
         self.init(.listenerBroadcast, at: path)
         self.bytes = bytes
@@ -63,9 +38,9 @@ struct Operation: Sendable {
 
     // MARK: As JSON
 
-    /// The frame that tells of it: it has ended now.
+    /// The frame for the operation, which ends now.
     func frame() -> [UInt8] {
-        EventFrames.log { json in
+        Self.frame { json in
             json.member("name", name.rawValue)
             if let path {
                 json.key("path")
@@ -90,9 +65,23 @@ struct Operation: Sendable {
         }
     }
 
-    /// The frame that tells a reader that so many operations were not told to it.
+    /// A frame of an event stream, with the present time. `members` writes the other members of its object.
+    private static func frame(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var frame = ByteBuffer()
+        frame.append("event: log\ndata: ")
+        JSONWriter.write(to: &frame) { json in
+            json.object { json in
+                members(&json)
+                json.member("timestamp", UnixTime.milliseconds())
+            }
+        }
+        frame.append("\n\n")
+        return frame.array()
+    }
+
+    /// The frame that reports the number of operations that were not reported.
     static func frame(ofLost count: Int) -> [UInt8] {
-        EventFrames.log { json in
+        Self.frame { json in
             json.member("name", "lost")
             json.member("count", count)
         }
@@ -100,7 +89,7 @@ struct Operation: Sendable {
 }
 
 extension JSONWriter {
-    /// A time as milliseconds, to the microsecond.
+    /// Writes a time in milliseconds, with microseconds as decimals.
     fileprivate mutating func milliseconds(_ name: String, _ nanoseconds: UInt64) {
         key(name)
         number(Double(nanoseconds / 1000) / 1000)
@@ -108,7 +97,7 @@ extension JSONWriter {
 }
 
 extension Query {
-    /// Writes the members that say what is selected, by the names that the parameters of requests have (spec database 2.3).
+    /// Writes the members of the selection, with the names of the request parameters (spec database 2.3).
     fileprivate func describe(in json: inout JSONWriter) {
         let (name, index) = switch order {
         case .key: ("$key", [".key"])
@@ -117,7 +106,7 @@ extension Query {
         case .child(let path): (path.segments.joined(separator: "/"), path.segments)
         }
         json.member("orderBy", name)
-        // The official command line tells unindexed queries of one place apart by this.
+        // By this, the official command line distinguishes unindexed queries at the same place.
         json.key("index")
         json.object { json in
             json.key("path")
@@ -136,12 +125,12 @@ extension Query {
 }
 
 extension Query.Bound {
-    /// Whether a range from here to `end` is the children of one value.
+    /// Whether the range from here to `end` selects the children with a single value.
     fileprivate func isEqual(to end: Query.Bound) -> Bool {
         value == end.value && isInclusive && end.isInclusive && (key == end.key || key == .min && end.key == .max)
     }
 
-    /// Writes the value; with the key beside it, in an array, where one was named.
+    /// Writes the value. If the bound has a key, writes an array of value and key.
     fileprivate func describe(as name: String, in json: inout JSONWriter) {
         json.key(name)
         guard case .key(let key) = key else { return value.write(to: &json) }

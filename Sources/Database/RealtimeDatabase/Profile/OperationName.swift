@@ -1,5 +1,5 @@
-/// What the profiler calls an operation (spec database 2.9): what is done over REST, what clients do that are connected, and what
-/// listeners hear.
+/// The names of operations in the profiler (spec database 2.9): REST requests, operations of connected clients, and broadcasts to
+/// listeners.
 public enum OperationName: String, Sendable {
     case concurrentConnect = "concurrent-connect"
     case concurrentDisconnect = "concurrent-disconnect"

@@ -1,29 +1,29 @@
 import EventLoop
 
-/// How long an operation waits, and how long it takes. Nanoseconds of `CLOCK_MONOTONIC`.
+/// Measures how long an operation waits and how long it takes, in nanoseconds of `CLOCK_MONOTONIC`.
 struct OperationTimer: Sendable {
     private let asked = EventLoop.monotonicNanoseconds()
     private var begun: UInt64?
     private var paused: UInt64?
-    /// How long nothing was done since it began.
+    /// The total time of pauses since the operation began.
     private var idle: UInt64 = 0
 
-    /// The wait is over.
+    /// Ends the wait.
     mutating func begin() { begun = EventLoop.monotonicNanoseconds() }
 
-    /// Nothing is done for the operation from now on.
+    /// Begins a pause of the operation.
     mutating func pause() { paused = EventLoop.monotonicNanoseconds() }
 
-    /// It goes on.
+    /// Ends the pause.
     mutating func resume() {
         guard let paused else { return }
         idle += EventLoop.monotonicNanoseconds() - paused
         self.paused = nil
     }
 
-    /// How long it waited; nil for what waits for nothing.
+    /// The duration of the wait; nil for operations that do not wait.
     var waited: UInt64? { begun.map { $0 - asked } }
 
-    /// How long it takes, up to now.
+    /// The duration until now, without wait and pauses.
     var elapsed: UInt64 { EventLoop.monotonicNanoseconds() - (begun ?? asked) - idle }
 }

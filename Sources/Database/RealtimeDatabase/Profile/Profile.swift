@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Who profiles a namespace. While nobody does, an operation costs a look at one number.
+/// The profilers of a namespace. Without one, an operation only costs reading a number.
 final class Profile: Sendable {
     private let queues = Mutex<[ProfileQueue]>([])
     private let queueCount = Atomic(0)
 
-    /// Measures an operation that is asked for now; nil while nobody wants to know.
+    /// A timer for an operation that starts now; nil without a profiler.
     func stopwatch() -> OperationTimer? { isWatched ? OperationTimer() : nil }
 
-    /// Tells of an operation that has ended now. Can be called from any thread.
+    /// Records an operation that ends now. Can be called from any thread.
     func record(_ operation: @autoclosure () -> Operation) {
         guard isWatched else { return }
         let frame = operation().frame()
@@ -17,7 +17,7 @@ final class Profile: Sendable {
 
     private var isWatched: Bool { queueCount.load(ordering: .relaxed) > 0 }
 
-    /// From now on every operation is put into a queue.
+    /// Puts every operation into a queue from now on.
     func add(_ queue: ProfileQueue) {
         queues.withLock { queues in
             queues.append(queue)
@@ -25,7 +25,7 @@ final class Profile: Sendable {
         }
     }
 
-    /// Nothing more is put there.
+    /// Removes a queue.
     func remove(_ queue: ProfileQueue) {
         queues.withLock { queues in
             queues.removeAll { $0 === queue }

@@ -1,9 +1,9 @@
 import EventLoop
 import Synchronization
 
-/// The frames on their way from the threads where operations end to the loop of one who profiles.
+/// Passes frames from the threads on which operations end to the loop of a profiler.
 ///
-/// It has a bound: what finds no room is counted, and told as lost.
+/// The size is limited. Frames that do not fit are counted, and reported as lost.
 final class ProfileQueue: Sendable {
     private let loop: EventLoop
     private let bytesMax: Int
@@ -13,11 +13,11 @@ final class ProfileQueue: Sendable {
     private struct State {
         var frames: [UInt8] = []
         var lost = 0
-        /// Whether the loop was told since it took something.
+        /// Whether the loop was notified since it last took frames.
         var hasTold = false
     }
 
-    /// - Parameter arrived: called on `loop` when there is something to take.
+    /// - Parameter arrived: called on `loop` when there are frames.
     init(loop: EventLoop, bytesMax: Int, arrived: @escaping () -> Void) {
         self.loop = loop
         self.bytesMax = bytesMax
@@ -34,7 +34,7 @@ final class ProfileQueue: Sendable {
         if tells { loop.post { [arrived] in arrived.value() } }
     }
 
-    /// All that has arrived, and at its end how much has not.
+    /// Takes all frames. If some were lost, the last frame reports their number.
     func take() -> [UInt8] {
         let taken = state.withLock { state in
             defer { state = State() }

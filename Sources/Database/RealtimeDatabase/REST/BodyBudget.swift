@@ -1,22 +1,21 @@
 import HearthBytes
 import HTTP
 
-/// How much of large bodies one loop holds at a time: a few clients must not fill the memory with what they have not finished
-/// sending.
+/// The memory budget of a loop for large request bodies, so that a few clients cannot fill the memory with incomplete bodies.
 final class BodyBudget {
     private let bytesMax: Int
     private var bytesTaken = 0
     private let complete: (HTTPExchange, Span<UInt8>) -> Void
-    /// Bodies up to this are not counted: the server bounds how many connections there are.
+    /// The size up to which bodies are not counted, because the number of connections is limited.
     private static let bytesFree = 1024 * 1024
 
-    /// - Parameter complete: called with a body whose length was not known beforehand.
+    /// - Parameter complete: called with a body whose length was not known in advance.
     init(bytesMax: Int, complete: @escaping (HTTPExchange, Span<UInt8>) -> Void) {
         self.bytesMax = bytesMax
         self.complete = complete
     }
 
-    /// What becomes of the body of `exchange`, which is answered where there is no room for it.
+    /// The plan for the body of `exchange`. Answers with an error if there is no room for it.
     func plan(for exchange: HTTPExchange, limit: Int) -> BodyPlan {
         guard exchange.hasBody else { return .collect(limit: limit) }
         guard let length = exchange.contentLength, !exchange.isCompressed else {
@@ -34,7 +33,7 @@ final class BodyBudget {
         return .collect(limit: limit)
     }
 
-    /// A body's part of the budget, given back when the exchange lets go of it, however it ended.
+    /// The part of the budget that a body uses. Returned when the exchange releases it, however the exchange ended.
     fileprivate final class Share: HTTPExchangeObserver {
         private let budget: BodyBudget
         private var bytes = 0
@@ -43,10 +42,10 @@ final class BodyBudget {
 
         deinit { budget.bytesTaken -= bytes }
 
-        /// Whether there is room for a body of `count` bytes, which is kept for it.
+        /// Reserves room for a body of `count` bytes. Returns false if there is not enough.
         func covers(_ count: Int) -> Bool {
             guard count > max(bytes, BodyBudget.bytesFree) else { return true }
-            // The largest body of all must find room when there is no other.
+            // Even the largest body must find room if it is the only one.
             guard budget.bytesTaken == bytes || budget.bytesTaken - bytes + count <= budget.bytesMax else { return false }
             budget.bytesTaken += count - bytes
             bytes = count
@@ -57,7 +56,7 @@ final class BodyBudget {
     }
 }
 
-/// A body whose length nobody knows before it ends, since it is chunked or compressed: room is made for it as it grows.
+/// A body of unknown length, because it is chunked or compressed. Room is reserved as it grows.
 private final class GrowingBody: HTTPBodyReceiver {
     private weak var share: BodyBudget.Share?
     private let limit: Int
@@ -89,7 +88,7 @@ private final class GrowingBody: HTTPBodyReceiver {
 }
 
 extension HTTPExchange {
-    /// Whether there is room for `bytes` that are kept while the database works; what is small is not counted.
+    /// Reserves room for `bytes` that are kept while the database works. Small sizes are not counted. Returns false if there is not enough.
     func holdsMuch(_ bytes: Int) -> Bool { bytes <= 4096 || hold(bytes: bytes) }
 }
 

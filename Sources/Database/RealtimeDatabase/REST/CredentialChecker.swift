@@ -2,43 +2,43 @@ public import HearthJSON
 
 /// Verifies the tokens of requests to the database. Belongs to the loop of its front end.
 public protocol CredentialChecker: AnyObject {
-    /// What is known of a token without waiting: that it was verified before. Nil where that takes time.
+    /// The verdict on a token that was verified before. Nil if the token must be verified, which takes time.
     func known(_ token: Span<UInt8>) -> CredentialVerdict?
 
-    /// Verifies a token; `completion` is called on the front end's loop, never before this returns.
+    /// Verifies a token. `completion` is called on the front end's loop, never before this returns.
     func check(_ token: [UInt8], completion: @escaping (CredentialVerdict) -> Void)
 }
 
-/// What a token is worth.
+/// The result of verifying a token.
 public enum CredentialVerdict: Sendable {
-    /// An administrator's: no rules apply.
+    /// The token of an administrator, to whom no rules apply.
     ///
-    /// - Parameter expires: when the token ends, in seconds since 1970.
+    /// - Parameter expires: the expiry time of the token, in seconds since 1970.
     case admin(expires: Int64)
-    /// A user's.
+    /// The token of a user.
     ///
     /// - Parameters:
-    ///   - auth: what `auth` is in the rules; ``AuthVariable`` makes it.
-    ///   - expires: when the token ends, in seconds since 1970; nil where it does not.
-    ///   - isUnsigned: whether anybody could have written it.
+    ///   - auth: the value of `auth` in the rules, made by ``AuthVariable``.
+    ///   - expires: the expiry time of the token, in seconds since 1970; nil if it does not expire.
+    ///   - isUnsigned: whether the token has no signature, so that anybody could have written it.
     case user(auth: JSONValue, expires: Int64?, isUnsigned: Bool)
-    /// Nobody's.
+    /// The token is not accepted.
     case refused(CredentialRefusal)
 }
 
-/// Why a token is worth nothing.
+/// The reason why a token is not accepted.
 public enum CredentialRefusal: Sendable, Hashable {
-    /// It is no token.
+    /// The text is not a token.
     case unreadable
-    /// It was one.
+    /// The token has expired.
     case expired
-    /// It is one, but not one of this project.
+    /// The token does not belong to this project.
     case unauthorized
-    /// It cannot be verified now.
+    /// The token cannot be verified now.
     case unavailable
 }
 
-/// `auth` of the rules (spec database 2.4).
+/// The variable `auth` of the rules (spec database 2.4).
 public enum AuthVariable {
     /// The variable for the claims of an ID token.
     public static func make(uid: String, claims: JSONValue) -> JSONValue {

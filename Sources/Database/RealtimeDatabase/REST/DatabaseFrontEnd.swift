@@ -2,9 +2,9 @@ import HearthBytes
 public import EventLoop
 public import HTTP
 
-/// The database as HTTP sees it: the REST interface of one loop (spec database 2).
+/// The HTTP interface of the database: the REST interface of one loop (spec database 2).
 ///
-/// Give it the requests that it claims. It answers each of them, at once or when the database has.
+/// Its owner passes it the requests that it claims. It answers each of them, immediately or when the database has answered.
 public final class DatabaseFrontEnd {
     let database: RealtimeDatabase
     let loop: EventLoop
@@ -13,29 +13,29 @@ public final class DatabaseFrontEnd {
     let requesters: RequesterReader
     private let hosts = NamespaceHosts()
     private lazy var bodies = BodyBudget(bytesMax: database.limits.bodyBytesInFlightMax) { [unowned self] in request($0, body: $1) }
-    /// The traces that writes are parts of.
+    /// The trace contexts for writes.
     var traces = TraceSource()
 
-    /// A front end for `loop`, on which everything here is called.
+    /// A front end for `loop`, on which all of its methods must be called.
     ///
-    /// - Parameter credentials: verifies the tokens that are neither the administrator's nor missing.
+    /// - Parameter credentials: verifies all tokens except the admin token.
     public init(database: RealtimeDatabase, loop: EventLoop, credentials: any CredentialChecker, settings: DatabaseFrontEndSettings) {
         self.database = database
         self.loop = loop
         self.settings = settings
-        streams = EventStreams(loop: loop, settings: settings, countMax: database.limits.streamsMax)
+        streams = EventStreams(loop: loop, settings: settings, countMax: database.limits.streamsMax, seats: database.openStreams)
         requesters = RequesterReader(adminToken: settings.adminToken, developmentAccess: settings.developmentAccess, checker: credentials)
     }
 
     // MARK: Requests
 
-    /// Whether a request is one to the database: its path ends in `.json`.
+    /// Whether a request is for the database: its path ends in `.json`.
     public func claims(_ exchange: HTTPExchange) -> Bool { RESTTarget.claims(exchange.path) }
 
-    /// Whether a request says in its query which database it is for.
+    /// Whether the query of a request contains the name of a database.
     public func isNamed(in exchange: HTTPExchange) -> Bool { (try? RESTParameters(exchange.query))?.namespace != nil }
 
-    /// What becomes of the body of a request that is claimed.
+    /// The handling of the body of a claimed request.
     public func head(_ exchange: HTTPExchange) -> BodyPlan {
         switch exchange.method {
         case .put, .post, .patch:
@@ -49,7 +49,7 @@ public final class DatabaseFrontEnd {
         }
     }
 
-    /// Answers a request that is claimed.
+    /// Answers a claimed request.
     public func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
         if exchange.method == .options { return RESTAnswer.allowPreflight(exchange) }
         do throws(RESTError) {
@@ -65,7 +65,7 @@ public final class DatabaseFrontEnd {
     }
 
     private func verify(_ token: [UInt8], _ exchange: HTTPExchange, _ verb: RESTVerb, _ parameters: RESTParameters, _ body: Span<UInt8>) {
-        // The body's bytes are gone once this returns.
+        // The memory of the body is not valid after this returns.
         guard exchange.holdsMuch(body.count) else { return RESTAnswer.refuse(exchange, .tooMuchIsWritten) }
         let body = body.array()
         requesters.checker.check(token) { [self] verdict in
@@ -83,9 +83,9 @@ public final class DatabaseFrontEnd {
         return RESTCall(exchange, verb, parameters, requester, namespaceName: name, front: self)
     }
 
-    // MARK: What is not claimed
+    // MARK: Unclaimed requests
 
-    /// Answers a request that nobody claims, if it looks like one to the database that lacks its `.json`.
+    /// Answers an unclaimed request if it appears to be for the database, but lacks `.json`.
     ///
     /// - Returns: whether it was answered.
     public func refusesUnclaimed(_ exchange: HTTPExchange) -> Bool {
@@ -98,7 +98,7 @@ public final class DatabaseFrontEnd {
         return true
     }
 
-    /// What to say when the server itself refuses a request that is claimed.
+    /// The body for errors of the HTTP server itself to claimed requests.
     public func errorBody(status: HTTPStatus, message: StaticString) -> HTTPErrorBody {
         let text = status == .contentTooLarge ? RESTError.writeTooLarge.message : "\(message)"
         return HTTPErrorBody(
@@ -108,10 +108,10 @@ public final class DatabaseFrontEnd {
 
     // MARK: Stopping
 
-    /// Ends every event stream: their clients connect again, here or elsewhere. Called before the server waits for what has
-    /// begun.
+    /// Ends all event streams. Their clients reconnect, to this or another host. To be called before the server waits for requests that have
+    /// started.
     public func stop() { streams.stop() }
 
-    /// Ends every event stream; their clients will come again.
+    /// Ends all event streams. Their clients reconnect.
     public func endStreams() { streams.endAll() }
 }

@@ -3,19 +3,19 @@ public import HearthJSON
 import Synchronization
 import Tree
 
-/// What the front ends of all loops have in common. Copies share the push ids and the staged rules.
+/// The common settings of the front ends of all loops. Copies share the push ids and the staged rules.
 public struct DatabaseFrontEndSettings: Sendable {
-    /// Whether any client's first write makes a namespace.
+    /// Whether the first write of any client creates a namespace.
     public var isDevelopment = false
-    /// From where `owner` is an administrator's token, and from where tokens without a signature count; nil in production mode.
+    /// The requests in which `owner` and unsigned tokens are accepted; nil in production mode.
     public var developmentAccess: DevelopmentAccess?
-    /// The bearer token of administrators; nobody is one where it is empty.
+    /// The bearer token of administrators. If it is empty, nobody is an administrator.
     public var adminToken: [UInt8] = []
-    /// The proxies that are believed where they name a client.
+    /// The proxies that are trusted to state a client's address.
     public var proxies = TrustedProxies()
-    /// How often an event stream shows that it lives, in milliseconds.
+    /// The interval of keep-alive events in event streams, in milliseconds.
     public var keepAliveMilliseconds: UInt64 = 30_000
-    /// How much of a stream's news waits for a slow client before only the newest value is sent, in bytes.
+    /// The number of bytes that may wait for a slow client before only the newest value is sent.
     public var streamBacklogBytesMax = 256 * 1024
     /// The triggers of a namespace, for `/.settings/functionTriggers.json`.
     public var functionTriggers: @Sendable (_ namespace: String) -> JSONValue = { _ in .array([]) }
@@ -27,7 +27,7 @@ public struct DatabaseFrontEndSettings: Sendable {
     public init() {}
 }
 
-/// Push ids that rise over all loops.
+/// Creates push ids in ascending order over all loops.
 final class PushIDSource: Sendable {
     private let generator = Mutex(PushID())
 

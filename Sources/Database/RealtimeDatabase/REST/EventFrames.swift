@@ -5,13 +5,13 @@ import Tree
 
 /// The frames of event streams (spec database 2.8).
 enum EventFrames {
-    /// A sign of life.
+    /// The keep-alive event.
     static let keepAlive = Array("event: keep-alive\ndata: null\n\n".utf8)
-    /// What comes before the JSON of a stream's own node.
+    /// The part of the event before the JSON of the stream's own node.
     static let valueStart = Array("event: put\ndata: {\"path\":\"/\",\"data\":".utf8)
     static let valueEnd = Array("}\n\n".utf8)
 
-    /// Begins an answer of frames.
+    /// Starts an answer that consists of frames.
     static func startAnswer(_ exchange: HTTPExchange) {
         exchange.startResponse(.ok) { fields in
             fields.field("Content-Type", "text/event-stream; charset=utf-8")
@@ -21,21 +21,7 @@ enum EventFrames {
         }
     }
 
-    /// A frame of the profiler, of now: `members` writes what the object has besides.
-    static func log(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
-        var frame = ByteBuffer()
-        frame.append("event: log\ndata: ")
-        JSONWriter.write(to: &frame) { json in
-            json.object { json in
-                members(&json)
-                json.member("timestamp", UnixTime.milliseconds())
-            }
-        }
-        frame.append("\n\n")
-        return frame.array()
-    }
-
-    /// The last frame of a stream: `name` is `cancel` or `auth_revoked`.
+    /// The last frame of a stream. `name` is `cancel` or `auth_revoked`.
     static func end(_ name: StaticString, _ text: String) -> [UInt8] {
         var frame = ByteBuffer()
         frame.append("event: ")
@@ -46,7 +32,7 @@ enum EventFrames {
         return frame.array()
     }
 
-    /// A put of `node` at `path`, counted from the stream's own.
+    /// Appends a put of `node` at `path`, relative to the stream's place.
     static func append(put node: Node, at path: Path, form: JSONForm, to frame: inout ByteBuffer) {
         frame.append("event: put\ndata: {\"path\":")
         frame.append(jsonString: path.description)
@@ -55,7 +41,7 @@ enum EventFrames {
         frame.append("}\n\n")
     }
 
-    /// What a change means to a stream of `path`; nothing where it does not touch that.
+    /// The frames of a change for a stream of `path`; empty if the change does not affect it.
     static func frames(of change: TreeChange, for path: Path, form: JSONForm) -> [UInt8] {
         var frame = ByteBuffer()
         switch change.kind {
@@ -78,7 +64,7 @@ enum EventFrames {
         for member in members {
             let place = base.appending(member.path)
             if let above = path.relative(to: place) {
-                // No other member is above or below this one: it is all that the stream sees.
+                // No other member is above or below this one, so it is all that the stream sees.
                 return append(put: member.node.at(above), at: .root, form: form, to: &frame)
             }
             if let below = place.relative(to: path) { seen.append((below, member.node)) }

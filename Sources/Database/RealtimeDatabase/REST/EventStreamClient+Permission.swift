@@ -2,22 +2,22 @@ import EventLoop
 import HTTP
 import Rules
 
-/// Asks whether a stream may go on: when the rules change, and when the state that they looked at may have changed.
+/// Checks whether a stream may continue: when the rules change, and when the data that they depend on may have changed.
 extension EventStreamClient {
-    /// A sign of life, where nothing else is on its way.
+    /// Sends a keep-alive event, unless other data is waiting.
     func beat() {
         guard case .live = state else { return }
         guard call.credentialHolds() else { return endWithCredential() }
         guard !isCongested else { return }
         write(EventFrames.keepAlive)
-        // Data or time may have taken the permission back without a change of the place.
+        // Other data or the time may have ended the permission without a change at the place.
         if permission.mayEnd { judge() }
     }
 
-    /// The token has ended, or its service account: says so, and ends the stream.
+    /// Ends the stream because the token has expired or its service account was deleted, with an event that says so.
     func endWithCredential() { close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
 
-    /// Ends the stream and says why, unless a frame has begun that this would become a part of.
+    /// Ends the stream with a last event, unless this would become part of an incomplete frame.
     func close(_ frame: [UInt8]) {
         if case .sending = state { return abort() }
         guard end() else { return }
@@ -25,17 +25,17 @@ extension EventStreamClient {
         exchange.end()
     }
 
-    /// Other rules are in force: nothing more is told until they have allowed it.
+    /// Starts to use new rules: nothing more is sent until they have allowed it.
     func rejudge() {
         permission.rulesChanged()
         judge()
     }
 
-    /// Asks whether the stream may go on in the newest state.
+    /// Asks whether the stream may continue in the newest state.
     func judge() {
         guard let namespace, !permission.isUnconditional, !permission.isAsked else { return }
         switch state {
-        // A read asks too.
+        // A read checks the permission too.
         case .waiting, .reading, .over: return
         case .sending, .live: break
         }

@@ -4,14 +4,14 @@ import HTTP
 import Rules
 import Tree
 
-/// One event stream (spec database 2.8): the value of a place, then what becomes of it.
+/// An event stream (spec database 2.8): sends the value of a place, then its changes.
 ///
-/// A client that reads too slowly is not sent every change: what it missed is made good with the newest value. A user is sent a change
-/// once the rules have allowed the read in a state that has the change.
+/// A client that reads too slowly does not get every change, but the newest value afterwards. A user gets a change when the rules have
+/// allowed the read in a state that contains the change.
 final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     let call: RESTCall
     var request: ReadRequest
-    /// Nil until the namespace is made.
+    /// Nil until the namespace is created.
     var namespace: Namespace?
     private var topic: EventTopic?
     private var wait: NamespaceWait?
@@ -20,45 +20,45 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private var commit: UInt64 = 0
     private var window = QueryWindow()
     private var windowBytes = 0
-    /// What has arrived of a query's long result.
+    /// The received part of a query's long result.
     private var gathered: [UInt8] = []
-    /// What the client has still to hear, and how much it is.
+    /// The frames that still have to be sent, and their size.
     private var backlog: [EventFrame] = []
     private var backlogBytes = 0 {
         didSet { backlogCharge.set(to: backlogBytes) }
     }
-    /// Counts the backlog.
+    /// Counts the memory of the backlog.
     private var backlogCharge = MemoryCharge()
-    /// Counts a query's result, as it arrives and as it is kept to be compared.
+    /// Counts the memory of a query's result, while it arrives and while it is kept for comparisons.
     private var resultCharge = MemoryCharge()
-    /// Whether the backlog was given up, so that the whole value must follow; of a query: whether it must be asked again.
+    /// Whether the backlog was dropped, so that the whole value must be sent. For a query: whether it must be run again.
     private var isStale = false
     var permission = StreamPermission()
-    /// How often the rules had changed when the value was asked for.
+    /// The number of rule changes when the value was requested.
     private var rulesRead = 0
-    /// Whether the client has been sent a value, and whether that was the null of a namespace that is not there.
+    /// Whether a value was sent to the client, and whether it was the null of a nonexistent namespace.
     private var hasShown = false
     private var hasShownAbsence = false
     var isCongested = false
     private var isPieceAwaited = false
     private var expiry: Timer?
-    /// Measures what the newest value costs, while somebody profiles.
+    /// Measures reading the newest value, if there is a profiler.
     private var refreshing: OperationTimer?
 
     enum State {
-        /// For the namespace to begin telling.
+        /// Waits until the namespace reports changes.
         case waiting
-        /// For the value.
+        /// Waits for the value.
         case reading
-        /// A long value is on its way.
+        /// A long value is being sent.
         case sending(ValueStream)
         case live
         case over
     }
 
-    /// How priorities and arrays are written.
+    /// The form of priorities and arrays.
     let form: JSONForm
-    /// Whether the stream is of a query's result.
+    /// Whether the stream sends the result of a query.
     var isQuery: Bool {
         if case .query = request.kind { true } else { false }
     }
@@ -69,15 +69,15 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         self.call = call
         self.request = request
         form = request.form
-        // What is compared must be whole; and no line may end within a frame.
+        // Results that are compared must be complete, and a frame must not contain line breaks.
         if isQuery { self.request.form = .export }
         self.request.isPretty = false
         if case .admin = request.principal { permission.isUnconditional = true }
     }
 
-    // MARK: Life
+    // MARK: Life cycle
 
-    /// Lets the stream in.
+    /// Starts the stream.
     func open(_ found: FoundNamespace) throws(RESTError) {
         switch found {
         case .namespace(let namespace):
@@ -95,7 +95,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     }
 
     private func admit() throws(RESTError) {
-        try call.front.streams.admit(self)
+        try call.front.streams.admit(self, of: call.namespaceName)
         exchange.observer = self
         backlogCharge = exchange.answerCharge()
         resultCharge = exchange.answerCharge()
@@ -107,7 +107,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         topic = call.front.streams.join(self, namespace, request.path)
     }
 
-    /// News of a namespace that was not there when the stream began.
+    /// Handles the creation of a namespace that did not exist when the stream began.
     private func hear(_ news: AbsenceNews) {
         guard case .live = state, namespace == nil else { return }
         do throws(RESTError) {
@@ -123,25 +123,25 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         }
     }
 
-    /// From now on the namespace tells of every change: reads the value that they lead on from.
+    /// Reads the value on which the following changes are based. From now on, the namespace reports every change.
     func begin() {
         guard case .waiting = state else { return }
         read()
     }
 
-    /// Ends the stream; the client is to connect again.
+    /// Ends the stream. The client reconnects.
     func close() {
         if case .sending = state { return abort() }
         guard end() else { return }
         if exchange.isAnswered { exchange.end() } else { call.refuse(RESTError(DatabaseError.stopping)) }
     }
 
-    /// Ends the stream in the middle of a frame: a client takes no frame that does not end.
+    /// Ends the stream within a frame. Clients ignore an incomplete frame.
     func abort() {
         if end() { exchange.abort() }
     }
 
-    /// - Returns: whether it was not over before.
+    /// - Returns: false if the stream had already ended.
     func end() -> Bool {
         switch state {
         case .over: return false
@@ -182,7 +182,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         isStale = false
         backlog = []
         backlogBytes = 0
-        // What a query sends of its new result is told when that is known.
+        // The broadcast of a query's new result is recorded when its frames are known.
         request.profiledAs = !exchange.isAnswered ? .listenerListen : isQuery ? nil : .listenerBroadcast
         refreshing = namespace.profile.stopwatch()
         rulesRead = permission.rulesSeen
@@ -190,7 +190,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     }
 
     private func didRead(_ outcome: ReadOutcome) {
-        // The rules have changed since the read: its permission does not count.
+        // The rules have changed since the read, so its permission is not valid.
         let isOutdated = rulesRead != permission.rulesSeen
         guard case .reading = state, !isOutdated else {
             if case .stream(let rest) = outcome { rest.cancel() }
@@ -228,7 +228,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         }
     }
 
-    /// Waits until a long result of a query is whole: only then it can be compared.
+    /// Waits until the long result of a query is complete, because only then it can be compared.
     private func gather(_ rest: ValueStream) {
         rest.next(on: call.front.loop) { [self] piece in
             guard case .reading = state else { return rest.cancel() }
@@ -249,12 +249,12 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         }
     }
 
-    /// Sends a value, or what a query's result has become.
+    /// Sends a value, or the changes in the result of a query.
     private func show(_ json: [UInt8]) {
         let wasShown = hasShown
         hasShown = true
         guard isQuery else {
-            // A namespace that was made need not have anything here.
+            // A new namespace may still have no data here.
             let isKnown = hasShownAbsence && json.span.equals("null")
             hasShownAbsence = namespace == nil
             return isKnown ? () : send(value: json)
@@ -280,7 +280,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         write(EventFrames.valueEnd)
     }
 
-    /// - Returns: whether the stream goes on; its token may have ended while the value was read.
+    /// - Returns: whether the stream continues. Its token may have expired while the value was read.
     private func startAnswer() -> Bool {
         guard !exchange.isAnswered else { return true }
         do throws(RESTError) {
@@ -304,9 +304,9 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
 
     private static let tooLarge = "The specified payload is too large, please request a location with less data."
 
-    // MARK: What becomes of it
+    // MARK: Changes
 
-    /// A change of the place.
+    /// Handles a change of the place.
     ///
     /// - Returns: whether it is sent, now or later.
     func receive(_ frame: EventFrame) -> Bool {
@@ -332,14 +332,14 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         return !isStale
     }
 
-    /// Something changed that a query may see.
+    /// Handles a change that may affect the result of the query.
     func refresh() {
         guard call.credentialHolds() else { return endWithCredential() }
         isStale = true
         go()
     }
 
-    /// Sends what is due, as far as the client takes it.
+    /// Sends the due data that the client can take.
     func go() {
         guard !isCongested else { return }
         switch state {

@@ -2,26 +2,28 @@ import EventLoop
 import HTTP
 import Tree
 
-/// An event stream that is open.
+/// An open event stream.
 protocol OpenStream: AnyObject {
-    /// Gives a sign of life.
+    /// Sends a keep-alive event.
     func beat()
-    /// Ends it; the client is to connect again.
+    /// Ends the stream. The client reconnects.
     func close()
 }
 
 /// The event streams of one loop.
 ///
-/// Streams of the same place share a ``EventTopic``: the namespace tells the loop once, and a frame is made once.
+/// Streams of the same place share a ``EventTopic``, so that the namespace reports a change once for each loop, and a frame is made once.
 final class EventStreams {
     let loop: EventLoop
     private let settings: DatabaseFrontEndSettings
     private let countMax: Int
+    /// Counts the streams of a namespace on all loops.
+    private let seats: Seats<String>
     private var topics: [TopicKey: EventTopic] = [:]
-    private var open: [ObjectIdentifier: any OpenStream] = [:]
+    private var open: [ObjectIdentifier: Entry] = [:]
     private var isStopped = false
     private lazy var heart = Timer(loop: loop) { [unowned self] in
-        for stream in open.values { stream.beat() }
+        for entry in open.values { entry.stream.beat() }
     }
 
     private struct TopicKey: Hashable {
@@ -29,29 +31,38 @@ final class EventStreams {
         var path: Path
     }
 
-    init(loop: EventLoop, settings: DatabaseFrontEndSettings, countMax: Int) {
+    private struct Entry {
+        var stream: any OpenStream
+        var seat: Seats<String>.Seat
+    }
+
+    init(loop: EventLoop, settings: DatabaseFrontEndSettings, countMax: Int, seats: Seats<String>) {
+        self.seats = seats
         self.loop = loop
         self.settings = settings
         self.countMax = countMax
     }
 
-    /// Lets a stream in, if there is room.
-    func admit(_ stream: any OpenStream) throws(RESTError) {
+    /// Admits a stream, if the limits allow it.
+    func admit(_ stream: any OpenStream, of namespace: String) throws(RESTError) {
         guard !isStopped else { throw RESTError(DatabaseError.stopping) }
         guard open.count < countMax else {
             throw RESTError(.serviceUnavailable, "\(countMax) event streams are open, which is the limit")
         }
+        guard let seat = seats.take(namespace) else {
+            throw RESTError(.serviceUnavailable, "\(seats.countMax) event streams of this database are open, which is the limit")
+        }
         if open.isEmpty { heart.start(afterMilliseconds: settings.keepAliveMilliseconds, repeatMilliseconds: settings.keepAliveMilliseconds) }
-        open[ObjectIdentifier(stream)] = stream
+        open[ObjectIdentifier(stream)] = Entry(stream: stream, seat: seat)
     }
 
-    /// Forgets a stream that has ended.
+    /// Removes a stream that has ended.
     func dismiss(_ stream: any OpenStream) {
         open[ObjectIdentifier(stream)] = nil
         if open.isEmpty { heart.stop() }
     }
 
-    /// Has a client told of what becomes of a place.
+    /// Subscribes a client to the changes of a place.
     func join(_ client: EventStreamClient, _ namespace: Namespace, _ path: Path) -> EventTopic {
         let key = TopicKey(namespace: namespace.name, path: path)
         let topic = topics[key] ?? EventTopic(namespace, path, loop: loop)
@@ -60,7 +71,7 @@ final class EventStreams {
         return topic
     }
 
-    /// Tells a client nothing more.
+    /// Ends the subscription of a client.
     func leave(_ client: EventStreamClient, _ topic: EventTopic) {
         topic.remove(client)
         guard topic.isEmpty else { return }
@@ -68,14 +79,14 @@ final class EventStreams {
         topics[TopicKey(namespace: topic.namespace.name, path: topic.path)] = nil
     }
 
-    /// Ends every stream for good.
+    /// Ends all streams, and admits no more.
     func stop() {
         isStopped = true
         endAll()
     }
 
-    /// Ends every stream; their clients will come again.
+    /// Ends all streams. Their clients reconnect.
     func endAll() {
-        for stream in open.values { stream.close() }
+        for entry in open.values { entry.stream.close() }
     }
 }

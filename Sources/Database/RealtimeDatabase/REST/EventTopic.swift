@@ -1,7 +1,7 @@
 import EventLoop
 import Tree
 
-/// One place of a namespace that streams of this loop follow.
+/// A place of a namespace with its streams on this loop.
 final class EventTopic {
     let namespace: Namespace
     let path: Path
@@ -24,7 +24,7 @@ final class EventTopic {
 
     var isEmpty: Bool { clients.isEmpty }
 
-    /// The client begins at once, or when the namespace has begun to tell.
+    /// Adds a client. It begins immediately, or when the namespace has started to report changes.
     func add(_ client: EventStreamClient) {
         clients.append(client)
         if listening != nil { client.begin() }
@@ -32,7 +32,7 @@ final class EventTopic {
 
     func remove(_ client: EventStreamClient) { clients.removeAll { $0 === client } }
 
-    /// Wants to hear nothing more.
+    /// Stops listening.
     func end() {
         hasEnded = true
         listening?.end()
@@ -51,7 +51,7 @@ final class EventTopic {
         }
     }
 
-    /// - Returns: how many clients it is sent to, and in how many bytes. Queries say so themselves.
+    /// - Returns: the number of clients to which the change is sent, and of bytes. Queries record theirs themselves.
     private func tell(_ change: TreeChange) -> (clients: Int, bytes: Int) {
         var told = (clients: 0, bytes: 0)
         var value: EventFrame?
@@ -77,7 +77,7 @@ final class EventTopic {
     }
 }
 
-/// What a change is to the streams of a place.
+/// A change in the form for the streams of a place.
 struct EventFrame {
     var bytes: [UInt8]
     var commit: UInt64

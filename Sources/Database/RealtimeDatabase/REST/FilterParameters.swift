@@ -2,7 +2,7 @@ import HearthBytes
 import HearthJSON
 import Tree
 
-/// `orderBy`, the bounds and the limits of a read, as they came; made into a query when all of them are known.
+/// The unparsed `orderBy`, bounds and limits of a read. A query is made when all of them are known.
 struct FilterParameters: Equatable {
     private var orderBy: [UInt8]?
     private var startAt: [UInt8]?
@@ -13,9 +13,9 @@ struct FilterParameters: Equatable {
     private var limitToFirst: [UInt8]?
     private var limitToLast: [UInt8]?
 
-    /// Keeps a parameter.
+    /// Stores a parameter.
     ///
-    /// - Returns: whether it is one of these.
+    /// - Returns: false for any other parameter.
     mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> Bool {
         if name.equals("orderBy") {
             orderBy = try RESTParameters.decoded(name, value)
@@ -41,8 +41,8 @@ struct FilterParameters: Equatable {
 
     // MARK: Shallow reads
 
-    /// The page of a shallow read: the number of names, and the one after which it begins. Their names are plain keys in key
-    /// order, as the official command line sends them.
+    /// The page of a shallow read: the number of keys, and the key after which it begins. The keys are plain, in key order, as the official
+    /// command line sends them.
     func shallowPage() throws(RESTError) -> (limit: Int?, startAfter: String?) {
         guard orderBy == nil, startAt == nil, endAt == nil, endBefore == nil, equalTo == nil, limitToLast == nil else {
             throw .shallowMix
@@ -130,13 +130,13 @@ extension RESTError {
     static let shallowMix = badRequest("This request mixes query parameters with a shallow GET.")
 }
 
-/// One bound as it is written: a JSON primitive, and perhaps the key of the child that is meant among equals.
+/// A bound as it is written: a JSON primitive, and optionally the key of a child among those with the same value.
 private struct Constraint {
     var value: IndexValue
     var key: String?
 
     init(_ text: [UInt8], order: Query.Order) throws(RESTError) {
-        // With brackets around it the text is an array of one or two values, which the parser can tell apart.
+        // In brackets, the text is an array of one or two values, which the parser can separate.
         let list = [UInt8(ascii: "[")] + text + [UInt8(ascii: "]")]
         guard case .array(let parts)? = try? JSONValue(parsing: list.span), let first = parts.first, let value = IndexValue(bound: first)
         else { throw .badRequest("Constraint index field must be a JSON primitive") }
@@ -160,7 +160,7 @@ private struct Constraint {
 }
 
 extension IndexValue {
-    /// The place of a JSON primitive in the order of values; nil for anything else.
+    /// The position of a JSON primitive in the order of values; nil for anything else.
     fileprivate init?(bound value: JSONValue) {
         switch value {
         case .null: self = .null

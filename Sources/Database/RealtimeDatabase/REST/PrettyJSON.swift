@@ -1,7 +1,7 @@
 import HearthBytes
 import HearthJSON
 
-/// Indented JSON for people, with the blanks of the hosted service: `"name" : value`.
+/// Indented JSON for people, with the spaces of the hosted service: `"name" : value`.
 enum PrettyJSON {
     static func append(_ value: JSONValue, to buffer: inout ByteBuffer, depth: Int = 0) {
         switch value {

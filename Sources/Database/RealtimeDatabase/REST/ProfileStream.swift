@@ -1,7 +1,7 @@
 import EventLoop
 import HTTP
 
-/// The profiler (spec database 2.8): an event stream of what is done to a namespace.
+/// The profiler (spec database 2.8): an event stream of the operations on a namespace.
 final class ProfileStream: OpenStream, HTTPExchangeObserver {
     private let call: RESTCall
     private let namespace: Namespace
@@ -14,9 +14,9 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
         self.namespace = namespace
     }
 
-    /// Lets the stream in.
+    /// Starts the stream.
     func open() throws(RESTError) {
-        try call.front.streams.admit(self)
+        try call.front.streams.admit(self, of: call.namespaceName)
         do throws(RESTError) {
             expiry = try call.expiryTimer { [unowned self] in endWithCredential() }
         } catch {
@@ -26,7 +26,7 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
         namespace.profile.add(queue)
         call.exchange.observer = self
         EventFrames.startAnswer(call.exchange)
-        // Who profiles knows from this that nothing will be missed.
+        // The first event shows the client that nothing will be missed from now on.
         beat()
     }
 
@@ -61,7 +61,7 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
         call.front.streams.dismiss(self)
     }
 
-    /// Sends what has arrived, once the client has taken what was sent before.
+    /// Sends the waiting frames when the client has taken the previous ones.
     private func go() {
         if !isCongested { write(queue.take()) }
     }
@@ -73,7 +73,7 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
 }
 
 extension RESTCall {
-    /// `/.settings/profile.json`: tells of every operation on the namespace from now on.
+    /// Handles `/.settings/profile.json`: reports every operation on the namespace from now on.
     func profile() throws(RESTError) {
         guard wantsStream else {
             throw .badRequest("The profiler is an event stream: ask for it with GET and \"Accept: text/event-stream\"")

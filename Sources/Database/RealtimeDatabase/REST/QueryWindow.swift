@@ -1,14 +1,14 @@
 import HearthBytes
 import Tree
 
-/// The children that a query shows at a time, for telling only what changes of them.
+/// The current children in the result of a query, for sending only the changes.
 struct QueryWindow {
     private(set) var node = Node.empty
 
-    /// Shows `next` from now on.
+    /// Replaces the children by `next`.
     ///
-    /// - Returns: the frames for the children that left, came or changed; those that left come first, so that a reader never
-    ///   has more than the query's limit.
+    /// - Returns: the frames for removed, added and changed children. Removed ones come first, so that a client never has more children than
+    ///   the query's limit.
     mutating func move(to next: Node, form: JSONForm) -> [UInt8] {
         let before = node
         node = next
@@ -27,7 +27,7 @@ struct QueryWindow {
         return frames.array()
     }
 
-    /// Priorities are seen in one form only.
+    /// Whether two nodes differ. Only one of the forms contains priorities.
     private static func differ(_ old: Node, _ new: Node, _ form: JSONForm) -> Bool {
         old != new && (form == .export || old.serialized(form: .value) != new.serialized(form: .value))
     }

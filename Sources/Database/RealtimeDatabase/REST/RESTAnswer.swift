@@ -2,9 +2,9 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// What the answers of the database have in common (spec database 2.1).
+/// The common parts of the database's answers (spec database 2.1).
 enum RESTAnswer {
-    /// Adds the fields of every answer.
+    /// Adds the header fields of all answers.
     static func writeFields(
         to fields: ResponseHead, etag: String? = nil, contentType: StaticString = "application/json; charset=utf-8"
     ) {
@@ -24,7 +24,7 @@ enum RESTAnswer {
         }
     }
 
-    /// The body of an error. Its blanks are the hosted service's.
+    /// The body of an error. The spaces are those of the hosted service.
     static func body(of message: String) -> [UInt8] {
         var body = ByteBuffer()
         body.append("{\n  \"error\" : ")
@@ -33,7 +33,7 @@ enum RESTAnswer {
         return body.array()
     }
 
-    /// Lets pages of other origins use the database from a browser.
+    /// Allows pages of other origins to use the database from a browser.
     static func allowPreflight(_ exchange: HTTPExchange) {
         exchange.respond(.ok) { fields in
             fields.field("Access-Control-Allow-Origin", "*")
@@ -50,7 +50,7 @@ enum RESTAnswer {
         }
     }
 
-    /// A Content-Disposition field that has a browser keep the answer as a file (RFC 6266): a plain name as it is, any other
+    /// A Content-Disposition field that makes a browser save the answer as a file (RFC 6266): a plain name is unchanged, all others are
     /// percent-encoded.
     static func attachment(named name: String) -> [UInt8] {
         let isPlain = !name.isEmpty && name.utf8.allSatisfy(isUnreserved)

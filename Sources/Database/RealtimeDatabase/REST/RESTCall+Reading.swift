@@ -4,7 +4,7 @@ public import HTTP
 import Tree
 
 extension RESTCall {
-    /// GET: a value, a shallow one, the result of a query, a priority; or a stream of what they become.
+    /// Handles GET: a value, a shallow value, the result of a query, a priority; or a stream of their changes.
     func read(_ location: Location) throws(RESTError) {
         let exchange = exchange
         guard exchange.header("if-match") == nil else { throw .badRequest("if-match is not supported with GET") }
@@ -19,7 +19,7 @@ extension RESTCall {
         }
         request.profiledAs = .restRead
         if let known = exchange.header("if-none-match") { request.ifNoneMatch = Self.etag(known) }
-        // A silent answer says nothing of the node, and so has none.
+        // A silent answer contains nothing of the node, so it has no etag.
         request.wantsETag = request.ifNoneMatch != nil || wantsETag && parameters.print != .silent
         if request.wantsETag {
             guard case .value = request.kind else { throw .badRequest("ETags are not supported with this read: only plain values have one") }
@@ -39,13 +39,13 @@ extension RESTCall {
         startTimeout()
     }
 
-    /// Has what may take long be done in turns with other clients, and not at all once the client has gone.
+    /// Makes a read that may take long alternate with those of other clients, and cancels it when the client has left.
     private func takeTurns(_ request: inout ReadRequest) {
         request.client = front.settings.proxies.customer(of: exchange)
         request.cancellation = Cancellation()
     }
 
-    /// An administrator's export has no limit: it is sent piece by piece, however much it is.
+    /// The size limit of a read. An administrator's export has none, because it is sent piece by piece.
     private func bytesMax(_ request: ReadRequest) -> Int {
         if case .value = request.kind, case .admin = request.principal, request.form == .export { return .max }
         return front.database.limits.readBytesMax
@@ -81,7 +81,7 @@ extension RESTCall {
                 rest.cancel()
                 answer(json: "null")
             } else if exchange.method == .head {
-                // How long it is would be known at its end only.
+                // The length would only be known at the end.
                 rest.cancel()
                 exchange.startResponse(.ok) { writeFields(to: $0, etag: rest.etag) }
                 exchange.end()
@@ -98,14 +98,14 @@ extension RESTCall {
         }
     }
 
-    /// Whether the sender asks for the etag. Any value but `false` counts: clients send `true`.
+    /// Whether the client requests the etag. Any value except `false` counts, because clients send `true`.
     var wantsETag: Bool {
         let exchange = exchange
         guard let value = exchange.header("x-firebase-etag") else { return false }
         return value.count > 0 && !value.equalsIgnoringCase(lowercase: "false")
     }
 
-    /// An etag as clients send it, with or without the quotes of RFC 9110.
+    /// An etag from a client, with or without the quotes of RFC 9110.
     static func etag(_ value: Span<UInt8>) -> String {
         guard value.count >= 2, value[0] == UInt8(ascii: "\""), value[value.count - 1] == UInt8(ascii: "\"") else { return value.string() }
         return value.extracting(1..<value.count - 1).string()
@@ -116,11 +116,11 @@ extension Cancellation: HTTPExchangeObserver {
     public func exchangeDidClose(_ exchange: HTTPExchange) { isSet = true }
 }
 
-/// An answer that is made piece by piece, as fast as the client takes it.
+/// An answer that is produced piece by piece, as fast as the client takes it.
 final class LongAnswer: HTTPExchangeObserver {
     private let call: RESTCall
     private let rest: ValueStream
-    /// Counts what the rest of the answer takes.
+    /// Counts the memory of the rest of the answer.
     private var charge: MemoryCharge
     private var isComplete = false {
         didSet { charge.set(to: 0) }
@@ -132,7 +132,7 @@ final class LongAnswer: HTTPExchangeObserver {
         self.charge = charge
     }
 
-    /// Sends the first piece, and sees to the others.
+    /// Sends the first piece, and arranges for the others.
     func begin() {
         let exchange = call.exchange
         exchange.observer = self

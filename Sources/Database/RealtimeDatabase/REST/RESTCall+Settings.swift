@@ -4,7 +4,7 @@ import HearthJSON
 import Rules
 
 extension RESTCall {
-    /// `/.settings/...`, for administrators (spec database 2.9).
+    /// Handles `/.settings/...`, for administrators (spec database 2.9).
     func handleSetting(_ name: String, _ body: Span<UInt8>) throws(RESTError) {
         try requireAdmin()
         switch (name, verb) {
@@ -32,7 +32,7 @@ extension RESTCall {
         }
     }
 
-    /// `/.inspect/...`, for administrators.
+    /// Handles `/.inspect/...`, for administrators.
     func inspect(_ name: String) throws(RESTError) {
         try requireAdmin()
         guard name == "databases", verb == .get else { throw RESTError(.notFound, "There is nothing to inspect here: \(name)") }
@@ -64,20 +64,27 @@ extension RESTCall {
     }
 
     private func writeRules(_ body: Span<UInt8>) throws(RESTError) {
-        let rules = try compile(body)
-        guard !parameters.isDryRun else { return answer(json: "{\"status\":\"ok\"}") }
-        try enforce(rules) { $0.answer(json: "{\"status\":\"ok\"}") }
+        try compile(body) { [self] rules throws(RESTError) in
+            guard !parameters.isDryRun else { return answer(json: "{\"status\":\"ok\"}") }
+            try enforce(rules) { $0.answer(json: "{\"status\":\"ok\"}") }
+        }
     }
 
-    private func compile(_ body: Span<UInt8>) throws(RESTError) -> RuleSet {
+    private func compile(_ body: Span<UInt8>, then completion: @escaping (RuleSet) throws(RESTError) -> Void) throws(RESTError) {
         guard body.count > 0 else { throw .noData }
         var limits = front.database.limits.rules
-        // A dry run tells what is wrong with rules of any size.
+        // A dry run reports errors in rules of any size.
         if parameters.isDryRun { limits.documentBytesMax = max(limits.documentBytesMax, body.count) }
         guard body.count <= limits.documentBytesMax else {
             throw .badRequest("Rules are too large: at most \(limits.documentBytesMax) bytes are taken")
         }
-        do throws(RulesError) { return try RuleSet(parsing: body.array(), limits: limits) } catch { throw .badRequest("\(error)\n") }
+        try parseElsewhere(body) { [limits] text in
+            Result { () throws(RulesError) in try RuleSet(parsing: text, limits: limits) }
+        } then: { (rules: Result<RuleSet, RulesError>, _) throws(RESTError) in
+            let compiled: RuleSet
+            do throws(RulesError) { compiled = try rules.get() } catch { throw .badRequest("\(error)\n") }
+            try completion(compiled)
+        }
     }
 
     private func enforce(_ rules: RuleSet, _ then: @escaping (RESTCall) -> Void) throws(RESTError) {
@@ -89,8 +96,9 @@ extension RESTCall {
     // MARK: Staged rules
 
     private func stageRules(_ body: Span<UInt8>) throws(RESTError) {
-        let rules = try compile(body)
-        answer(value: .object(["id": .string(front.settings.staging.add(rules, namespace: namespaceName))]))
+        try compile(body) { [self] rules throws(RESTError) in
+            answer(value: .object(["id": .string(front.settings.staging.add(rules, namespace: namespaceName))]))
+        }
     }
 
     private func readStagedRules(id: String) throws(RESTError) {
@@ -99,7 +107,7 @@ extension RESTCall {
         answer(json: source.span)
     }
 
-    /// The ruleset that is labelled `stable` comes into force; `canary` is kept as a name only.
+    /// Puts the ruleset with the label `stable` in force. `canary` is only stored as a name.
     private func labelRules(_ body: Span<UInt8>) throws(RESTError) {
         guard case .object(let labels)? = try? JSONValue(parsing: body), case .string(let stable)? = labels["stable"] else {
             throw .badRequest("An object with \"stable\", and perhaps \"canary\", is expected")
@@ -125,7 +133,7 @@ extension RESTCall {
         }
     }
 
-    /// The value of a setting of the namespace's own; nil where it was never set.
+    /// The value of the namespace's own setting; nil if it was never set.
     func setting(_ name: String, _ tell: @escaping ([UInt8]?) -> Void) throws(RESTError) {
         switch try found() {
         case .namespace(let namespace): namespace.setting(name, on: front.loop, completion: tell)

@@ -15,9 +15,9 @@ extension RESTCall {
         try EventStreamClient(self, request).open(try found())
     }
 
-    /// Calls `body` when the sender's token ends, if it does; the caller keeps the timer.
+    /// Starts a timer that calls `body` when the client's token expires; nil if it does not expire. The caller keeps the timer.
     ///
-    /// - Throws: `RESTError` where it has ended already.
+    /// - Throws: `RESTError` if the token has already expired.
     func expiryTimer(_ body: @escaping () -> Void) throws(RESTError) -> Timer? {
         guard let expires = requester.expires else { return nil }
         let left = expires * 1000 - UnixTime.milliseconds()
@@ -27,10 +27,10 @@ extension RESTCall {
         return timer
     }
 
-    /// Whether the sender's credential is worth what it was when the request came: clocks are set, and service accounts are deleted.
+    /// Whether the client's credential is still valid. The clock may have been set, or the service account deleted.
     func credentialHolds() -> Bool {
         if let expires = requester.expires, expires * 1000 <= UnixTime.milliseconds() { return false }
-        // Tokens of users end by their time alone.
+        // Tokens of users end only by their expiry.
         guard requester.isAdmin else { return true }
         do throws(RESTError) {
             guard case .known = try front.requesters.read(exchange, parameters) else { return false }
@@ -40,7 +40,7 @@ extension RESTCall {
         }
     }
 
-    /// Whether the sender asks for a stream.
+    /// Whether the client requests an event stream.
     var wantsStream: Bool {
         let exchange = exchange
         guard exchange.method == .get, let accept = exchange.header("accept") else { return false }

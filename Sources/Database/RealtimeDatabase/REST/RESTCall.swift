@@ -3,7 +3,7 @@ import EventLoop
 import HTTP
 import Tree
 
-/// One request to the database, from the moment that its sender is known.
+/// A request to the database whose sender is known.
 final class RESTCall {
     let exchange: HTTPExchange
     let verb: RESTVerb
@@ -25,7 +25,7 @@ final class RESTCall {
         self.front = front
     }
 
-    /// Does what is asked.
+    /// Handles the request.
     func handle(_ body: Span<UInt8>) throws(RESTError) {
         let exchange = exchange
         switch try RESTTarget(exchange.path) {
@@ -39,28 +39,28 @@ final class RESTCall {
         }
     }
 
-    /// Whether a namespace that is not there may be asked for, and be made by a write.
+    /// Whether the request may refer to a nonexistent namespace, which a write creates.
     var mayBeAbsent: Bool { front.settings.isDevelopment || requester.isAdmin }
 
-    /// The namespace that is meant, as far as there is one.
+    /// The namespace of the request, if it exists.
     func found() throws(RESTError) -> FoundNamespace {
         do throws(DatabaseError) { return try front.database.find(namespaceName, isKnown: mayBeAbsent) } catch { throw RESTError(error) }
     }
 
-    /// The namespace that is meant, made where it is not there. For what an administrator puts into it.
+    /// The namespace of the request, created if it does not exist. For writes of administrators.
     func namespace() throws(RESTError) -> Namespace {
         try requireAdmin()
         do throws(DatabaseError) { return try front.database.namespace(namespaceName) } catch { throw RESTError(error) }
     }
 
-    /// Only administrators go on from here.
+    /// Throws unless the sender is an administrator.
     func requireAdmin() throws(RESTError) {
         guard requester.isAdmin else { throw .unauthorized }
     }
 
     // MARK: Time
 
-    /// Answers that it took too long, unless there is an answer before.
+    /// Answers with a timeout if no answer has begun in time.
     func startTimeout() {
         guard let milliseconds = parameters.timeoutMilliseconds else { return }
         let timer = Timer(loop: front.loop) { [unowned self] in
@@ -77,7 +77,7 @@ final class RESTCall {
 
     // MARK: Answers
 
-    /// The head of most answers.
+    /// Writes the header fields of most answers.
     static let head: StaticString = """
         HTTP/1.1 200 OK\r
         Content-Type: application/json; charset=utf-8\r
@@ -86,7 +86,7 @@ final class RESTCall {
 
         """
 
-    /// Whether the answer is nothing but its JSON.
+    /// Whether the answer consists of its JSON only.
     var isPlain: Bool { parameters.print != .silent && parameters.callback == nil && parameters.download == nil }
 
     /// Answers with a value.
@@ -106,17 +106,17 @@ final class RESTCall {
         exchange.respond(.ok, body: script.bytes) { writeFields(to: $0, etag: etag) }
     }
 
-    /// Answers with a value that is known beforehand.
+    /// Answers with a known value.
     func answer(json: StaticString) {
         answer(json: Span(_unsafeElements: UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount)))
     }
 
-    /// Answers a conditional write that came too late, with what is there now.
+    /// Answers a conditional write whose condition is not met, with the current value.
     func answerConflict(json: Span<UInt8>, etag: String) {
         exchange.respond(HTTPStatus(rawValue: 412), body: json) { RESTAnswer.writeFields(to: $0, etag: etag) }
     }
 
-    /// Answers that nothing has changed since.
+    /// Answers that the value has not changed.
     func answerNotModified(etag: String) {
         exchange.respond(.notModified) { RESTAnswer.writeFields(to: $0, etag: etag) }
     }
@@ -124,7 +124,7 @@ final class RESTCall {
     /// Answers with an error.
     func refuse(_ error: RESTError) { RESTAnswer.refuse(exchange, error) }
 
-    /// Adds what the parameters ask for to a head.
+    /// Adds the header fields that the parameters request.
     func writeFields(to fields: ResponseHead, etag: String?) {
         if parameters.callback == nil {
             RESTAnswer.writeFields(to: fields, etag: etag)

@@ -1,6 +1,6 @@
 import HTTP
 
-/// A request that is answered with an error: a status, and one sentence for whoever sent it.
+/// An error answer: a status, and a sentence for the client.
 struct RESTError: Error, Equatable {
     var status: HTTPStatus
     var message: String
@@ -10,7 +10,7 @@ struct RESTError: Error, Equatable {
         self.message = message
     }
 
-    /// A request that cannot be understood.
+    /// An invalid request.
     static func badRequest(_ message: String) -> RESTError { RESTError(.badRequest, message) }
 
     static let invalidPath = badRequest("Invalid path: Invalid token in path")
@@ -21,7 +21,7 @@ struct RESTError: Error, Equatable {
     static let unreadableToken = RESTError(.unauthorized, "Could not parse auth token.")
     static let writeTooLarge = RESTError(DatabaseError.writeTooLarge)
 
-    /// What the database says, with the status that the hosted service gives it (spec database 2.6).
+    /// An error of the database, with the status of the hosted service (spec database 2.6).
     init(_ error: DatabaseError) {
         message = error.message
         status =

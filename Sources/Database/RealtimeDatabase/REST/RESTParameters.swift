@@ -1,13 +1,12 @@
 import HearthBytes
 import Tree
 
-/// The query of a request, read into what it asks for (spec database 2.3). Names that mean nothing here are left alone, as
-/// the hosted service does.
+/// The parsed query of a request (spec database 2.3). Unknown parameters are ignored, as in the hosted service.
 struct RESTParameters: Equatable {
-    /// How the answer is written.
+    /// The form of the answer.
     enum Print { case plain, pretty, silent }
 
-    /// `format`.
+    /// The value of `format`.
     enum Format { case value, export, strict }
 
     var namespace: String?
@@ -24,13 +23,13 @@ struct RESTParameters: Equatable {
     var writeSizeLimit: WriteSizeLimit?
     var disablesTriggers = false
     var isDryRun = false
-    /// `orderBy`, bounds and limits; nil when there are none.
+    /// `orderBy`, bounds and limits; nil if there are none.
     var filter: FilterParameters?
 
-    /// No parameters.
+    /// Creates parameters without any values.
     init() {}
 
-    /// Reads `query`, which is what follows the `?`.
+    /// Parses `query`, the part of the URL after `?`.
     init(_ query: Span<UInt8>) throws(RESTError) {
         var start = 0
         while start < query.count {
@@ -124,7 +123,7 @@ struct RESTParameters: Equatable {
         throw RESTError.badRequest("format must be export")
     }
 
-    /// The name of a function, perhaps a member of something: whatever else stood there would be a script of its author's.
+    /// The name of a function, or of a member of an object. Anything else could be a script of its author.
     private static func callback(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> String {
         let value = try decoded(name, value)
         let isName = value.allSatisfy { byte in

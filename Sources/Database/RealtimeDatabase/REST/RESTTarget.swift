@@ -2,23 +2,23 @@ import HearthBytes
 import HTTP
 import Tree
 
-/// What the path of a request names.
+/// The meaning of a request's path.
 enum RESTTarget {
     /// A node, or its priority.
     case tree(Location)
-    /// `/.info/...`, which clients make themselves: there is nothing here (spec database 4).
+    /// `/.info/...`, which clients provide themselves, so it is empty here (spec database 4).
     case clientInfo
     /// `/.settings/NAME.json`.
     case setting(String)
     /// `/.inspect/NAME.json`.
     case inspection(String)
 
-    /// Whether a request to `path` is one to the database.
+    /// Whether a request to `path` is for the database.
     static func claims(_ path: Span<UInt8>) -> Bool {
         path.count >= 6 && path.extracting(path.count - 5..<path.count).equals(".json")
     }
 
-    /// Reads a path that is claimed.
+    /// Parses a claimed path.
     init(_ path: Span<UInt8>) throws(RESTError) {
         let name = path.extracting(0..<path.count - 5)
         if name.count > 2, name[1] == UInt8(ascii: ".") {
@@ -47,8 +47,8 @@ enum RESTTarget {
     }
 }
 
-/// Which namespace the host of a request names: the first label of `NS.firebaseio.com`, `NS.REGION.firebasedatabase.app` and
-/// `NS.localhost` (spec database 2.1). Any other host stands for nothing in particular.
+/// Extracts the namespace from the host of a request: the first label of `NS.firebaseio.com`, `NS.REGION.firebasedatabase.app` and
+/// `NS.localhost` (spec database 2.1). Other hosts have no namespace.
 struct NamespaceHosts {
     private let suffixes = [".firebaseio.com", ".firebasedatabase.app", ".localhost"]
 
@@ -59,7 +59,7 @@ struct NamespaceHosts {
             if dot < 0, host[end] == UInt8(ascii: ".") { dot = end }
             end += 1
         }
-        // Addresses begin with a digit or a bracket, as few namespaces do; those are looked at below.
+        // Addresses begin with a digit or a bracket, as few namespaces do. These are checked below.
         guard dot > 0, end > dot, !(48...57).contains(host[end - 1]) else { return nil }
         let rest = host.extracting(dot..<end).string().lowercased()
         guard suffixes.contains(where: { rest.hasSuffix($0) }) else { return nil }

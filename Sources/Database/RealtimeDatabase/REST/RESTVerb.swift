@@ -1,12 +1,12 @@
 import HearthBytes
 import HTTP
 
-/// What a request does, whichever way it says so.
+/// The operation of a request, in whichever way it is stated.
 enum RESTVerb: Sendable, Equatable {
     case get, put, post, patch, delete
 
-    /// The verb of a method, or of the one that a POST says it stands for: clients behind old proxies, and forms, know no
-    /// others (spec database 2.2).
+    /// The verb of a method, or of the method that a POST stands for, because clients behind old proxies, and forms, support no others (spec
+    /// database 2.2).
     ///
     /// - Parameter parameter: the value of `x-http-method-override`.
     init(_ exchange: HTTPExchange, parameter: [UInt8]?) throws(RESTError) {
@@ -46,6 +46,6 @@ enum RESTVerb: Sendable, Equatable {
         }
     }
 
-    /// Whether it changes the database.
+    /// Whether the verb changes the database.
     var isWrite: Bool { self != .get }
 }

@@ -2,18 +2,18 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// Who sends a request, as far as the database cares.
+/// The sender of a request.
 struct Requester {
-    /// On whose behalf it is done.
+    /// The principal for whom the request is handled.
     var principal: Principal
-    /// Whether the credential is an administrator's, whoever it acts for.
+    /// Whether the credential is an administrator's, regardless of the principal.
     var isAdmin: Bool
-    /// When the credential ends, in seconds since 1970.
+    /// The expiry time of the credential, in seconds since 1970.
     var expires: Int64?
 
     static let signedOut = Requester(principal: .user(auth: nil), isAdmin: false)
 
-    /// How the events of a write name the writer (spec database 6).
+    /// The writer in the events of a write (spec database 6).
     var origin: EventOrigin {
         switch principal {
         case .admin: .admin
@@ -23,22 +23,22 @@ struct Requester {
     }
 }
 
-/// Finds out who sends a request (spec database 2.4).
+/// Determines the sender of a request (spec database 2.4).
 struct RequesterReader {
-    /// Whoever shows it as bearer token is an administrator.
+    /// The bearer token of administrators.
     let adminToken: [UInt8]
-    /// From where `owner` and unsigned tokens count; nil in production mode, where they do not.
+    /// The requests in which `owner` and unsigned tokens are accepted; nil in production mode, in which they are not.
     let developmentAccess: DevelopmentAccess?
     let checker: any CredentialChecker
 
-    /// What a request shows.
+    /// The result of reading the credential of a request.
     enum Finding {
         case known(Requester)
         /// A token that must be verified first.
         case token([UInt8])
     }
 
-    /// Reads `auth`, else `access_token`, else the Authorization field.
+    /// Reads `auth`, otherwise `access_token`, otherwise the Authorization field.
     func read(_ exchange: HTTPExchange, _ parameters: RESTParameters) throws(RESTError) -> Finding {
         if let auth = parameters.auth { return try finding(auth.span, exchange, parameters, isInQuery: true, otherwise: .unreadableToken) }
         if let token = parameters.accessToken { return try finding(token.span, exchange, parameters, isInQuery: true, otherwise: .unauthorized) }
@@ -50,7 +50,7 @@ struct RequesterReader {
         return try finding(header.extracting(7..<header.count), exchange, parameters, isInQuery: false, otherwise: .unauthorized)
     }
 
-    /// What a verified token makes of its sender.
+    /// The sender with a verified token.
     func requester(_ verdict: CredentialVerdict, _ exchange: HTTPExchange, _ parameters: RESTParameters) throws(RESTError) -> Requester {
         switch verdict {
         case .admin(let expires): return try administrator(parameters, expires: expires)
@@ -82,12 +82,12 @@ struct RequesterReader {
         return .token(token.array())
     }
 
-    /// Three parts with two dots between, of which an unsigned token's last is empty.
+    /// Whether a text has three parts with two dots between them. The last part of an unsigned token is empty.
     private static func looksLikeToken(_ text: Span<UInt8>) -> Bool {
         text.withUnsafeBufferPointer { text in text.count { $0 == UInt8(ascii: ".") } == 2 }
     }
 
-    /// An administrator, or whom he says that he acts for: then rules apply.
+    /// An administrator, or the user in whose name an administrator acts. In the latter case, rules apply.
     private func administrator(_ parameters: RESTParameters, expires: Int64? = nil) throws(RESTError) -> Requester {
         guard let override = parameters.authOverride else { return Requester(principal: .admin, isAdmin: true, expires: expires) }
         guard let auth = try? JSONValue(parsing: override.span) else { throw Self.badOverride }

@@ -2,11 +2,11 @@ import HearthJSON
 import Rules
 import Synchronization
 
-/// Rules that were uploaded for later, each under an id: the official command line stages them, then says which one is to be
-/// in force (spec database 2.9). They are forgotten when the host stops; what is in force is not.
+/// Rules that were uploaded for later use, each with an id: the official command line uploads them first, and then chooses the one to put in
+/// force (spec database 2.9). They are lost when the host stops; the rules in force are not.
 final class RulesStaging: Sendable {
     private struct Shelf {
-        /// The oldest first.
+        /// Oldest first.
         var rules: [(id: String, rules: RuleSet)] = []
         var stable: String?
         var canary: String?
@@ -14,10 +14,10 @@ final class RulesStaging: Sendable {
 
     private let shelves = Mutex<[String: Shelf]>([:])
     private let ids = PushIDSource()
-    /// How many rulesets of a namespace are kept.
+    /// The number of rulesets that are kept for a namespace.
     private static let countMax = 16
 
-    /// Keeps rules and gives them an id.
+    /// Stores rules, and returns their id.
     func add(_ rules: RuleSet, namespace: String) -> String {
         let id = ids.next()
         shelves.withLock { shelves in
@@ -29,12 +29,12 @@ final class RulesStaging: Sendable {
         return id
     }
 
-    /// The rules of an id.
+    /// The rules with an id.
     func rules(_ id: String, namespace: String) -> RuleSet? {
         shelves.withLock { $0[namespace]?.rules.first { $0.id == id }?.rules }
     }
 
-    /// Remembers which are in force, and which are being tried.
+    /// Stores the ids of the rules in force, and of those that are being tried.
     func label(stable: String, canary: String?, namespace: String) {
         shelves.withLock { shelves in
             shelves[namespace]?.stable = stable
@@ -52,7 +52,7 @@ final class RulesStaging: Sendable {
         }
     }
 
-    /// The ids that can be used, as JSON.
+    /// The stored ids, as JSON.
     func list(_ namespace: String) -> JSONValue {
         shelves.withLock { .array(($0[namespace]?.rules ?? []).map { .object(["id": .string($0.id)]) }) }
     }

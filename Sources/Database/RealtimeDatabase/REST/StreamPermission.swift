@@ -2,19 +2,19 @@
 struct StreamPermission {
     /// Whether no rules apply.
     var isUnconditional = false
-    /// Whether the rules in force have allowed the read for as long as they are in force.
+    /// Whether the permission lasts as long as the rules in force.
     var isLasting = false
-    /// Whether an answer is awaited.
+    /// Whether a check is under way.
     var isAsked = false
-    /// How often the rules have changed.
+    /// The number of rule changes.
     private(set) var rulesSeen = 0
-    /// The newest state in which these rules have allowed it; nil for none.
+    /// The newest state in which the present rules have allowed the read; nil for none.
     private var commit: UInt64?
 
-    /// Whether the permission may end although the rules stay the same.
+    /// Whether the permission may end without a change of the rules.
     var mayEnd: Bool { !isUnconditional && !isLasting }
 
-    /// Whether the changes of a commit may be shown.
+    /// Whether the changes of a commit may be sent.
     func allows(_ commit: UInt64) -> Bool {
         if isUnconditional { return true }
         guard let allowed = self.commit else { return false }

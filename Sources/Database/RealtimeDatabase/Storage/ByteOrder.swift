@@ -4,7 +4,7 @@ import Glibc
 import Musl
 #endif
 
-/// The order of keys: byte by byte, and a key before its own continuations.
+/// The order of keys: bytewise, a prefix before longer keys.
 enum ByteOrder {
     @inline(__always)
     static func compare(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Int {

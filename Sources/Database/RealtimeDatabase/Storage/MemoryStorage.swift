@@ -1,6 +1,7 @@
+public import Store
 import Synchronization
 
-/// Namespaces that are gone with the process.
+/// Namespaces in memory, which end with the process.
 public final class MemoryStorage: StorageEngine {
     private let opened = Mutex(Opened())
 
@@ -9,7 +10,7 @@ public final class MemoryStorage: StorageEngine {
         var writers: Set<String> = []
     }
 
-    /// No namespaces.
+    /// Creates a storage without namespaces.
     public init() {}
 
     public func openWriter(namespace: String) throws(StoreError) -> any OrderedStore {
@@ -44,13 +45,13 @@ public final class MemoryStorage: StorageEngine {
         opened.withLock { $0.namespaces[namespace] != nil }
     }
 
-    /// Nothing is needed for it.
+    /// Always true: opening needs no room.
     public var canReopen: Bool { true }
 
-    /// What is in memory cannot be handed to another process.
+    /// Always false: memory cannot be passed to another process.
     public var canChangeHands: Bool { false }
 
-    /// Nobody else can write here.
+    /// Does nothing, because no other process can write here.
     public func hold() {}
 
     public func letGo() {}
@@ -65,19 +66,19 @@ public final class MemoryStorage: StorageEngine {
 }
 
 /// The maps of all keyspaces at one moment.
-// Pages that can be reached from a copy are shared, and shared pages are copied before they are changed.
+// Unchecked: copies share pages, and shared pages are copied before they are changed.
 struct MemoryState: @unchecked Sendable {
     var maps = Array(repeating: SortedMap(), count: Keyspace.allCases.count)
 }
 
-/// What the writer and the readers of a namespace have in common: the state that was committed last.
+/// The last committed state, which the writer and the readers of a namespace share.
 final class MemoryNamespace: Sendable {
     private let committed = Mutex(MemoryState())
 
     var state: MemoryState {
         get { committed.withLock { $0 } }
         set {
-            // What nobody needs any more is freed outside of the lock.
+            // Memory that is no longer needed is freed outside of the lock.
             let old = committed.withLock { state in
                 let old = state
                 state = newValue
@@ -88,7 +89,7 @@ final class MemoryNamespace: Sendable {
     }
 }
 
-/// The writer of a namespace in memory. What it has not committed, nobody else can reach.
+/// The writer of a namespace in memory. Uncommitted changes are visible to it only.
 final class MemoryWriter: OrderedStore {
     private let namespace: MemoryNamespace
     private let claim: WriterClaim
@@ -110,7 +111,7 @@ final class MemoryWriter: OrderedStore {
         _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> ScanStep
     ) {
-        // A copy, in which nothing moves when `body` writes.
+        // A copy, which does not change when `body` writes.
         let map = state.maps[space.rawValue]
         map.scan(from: lower, to: upper, reversed: reversed, body)
     }

@@ -1,113 +1,72 @@
-/// One of the ordered maps from bytes to bytes that a namespace has.
+public import Store
+
+/// One of the ordered maps from bytes to bytes in a namespace.
 public enum Keyspace: Int, CaseIterable, Sendable {
     /// Leaves and priorities.
     case tree
     /// Entries of the declared indexes.
     case index
-    /// Events that wait for their function.
+    /// Events that wait for their functions.
     case outbox
-    /// Events whose function failed for good.
+    /// Events whose functions have failed permanently.
     case deadLetters
-    /// What the namespace knows about itself.
+    /// Data about the namespace itself.
     case meta
 }
 
-/// How a scan goes on after a row.
+/// How a scan continues after a row.
 public enum ScanStep: Sendable {
     /// With the next row.
     case next
-    /// Not at all.
+    /// The scan ends.
     case stop
-    /// At the first key from this one on; reversed, at the last key up to this one. Never back: a key that the scan has
-    /// passed is the same as `next`. Never out of the range that the scan was given.
+    /// At the first key that is not less than this one; in a reversed scan, at the last key that is not greater. For a key that the scan has
+    /// already passed, the same as `next`. The scan never leaves its range.
     case seek([UInt8])
 }
 
-/// Ordered maps that can be read. Keys are compared byte by byte, and a key sorts before its own continuations.
+/// Readable ordered maps. Keys are compared bytewise, and a prefix sorts before longer keys.
 ///
-/// Belongs to one thread. Reads may be nested in the bodies of others. What is handed to a body is good until it returns.
+/// Belongs to one thread. Reads may be nested in the bodies of other reads. The spans passed to a body are valid until it returns.
 public protocol ReadableStore: AnyObject {
-    /// Hands the value of `key` to `body`; nil when there is none.
+    /// Calls `body` with the value of `key`. Returns nil if there is none.
     func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R?
 
-    /// Hands keys and values from `lower` to below `upper` to `body`, in the order of the keys or in the opposite one.
+    /// Calls `body` with the keys and values from `lower` to below `upper`, in ascending or reversed order.
     ///
-    /// An empty `upper` is no bound. Whether rows that are written while the scan runs are met is not said; the scan goes
-    /// on after them in any case.
+    /// If `upper` is empty, there is no upper bound. Rows that are written during the scan may or may not be visited; the scan continues
+    /// correctly in either case.
     func scan(
         _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> ScanStep
     ) throws(StoreError)
 }
 
-/// The store of a namespace as its one writer sees it.
+/// The store of a namespace for its only writer.
 ///
-/// Outside of a transaction it reads what was committed last, inside what it has written itself. An error of a method that
-/// writes ends the transaction: all of it is undone, and the next `begin` starts afresh.
-public protocol OrderedStore: ReadableStore {
-    /// Whether a transaction is open.
-    var isInTransaction: Bool { get }
-
-    /// Opens a transaction. There is one at a time.
-    func begin() throws(StoreError)
-
-    /// Ends the transaction. When it returns, what was written is on the disk and seen by new snapshots.
-    func commit() throws(StoreError)
-
-    /// Undoes the transaction. Does nothing without one, and never fails.
-    func rollback()
-
+/// Reads see the last committed state and, within a transaction, its own changes. An error of a writing method rolls the whole transaction
+/// back, and the next `begin` starts a new one.
+public protocol OrderedStore: ReadableStore, TransactionalStore {
     /// Sets the value of `key`.
     func put(_ key: [UInt8], _ value: Span<UInt8>, in space: Keyspace) throws(StoreError)
 
-    /// Removes `key`; whether it was there.
+    /// Removes `key`. Returns whether it existed.
     @discardableResult
     func delete(_ key: [UInt8], in space: Keyspace) throws(StoreError) -> Bool
 
-    /// Removes the keys from `lower` to below `upper` (empty: no bound), at most the first `limit`; how many there were.
+    /// Removes the first `limit` keys from `lower` to below `upper` (no bound if empty). Returns the number of removed keys.
     @discardableResult
     func deleteRange(_ lower: [UInt8], _ upper: [UInt8], in space: Keyspace, limit: Int?) throws(StoreError) -> Int
-
-    /// Does the upkeep that commits leave behind, when it is time for it; call it after each commit with `.committed`, and
-    /// with `.idle` when there was nothing to write for a while. Not inside of a transaction.
-    func checkpoint(_ occasion: CheckpointOccasion) throws(StoreError) -> CheckpointReport
-
-    /// Empties the log of changes, whatever time that takes; false where a snapshot is in the way. Not inside of a transaction.
-    func emptyLog() throws(StoreError) -> Bool
-
-    /// What the namespace takes on the disk, or in memory.
-    var sizeBytes: Int { get }
 }
 
-/// The store of a namespace as it was at one moment.
+/// The store of a namespace for reading from snapshots.
 public protocol SnapshotStore: ReadableStore {
-    /// Takes a snapshot: until it ends, reads see what was committed when this returned, and nothing later. Not nested.
+    /// Takes a snapshot. Until it ends, reads see exactly the state that was committed when this returned. Not nested.
     func beginSnapshot() throws(StoreError)
 
-    /// Gives the snapshot up. Without one, each read sees what was committed last.
+    /// Ends the snapshot. Without one, each read sees the last committed state.
     func endSnapshot()
 
-    /// Whether it keeps little in memory: it reads a long answer from one end to the other, and many others may do so, too.
+    /// Whether little is cached, because a long answer is read from start to end, as many others may be at the same time.
     var isFrugal: Bool { get set }
-}
-
-/// Why `OrderedStore.checkpoint` is called.
-public enum CheckpointOccasion: Sendable {
-    /// A transaction was committed, and more may be waiting.
-    case committed
-    /// Nobody is waiting.
-    case idle
-}
-
-/// What `OrderedStore.checkpoint` found and did.
-public struct CheckpointReport: Sendable, Hashable {
-    /// What the log of changes takes.
-    public var logBytes = 0
-    /// That part of the log which is not in the database file yet.
-    public var pendingBytes = 0
-    /// Whether a snapshot that does not end makes the log grow without bound. A reason for a line in the host's log.
-    public var isHeldBack = false
-
-    /// Nothing was found: what a store without a log reports.
-    public init() {}
 }

@@ -1,14 +1,14 @@
 import Files
-import SQLite
+public import Store
 import Synchronization
 
-/// Namespaces in a folder, each an SQLite database of its own: `NAME.sqlite`, readable by its owner only.
+/// Namespaces in a folder, each in a separate SQLite database: `NAME.sqlite`, readable by its owner only.
 ///
-/// One process at a time writes to a folder, and one `SQLiteWriter` to a namespace.
+/// At any time, one process writes to a folder, and one `SQLiteWriter` to a namespace.
 public final class SQLiteStorage: StorageEngine {
     /// The folder of the databases.
     public let directory: String
-    private let settings: SQLiteSettings
+    private let settings: StoreSettings
     private let writers = Mutex(Writers())
 
     private struct Writers {
@@ -18,8 +18,8 @@ public final class SQLiteStorage: StorageEngine {
 
     private static let suffix = ".sqlite"
 
-    /// The folder is made when the first namespace is.
-    public init(directory: String, settings: SQLiteSettings = SQLiteSettings()) {
+    /// The folder is created together with the first namespace.
+    public init(directory: String, settings: StoreSettings = StoreSettings()) {
         self.directory = directory
         self.settings = settings
     }
@@ -27,19 +27,17 @@ public final class SQLiteStorage: StorageEngine {
     public func openWriter(namespace: String) throws(StoreError) -> any OrderedStore {
         let path = try path(namespace)
         let claim = try claim(namespace)
-        // SQLite gives the log the permissions of the database.
-        try FileSystem.makeFile(path, in: directory)
         return try SQLiteWriter(path: path, settings: settings, claim: claim)
     }
 
     public func openReader(namespace: String) throws(StoreError) -> any SnapshotStore {
         let path = try path(namespace)
-        guard FileSystem.isFile(path) else { throw StoreError(.notFound, "there is no namespace \(namespace)") }
+        guard StoreFiles.isFile(path) else { throw StoreError(.notFound, "there is no namespace \(namespace)") }
         return try SQLiteReader(path: path, settings: settings)
     }
 
     public func namespaces() throws(StoreError) -> [String] {
-        try FileSystem.names(in: directory)
+        try StoreFiles.names(in: directory)
             .filter { $0.hasSuffix(SQLiteStorage.suffix) }
             .map { String($0.dropLast(SQLiteStorage.suffix.count)) }
             .filter(NamespaceName.isValid)
@@ -48,30 +46,30 @@ public final class SQLiteStorage: StorageEngine {
 
     public func exists(namespace: String) -> Bool {
         guard let path = try? path(namespace) else { return false }
-        return FileSystem.isFile(path)
+        return StoreFiles.isFile(path)
     }
 
     public func deleteNamespace(_ namespace: String) throws(StoreError) {
         let path = try path(namespace)
         let claim = try claim(namespace)
-        guard FileSystem.isFile(path) else { return }
+        guard StoreFiles.isFile(path) else { return }
         do {
-            // A log without its database would be taken for the log of the next one of this name; a database that lost its
-            // log half way would be damaged. Opened and closed, the database has everything and the log goes first.
+            // A log without its database would be used for the next database of this name, and a database that lost half of its log would be
+            // damaged. Opening and closing it moves everything into the database, so that the log can be removed first.
             let writer = try SQLiteWriter(path: path, settings: settings, claim: claim)
             _ = try writer.checkpoint(.idle)
         } catch {
             guard error.kind == .corrupt else { throw error }
         }
-        for file in ["\(path)-wal", "\(path)-shm", path] { try FileSystem.remove(file) }
-        try FileSystem.sync(directory)
+        for file in ["\(path)-wal", "\(path)-shm", path] { try StoreFiles.remove(file) }
+        try StoreFiles.sync(directory)
         withExtendedLifetime(claim) {}
     }
 
-    /// Opening a database makes the index of its log anew.
-    public var canReopen: Bool { FileSystem.hasRoom(bytes: 1 << 20, in: directory) }
+    /// Opening a database needs room, because the index of its log is created again.
+    public var canReopen: Bool { StoreFiles.hasRoom(bytes: 1 << 20, in: directory) }
 
-    /// A process that opens the folder after ``letGo()`` finds all that was committed.
+    /// Always true: a process that opens the folder after ``letGo()`` finds all committed data.
     public var canChangeHands: Bool { true }
 
     public func hold() throws(StoreError) {
@@ -81,7 +79,7 @@ public final class SQLiteStorage: StorageEngine {
     }
 
     private static func lock(_ directory: String) throws(StoreError) -> FileLock {
-        try FileSystem.makeDirectory(directory)
+        try StoreFiles.makeDirectory(directory)
         do throws(FileFailure) { return try FileLock("\(directory)/lock") } catch {
             guard !error.isBusy else { throw StoreError(.busy, "another process has the databases in \(directory) open") }
             throw StoreError(systemError: error.code, "lock \(directory)/lock")
@@ -106,7 +104,7 @@ public final class SQLiteStorage: StorageEngine {
         }
         return WriterClaim { [weak self] in
             self?.release(namespace)
-            // The folder stays locked for as long as somebody writes, also when the storage is gone.
+            // The folder stays locked as long as there is a writer, even after the storage is released.
             withExtendedLifetime(lock) {}
         }
     }
@@ -116,7 +114,7 @@ public final class SQLiteStorage: StorageEngine {
     }
 }
 
-/// Held by a writer: while it lives, nobody else writes to its namespace.
+/// Held by a writer. While it exists, its namespace has no other writer.
 final class WriterClaim: Sendable {
     private let release: @Sendable () -> Void
 

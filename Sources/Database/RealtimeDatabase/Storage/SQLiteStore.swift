@@ -1,29 +1,28 @@
 import SQLite
+public import Store
 
-/// What both kinds of connection have: reading. One statement is in use for each read that is under way.
+/// The common part of both kinds of connection: reading. Each active read uses a separate statement.
 public class SQLiteStore: ReadableStore {
     let connection: Connection
-    private var gets = SQLiteSchema.pools("SELECT value FROM {} WHERE key = ?1")
-    /// Four for each keyspace: forward without and with an upper bound, then the same backward.
+    private var gets = StatementPool.forEachKeyspace("SELECT value FROM {} WHERE key = ?1")
+    /// Four for each keyspace: forward without and with an upper bound, then backward without and with one.
     private var scans =
-        SQLiteSchema.pools("SELECT key, value FROM {} WHERE key >= ?1 ORDER BY key")
-        + SQLiteSchema.pools("SELECT key, value FROM {} WHERE key >= ?1 AND key < ?2 ORDER BY key")
-        + SQLiteSchema.pools("SELECT key, value FROM {} WHERE key >= ?1 ORDER BY key DESC")
-        + SQLiteSchema.pools("SELECT key, value FROM {} WHERE key >= ?1 AND key < ?2 ORDER BY key DESC")
+        StatementPool.forEachKeyspace("SELECT key, value FROM {} WHERE key >= ?1 ORDER BY key")
+        + StatementPool.forEachKeyspace("SELECT key, value FROM {} WHERE key >= ?1 AND key < ?2 ORDER BY key")
+        + StatementPool.forEachKeyspace("SELECT key, value FROM {} WHERE key >= ?1 ORDER BY key DESC")
+        + StatementPool.forEachKeyspace("SELECT key, value FROM {} WHERE key >= ?1 AND key < ?2 ORDER BY key DESC")
 
-    /// Given back when the connection is closed, and not before.
-    private let claim: WriterClaim?
+    /// The open file. It is closed, and available to the next writer, when no statements are left.
+    private let owner: AnyObject
 
-    init(_ connection: Connection, _ claim: WriterClaim? = nil) {
+    init(_ connection: Connection, owner: AnyObject) {
         self.connection = connection
-        self.claim = claim
+        self.owner = owner
     }
 
     deinit {
         gets = []
         scans = []
-        // Without statements it ends here.
-        connection.close()
     }
 
     public final func get<R>(_ key: [UInt8], in space: Keyspace, _ body: (Span<UInt8>) -> R) throws(StoreError) -> R? {
@@ -50,7 +49,7 @@ public class SQLiteStore: ReadableStore {
         var (lower, upper) = (lower, upper)
         while let target = try run(space, lower, upper, reversed, body) {
             if reversed {
-                // The bound is exclusive: this is the first key behind `target`.
+                // The bound is exclusive, so it is the first key after `target`.
                 upper = target + [0]
             } else {
                 lower = target
@@ -58,7 +57,7 @@ public class SQLiteStore: ReadableStore {
         }
     }
 
-    /// Scans until `body` wants to go elsewhere, and returns where.
+    /// Scans until `body` requests a seek, and returns its target.
     private func run(
         _ space: Keyspace, _ lower: [UInt8], _ upper: [UInt8], _ reversed: Bool,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> ScanStep
@@ -91,7 +90,7 @@ public class SQLiteStore: ReadableStore {
             case .next: continue
             case .stop: return nil
             case .seek(let target):
-                // `body` may have moved what `key` pointed to.
+                // `body` may have invalidated the memory of `key`.
                 let passed = Span(_unsafeElements: statement.bytes(at: 0))
                 let isAhead = reversed ? ByteOrder.precedes(target.span, passed) : ByteOrder.precedes(passed, target.span)
                 if isAhead { return target }

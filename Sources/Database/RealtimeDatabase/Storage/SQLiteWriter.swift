@@ -1,56 +1,31 @@
 import SQLite
+public import Store
 
-/// The connection that writes and checkpoints, the only one of its file that does.
+/// Writes a namespace in SQLite.
 public final class SQLiteWriter: SQLiteStore, OrderedStore {
-    private(set) var upkeep: LogUpkeep
-    private var puts = SQLiteSchema.pools("INSERT INTO {}(key, value) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
-    private var deletes = SQLiteSchema.pools("DELETE FROM {} WHERE key = ?1")
-    private var rangeDeletes = SQLiteSchema.pools("DELETE FROM {} WHERE key >= ?1 AND key < ?2")
-    private var endlessDeletes = SQLiteSchema.pools("DELETE FROM {} WHERE key >= ?1")
-    private var bounds = SQLiteSchema.pools("SELECT key FROM {} WHERE key >= ?1 ORDER BY key LIMIT 1 OFFSET ?2")
-    private let beginning: Statement
-    private let committing: Statement
+    private var puts = StatementPool.forEachKeyspace(
+        "INSERT INTO {}(key, value) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
+    private var deletes = StatementPool.forEachKeyspace("DELETE FROM {} WHERE key = ?1")
+    private var rangeDeletes = StatementPool.forEachKeyspace("DELETE FROM {} WHERE key >= ?1 AND key < ?2")
+    private var endlessDeletes = StatementPool.forEachKeyspace("DELETE FROM {} WHERE key >= ?1")
+    private var bounds = StatementPool.forEachKeyspace("SELECT key FROM {} WHERE key >= ?1 ORDER BY key LIMIT 1 OFFSET ?2")
+    private let file: StoreFile
 
-    init(path: String, settings: SQLiteSettings, claim: WriterClaim) throws(StoreError) {
-        let connection = try SQLiteSchema.openWriter(path, settings: settings)
-        do {
-            beginning = try connection.prepare("BEGIN IMMEDIATE")
-            committing = try connection.prepare("COMMIT")
-            upkeep = LogUpkeep(connection, settings: settings)
-            super.init(connection, claim)
-        } catch {
-            throw StoreError(error)
-        }
+    init(path: String, settings: StoreSettings, claim: WriterClaim) throws(StoreError) {
+        file = try StoreFile(path, .namespace, settings, claim: claim)
+        super.init(file.connection, owner: file)
     }
 
-    public var isInTransaction: Bool { connection.isInTransaction }
+    public var isInTransaction: Bool { file.isInTransaction }
 
-    public func begin() throws(StoreError) {
-        do {
-            try beginning.run()
-        } catch {
-            throw StoreError(error)
-        }
-    }
+    public func begin() throws(StoreError) { try file.begin() }
 
-    public func commit() throws(StoreError) {
-        try requireTransaction()
-        let before = connection.logPages
-        do {
-            try committing.run()
-        } catch {
-            throw undo(error)
-        }
-        upkeep.committed(before: before)
-    }
+    public func commit() throws(StoreError) { try file.commit() }
 
-    public func rollback() {
-        // Where it fails, SQLite has undone the transaction by itself.
-        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-    }
+    public func rollback() { file.rollback() }
 
     public func put(_ key: [UInt8], _ value: Span<UInt8>, in space: Keyspace) throws(StoreError) {
-        try requireTransaction()
+        try file.requireTransaction()
         let statement = try puts[space.rawValue].take(connection)
         defer { puts[space.rawValue].giveBack(statement) }
         do {
@@ -62,13 +37,13 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
                 }
             }
         } catch {
-            throw undo(error)
+            throw file.undo(error)
         }
     }
 
     @discardableResult
     public func delete(_ key: [UInt8], in space: Keyspace) throws(StoreError) -> Bool {
-        try requireTransaction()
+        try file.requireTransaction()
         let statement = try deletes[space.rawValue].take(connection)
         defer { deletes[space.rawValue].giveBack(statement) }
         return try remove(statement, key, []) > 0
@@ -76,7 +51,7 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
 
     @discardableResult
     public func deleteRange(_ lower: [UInt8], _ upper: [UInt8], in space: Keyspace, limit: Int?) throws(StoreError) -> Int {
-        try requireTransaction()
+        try file.requireTransaction()
         var upper = upper
         if let limit {
             guard limit > 0 else { return 0 }
@@ -94,7 +69,7 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
         return try remove(statement, lower, upper)
     }
 
-    /// Runs a statement that deletes; how many rows it deleted.
+    /// Runs a deleting statement. Returns the number of deleted rows.
     private func remove(_ statement: Statement, _ lower: [UInt8], _ upper: [UInt8]) throws(StoreError) -> Int {
         do {
             try lower.withUnsafeBufferPointer { lower throws(SQLiteError) in
@@ -105,12 +80,12 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
                 }
             }
         } catch {
-            throw undo(error)
+            throw file.undo(error)
         }
         return connection.changes
     }
 
-    /// The key that `count` keys, from `lower` on, stand before. Found first, since a plain range is what SQLite deletes fastest.
+    /// The first key after the next `count` keys from `lower` on. Determined first, because SQLite deletes a plain range fastest.
     private func key(after count: Int, from lower: [UInt8], in space: Keyspace) throws(StoreError) -> [UInt8]? {
         let statement = try bounds[space.rawValue].take(connection)
         defer {
@@ -124,35 +99,13 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
                 return try statement.step() ? [UInt8](statement.bytes(at: 0)) : nil
             }
         } catch {
-            throw undo(error)
+            throw file.undo(error)
         }
     }
 
-    private func requireTransaction() throws(StoreError) {
-        guard connection.isInTransaction else { throw StoreError(.other, "\(connection.path): there is no transaction") }
-    }
+    public func checkpoint(_ occasion: CheckpointOccasion) throws(StoreError) -> CheckpointReport { try file.checkpoint(occasion) }
 
-    /// Ends the transaction that `error` happened in, so that nothing of it can be committed.
-    private func undo(_ error: SQLiteError) -> StoreError {
-        connection.undo(error)
-        return StoreError(error)
-    }
-}
+    public func emptyLog() throws(StoreError) -> Bool { try file.emptyLog() }
 
-// MARK: Upkeep
-
-extension SQLiteWriter {
-    public func checkpoint(_ occasion: CheckpointOccasion) throws(StoreError) -> CheckpointReport {
-        guard !connection.isInTransaction else { throw StoreError(.other, "\(connection.path): a checkpoint inside of a transaction") }
-        try upkeep.run(occasion)
-        return upkeep.report
-    }
-
-    public func emptyLog() throws(StoreError) -> Bool {
-        guard !connection.isInTransaction else { throw StoreError(.other, "\(connection.path): the log is emptied inside of a transaction") }
-        return try upkeep.emptyLog()
-    }
-
-    /// The database file and its log.
-    public var sizeBytes: Int { FileSystem.size(connection.path) + FileSystem.size(connection.path + "-wal") }
+    public var sizeBytes: Int { file.sizeBytes }
 }

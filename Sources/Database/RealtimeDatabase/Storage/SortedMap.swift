@@ -1,8 +1,8 @@
-/// An ordered map from bytes to bytes whose copies cost nothing: a B+ tree in which a page is copied before it is changed,
-/// unless this map alone leads to it.
+/// An ordered map from bytes to bytes that can be copied in constant time: a B+ tree whose pages are copied before they are changed, unless
+/// only this map refers to them.
 struct SortedMap {
     private var root = SortedPage()
-    /// The bytes of all keys and values.
+    /// The total size of all keys and values.
     private(set) var sizeBytes = 0
 
     subscript(_ key: [UInt8]) -> [UInt8]? {
@@ -27,7 +27,7 @@ struct SortedMap {
         return true
     }
 
-    /// As `ReadableStore.scan`.
+    /// Works like `ReadableStore.scan`.
     func scan(
         from lower: [UInt8], to upper: [UInt8], reversed: Bool, _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> ScanStep
     ) {
@@ -36,7 +36,7 @@ struct SortedMap {
             let end = reversed ? root.walkBackward(lower, upper, body) : root.walkForward(lower, upper, body)
             guard case .seek(let target) = end else { return }
             if reversed {
-                // The bound is exclusive: this is the first key behind `target`.
+                // The bound is exclusive, so it is the first key after `target`.
                 upper = target + [0]
             } else {
                 lower = target
@@ -44,7 +44,7 @@ struct SortedMap {
         }
     }
 
-    /// Returns the page that goes to the right of `page` when that became too big.
+    /// Adds a key. Returns the new right sibling of `page` if it had to be split.
     private static func put(_ key: [UInt8], _ value: [UInt8], in page: inout SortedPage) -> SortedPage? {
         if !isKnownUniquelyReferenced(&page) { page = SortedPage(page) }
         if page.isLeaf {
@@ -57,7 +57,7 @@ struct SortedMap {
             page.values.insert(value, at: place)
         } else {
             let place = page.child(for: key)
-            // Where first children were removed, the first key is larger than what may come.
+            // After its first children were removed, the first key can be greater than a new key.
             if place == 0, ByteOrder.precedes(key, page.keys[0]) { page.keys[0] = key }
             guard let sibling = put(key, value, in: &page.children[place]) else { return nil }
             page.keys.insert(sibling.keys[0], at: place + 1)
@@ -66,7 +66,7 @@ struct SortedMap {
         return page.keys.count > SortedPage.countMax ? page.split() : nil
     }
 
-    /// Removes a key that is there, and pages that have nothing left.
+    /// Removes an existing key, and pages that become empty.
     private static func delete(_ key: [UInt8], in page: inout SortedPage) {
         if !isKnownUniquelyReferenced(&page) { page = SortedPage(page) }
         if page.isLeaf {
@@ -84,8 +84,7 @@ struct SortedMap {
     }
 }
 
-/// A page of a `SortedMap`: a leaf with values, or a branch, in which no key below a child is smaller than the branch's key at
-/// the child's place.
+/// A page of a `SortedMap`: a leaf with values, or a branch. In a branch, no key in a child is less than the key at the child's position.
 final class SortedPage {
     static let countMax = 64
 
@@ -105,7 +104,7 @@ final class SortedPage {
 
     var isLeaf: Bool { children.isEmpty }
 
-    /// How many keys are smaller than `key`.
+    /// The number of keys that are less than `key`.
     func place(of key: [UInt8]) -> Int {
         var range = 0..<keys.count
         while !range.isEmpty {
@@ -115,13 +114,13 @@ final class SortedPage {
         return range.lowerBound
     }
 
-    /// Where the child stands that `key` belongs to.
+    /// The position of the child for `key`.
     func child(for key: [UInt8]) -> Int {
         let place = place(of: key)
         return place < keys.count && keys[place] == key ? place : max(place - 1, 0)
     }
 
-    /// Gives the upper half away.
+    /// Moves the upper half to a new page.
     func split() -> SortedPage {
         let half = keys.count / 2
         let sibling = SortedPage(
@@ -131,7 +130,7 @@ final class SortedPage {
         return sibling
     }
 
-    /// Hands the rows from `lower` to below `upper` to `body`: `next` when there are no more here.
+    /// Calls `body` with the rows from `lower` to below `upper`. Returns `next` at the end of the page.
     func walkForward(_ lower: [UInt8], _ upper: [UInt8], _ body: (Span<UInt8>, Span<UInt8>) -> ScanStep) -> ScanStep {
         let first = isLeaf ? place(of: lower) : child(for: lower)
         for place in first..<max(first, keys.count) {
@@ -151,7 +150,7 @@ final class SortedPage {
         return .next
     }
 
-    /// The same from the end to the beginning.
+    /// The same in reversed order.
     func walkBackward(_ lower: [UInt8], _ upper: [UInt8], _ body: (Span<UInt8>, Span<UInt8>) -> ScanStep) -> ScanStep {
         let count = upper.isEmpty ? keys.count : isLeaf ? place(of: upper) : child(for: upper) + 1
         for place in (0..<count).reversed() {

@@ -1,39 +1,41 @@
-/// Where namespaces are kept.
+import Store
+
+/// A place for namespaces.
 public protocol StorageEngine: Sendable {
-    /// Opens a namespace for its one writer, and makes it when it is not there. Throws `busy` while another writer is open.
+    /// Opens a namespace for its only writer. Creates it if it does not exist. Throws `busy` while another writer is open.
     func openWriter(namespace: String) throws(StoreError) -> any OrderedStore
 
-    /// Opens a namespace for reading; `notFound` before its writer was opened for the first time.
+    /// Opens a namespace for reading. Throws `notFound` if its writer was never opened.
     func openReader(namespace: String) throws(StoreError) -> any SnapshotStore
 
     /// The names of all namespaces, sorted.
     func namespaces() throws(StoreError) -> [String]
 
-    /// Whether there is such a namespace; false for what is no name.
+    /// Whether the namespace exists; false for an invalid name.
     func exists(namespace: String) -> Bool
 
-    /// Removes a namespace for good; `busy` while its writer is open, and nothing when it is not there.
+    /// Deletes a namespace permanently. Throws `busy` while its writer is open. Does nothing if it does not exist.
     func deleteNamespace(_ namespace: String) throws(StoreError)
 
-    /// Whether a namespace that is closed now can be opened again: that takes a little room. Asks the disk.
+    /// Whether there is enough room to open a closed namespace again. Accesses the disk.
     var canReopen: Bool { get }
 
-    /// Whether another process can go on with what is kept here.
+    /// Whether another process can take over the data.
     var canChangeHands: Bool { get }
 
-    /// Keeps other processes from writing here from now on, also before the first writer is opened. Throws `busy` where one does.
+    /// Excludes other processes from writing from now on, even before the first writer is opened. Throws `busy` if another process writes.
     func hold() throws(StoreError)
 
-    /// Nobody writes any more: another process may, until a writer is opened here again.
+    /// Allows other processes to write, until a writer is opened here again. No writer may be open.
     func letGo()
 }
 
-/// What a namespace may be called.
+/// The valid names of namespaces.
 public enum NamespaceName {
-    /// In characters, each of which is one byte.
+    /// In characters, which are bytes.
     public static let lengthMax = 100
 
-    /// Whether `name` has from 1 to 100 lower case ASCII letters, digits and hyphens.
+    /// Whether `name` consists of 1 to 100 lower-case ASCII letters, digits and hyphens.
     public static func isValid(_ name: String) -> Bool {
         let bytes = name.utf8
         return (1...lengthMax).contains(bytes.count)

@@ -1,19 +1,19 @@
-/// An event that was given up: it is kept until somebody replays or deletes it, or newer ones need its room.
+/// An event that was given up. It is stored until it is replayed or deleted, or until newer dead letters need its room.
 public struct DeadLetter: Sendable, Hashable {
-    /// Why an event was given up.
+    /// The reason why an event was given up.
     public enum Reason: UInt8, Sendable, Hashable, CaseIterable {
-        /// The function failed, and does not ask to be run again.
+        /// The function has failed, and does not request retries.
         case failed
-        /// The function failed again and again for as long as it is tried.
+        /// The function has failed in all attempts, until the event was too old.
         case expired
-        /// The worker ended each time that the function had it.
+        /// The worker ended each time it handled the event.
         case interrupted
-        /// There is no function of this name any more.
+        /// The function no longer exists.
         case functionMissing
-        /// The events before it caused each other, more of them than one chain may have.
+        /// The chain of events that caused each other is too long.
         case chainTooLong
 
-        /// As the command line shows it.
+        /// The text in the command line.
         public var text: String {
             switch self {
             case .failed: "the function failed"
@@ -25,14 +25,14 @@ public struct DeadLetter: Sendable, Hashable {
         }
     }
 
-    /// The event as it was last tried. Its sequence is the dead letter's.
+    /// The event in the state of the last attempt. Its sequence is that of the dead letter.
     public var event: OutboxEvent
-    /// Why it was given up.
+    /// The reason why it was given up.
     public var reason: Reason
-    /// When, in milliseconds since 1970.
+    /// The time when it was given up, in milliseconds since 1970.
     public var time: Int64
 
-    /// An event that was given up.
+    /// Creates a dead letter.
     public init(event: OutboxEvent, reason: Reason, time: Int64) {
         self.event = event
         self.reason = reason

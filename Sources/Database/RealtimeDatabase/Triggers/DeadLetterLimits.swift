@@ -1,8 +1,8 @@
-/// How many dead letters a namespace keeps.
+/// The limits of the dead letters of a namespace.
 public struct DeadLetterLimits: Sendable, Hashable {
-    /// So many at most.
+    /// The maximum number.
     public var countMax = 10_000
-    /// What they take at most; one may take more.
+    /// The maximum total size. A single one may be larger.
     public var bytesMax = 256 << 20
 
     /// The defaults.

@@ -1,16 +1,16 @@
-/// What a committed transaction left in the outbox of a namespace.
+/// The new events in the outbox of a namespace after a transaction.
 public struct EventAnnouncement: Sendable {
     /// The namespace.
     public let namespace: String
-    /// Its events in order, as many from the front as are worth carrying; the others are read from the outbox.
+    /// The first events, in order, up to a limit. The others must be read from the outbox.
     public internal(set) var events: [OutboxEvent] = []
-    /// The newest event of each function that has new ones.
+    /// The sequence of the newest event, for each function with new events.
     public internal(set) var newest: [String: UInt64] = [:]
-    /// The newest event of all.
+    /// The sequence of the newest event.
     public internal(set) var last: UInt64 = 0
-    /// How many events there are, those included that are not carried.
+    /// The number of new events, including those that are not in ``events``.
     var count = 0
 
-    /// Nothing happened in `namespace`.
+    /// An announcement without events.
     init(namespace: String) { self.namespace = namespace }
 }

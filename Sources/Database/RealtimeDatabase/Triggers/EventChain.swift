@@ -1,18 +1,18 @@
-/// The events that led to a write, the first one first: empty for a write that no event caused.
+/// The events that led to a write, the first one first. Empty for a write that no event caused.
 ///
-/// A function that runs because of an event and writes hands the chain on; a function that runs itself again and again makes
-/// a longer one each time, which is how loops are found.
+/// A function that an event has triggered passes the chain on with its writes. A function that triggers itself repeatedly makes the chain
+/// longer each time, by which loops are detected.
 public struct EventChain: Sendable, Hashable {
     /// One event of a chain.
     public struct Link: Sendable, Hashable {
         /// The event's id.
         public var event: String
-        /// The function that it ran.
+        /// The triggered function.
         public var function: String
-        /// The path that the event was of.
+        /// The path of the event.
         public var path: String
 
-        /// One event of a chain.
+        /// Creates a link.
         public init(event: String, function: String, path: String) {
             self.event = event
             self.function = function
@@ -20,34 +20,34 @@ public struct EventChain: Sendable, Hashable {
         }
     }
 
-    /// How many events led here.
+    /// The number of events in the chain.
     public private(set) var depth: Int
-    /// The newest of them, at most ``linksMax``.
+    /// The newest events, at most ``linksMax``.
     public private(set) var links: [Link]
 
-    /// How many links are kept: enough to see the cycle in.
+    /// The number of links that are stored: enough to show a cycle.
     public static let linksMax = 32
 
-    /// No event led here.
+    /// Creates an empty chain.
     public init() {
         depth = 0
         links = []
     }
 
-    /// A chain as it was told.
+    /// Creates a chain with the given values.
     public init(depth: Int, links: [Link]) {
         self.depth = depth
         self.links = links
     }
 
-    /// This chain and one event more.
+    /// This chain with another event at its end.
     public func appending(_ link: Link) -> EventChain {
         EventChain(depth: depth + 1, links: links.suffix(Self.linksMax - 1) + CollectionOfOne(link))
     }
 }
 
 extension EventChain: CustomStringConvertible {
-    /// `count at /a -> count at /b`; a chain whose beginning is not kept starts with `...`.
+    /// `count at /a -> count at /b`. A chain without its first links begins with `...`.
     public var description: String {
         let shown = links.map { "\($0.function) at \($0.path)" }
         return (depth > links.count ? ["..."] + shown : shown).joined(separator: " -> ")

@@ -1,17 +1,17 @@
-/// Who wrote what raised an event (spec functions 8.5).
+/// The writer whose write raised an event (spec functions 8.5).
 public struct EventOrigin: Sendable, Hashable {
-    /// What the writer was known as.
+    /// The kind of writer.
     public enum Kind: UInt8, Sendable, CaseIterable {
-        /// A user whose token was verified.
+        /// A user with a verified token.
         case user
         /// An administrator, or a function that acts as one.
         case admin
-        /// Nobody who showed a token.
+        /// A client without a token.
         case unauthenticated
-        /// Not known.
+        /// Unknown.
         case unknown
 
-        /// As events spell it.
+        /// The name in events.
         public var text: String {
             switch self {
             case .user: "app_user"
@@ -22,19 +22,19 @@ public struct EventOrigin: Sendable, Hashable {
         }
     }
 
-    /// What the writer was known as.
+    /// The kind of writer.
     public var kind: Kind
-    /// The user's id, or the administrator's account, where there is one.
+    /// The id of the user, or the account of the administrator, if there is one.
     public var id: String?
 
-    /// - Parameter id: the user's id, or the administrator's account.
+    /// - Parameter id: the id of the user, or the account of the administrator.
     public init(_ kind: Kind, id: String? = nil) {
         self.kind = kind
         self.id = id
     }
 
-    /// An administrator without a name.
+    /// An administrator without an account.
     public static let admin = EventOrigin(.admin)
-    /// Nobody who showed a token.
+    /// A client without a token.
     public static let unauthenticated = EventOrigin(.unauthenticated)
 }

@@ -1,11 +1,11 @@
-/// A part of a path that a pattern gave a name to.
+/// A part of a path with the name that a pattern gives it.
 public struct EventParameter: Sendable, Hashable {
-    /// The name between the braces.
+    /// The name in braces.
     public var name: String
-    /// The key that stood there, or several with `/` between.
+    /// The key in its place, or several keys separated by `/`.
     public var value: String
 
-    /// A named part of a path.
+    /// Creates a parameter.
     public init(name: String, value: String) {
         self.name = name
         self.value = value

@@ -2,22 +2,22 @@ import HearthBytes
 import HearthJSON
 import Tree
 
-/// The two values of a change, which differ.
+/// The old and the new value of a change, which differ.
 struct EventValues {
-    /// What was there; empty when it was created.
+    /// The old value; empty if the value was created.
     var before: Node
-    /// What is there now; empty when it was deleted.
+    /// The new value; empty if the value was deleted.
     var after: Node
 
-    /// What happened to the value.
+    /// The kind of change.
     var change: TriggerKind { before.isEmpty ? .created : after.isEmpty ? .deleted : .updated }
 
-    /// What a function is given where the values are not kept.
+    /// The payload of an event without its values.
     static let truncatedPayload = Array("{\"truncated\":true}".utf8)
 
-    /// What a function is given; nil when it is larger than `bytesMax`.
+    /// The payload of an event; nil if it is larger than `bytesMax`.
     ///
-    /// The limit counts the old value and what changed (spec functions 8.6), or both values, whichever is less.
+    /// The size is that of the old value and the changes (spec functions 8.6), or that of both values if it is smaller.
     func payload(bytesMax: Int) -> [UInt8]? {
         guard before.sizeAtLeast(upTo: bytesMax) <= bytesMax, after.sizeAtLeast(upTo: bytesMax) <= bytesMax else { return nil }
         var buffer = ByteBuffer()
@@ -39,8 +39,8 @@ struct EventValues {
 
     private static let beforePosition = 10
 
-    /// Appends what changed (spec functions 8.4): changed children, null for each that is gone; the new value where either of
-    /// the two has no children.
+    /// Appends the changes (spec functions 8.4): the changed children, with null for each removed one, or the new value if either value has no
+    /// children.
     private static func writeDelta(_ before: Node, _ after: Node, to buffer: inout ByteBuffer) {
         guard case .children(let old) = before.content, case .children(let new) = after.content else {
             return after.write(to: &buffer, form: .value)
@@ -67,7 +67,7 @@ struct EventValues {
 }
 
 extension Node {
-    /// A lower bound of the size of the node's JSON; stops counting above `limit`.
+    /// A lower bound of the size of the node's JSON. Stops counting above `limit`.
     fileprivate func sizeAtLeast(upTo limit: Int) -> Int {
         switch content {
         case .empty: return 4
@@ -75,7 +75,7 @@ extension Node {
         case .children(let children):
             var size = 0
             for child in children {
-                // The keys of an array are not written, and none of them is longer than ten digits.
+                // Arrays are written without keys, which have at most ten digits.
                 size += max(0, child.key.utf8.count - 10) + 1 + child.node.sizeAtLeast(upTo: limit - size)
                 if size > limit { return size }
             }

@@ -1,6 +1,6 @@
-/// A text in which `*` stands for any characters, also none.
+/// A pattern in which `*` matches any number of characters.
 struct Glob: Sendable, Hashable {
-    /// The bytes between the stars; one element where there is no star.
+    /// The bytes between the stars; a single element without stars.
     let parts: [[UInt8]]
 
     static let star = UInt8(ascii: "*")
@@ -9,7 +9,7 @@ struct Glob: Sendable, Hashable {
         parts = Array(text.utf8).split(separator: Self.star, omittingEmptySubsequences: false).map(Array.init)
     }
 
-    /// Whether it stands for every text.
+    /// Whether it matches every text.
     var matchesAll: Bool { parts.count > 1 && parts.allSatisfy(\.isEmpty) }
 
     func matches(_ text: String) -> Bool {
@@ -19,7 +19,7 @@ struct Glob: Sendable, Hashable {
         rest = rest.dropFirst(first.count)
         guard parts.count > 1 else { return rest.isEmpty }
         for part in parts.dropFirst().dropLast() {
-            // The first place is as good as any: what follows may be longer then.
+            // The first match is the best one, because it leaves the most for the following parts.
             guard let place = Self.place(of: part, in: rest) else { return false }
             rest = rest[(place + part.count)...]
         }

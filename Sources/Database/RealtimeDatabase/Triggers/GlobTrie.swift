@@ -1,10 +1,10 @@
-/// Globs as a tree of their characters, so that a key is compared with all of them at once.
+/// Globs as a tree of their characters, so that a key is matched with all of them at once.
 struct GlobTrie: Sendable {
     private struct Node: Sendable {
         var children: [UInt8: Int] = [:]
-        /// The child that stands for any characters.
+        /// The child for a star.
         var star: Int?
-        /// Whether it is such a child.
+        /// Whether this node is such a child.
         var isStar = false
         var target: Int?
     }
@@ -37,7 +37,7 @@ struct GlobTrie: Sendable {
         return nodes.count - 1
     }
 
-    /// The target of exactly this glob.
+    /// The target of a glob that is equal to this one.
     func target(of glob: Glob) -> Int? {
         guard !nodes.isEmpty else { return nil }
         var place: Int? = 0
@@ -48,7 +48,7 @@ struct GlobTrie: Sendable {
         return place.flatMap { nodes[$0].target }
     }
 
-    /// Calls `body` once with the target of each glob that stands for `key`.
+    /// Calls `body` once with the target of each glob that matches `key`.
     func forEach(matching key: String, _ body: (Int) -> Void) {
         guard !nodes.isEmpty else { return }
         var places: Set<Int> = []

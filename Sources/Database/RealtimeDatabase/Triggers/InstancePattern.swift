@@ -1,9 +1,9 @@
-/// Which namespaces a function runs for: a name, `*`, a name with `*` in it, or `{name}` (spec functions 8.2).
+/// A pattern for the namespaces of a function: a name, `*`, a name that contains `*`, or `{name}` (spec functions 8.2).
 public struct InstancePattern: Sendable, Hashable {
     private let shape: PathPattern.Shape
     private let capture: String?
 
-    /// Every namespace.
+    /// The pattern that matches all namespaces.
     public static let any = InstancePattern(PathPattern.Segment(shape: .any, capture: nil))
 
     private init(_ segment: PathPattern.Segment) {
@@ -11,9 +11,9 @@ public struct InstancePattern: Sendable, Hashable {
         capture = segment.capture
     }
 
-    /// Reads a pattern of one segment.
+    /// Parses a pattern with a single segment.
     ///
-    /// - Throws: why it can match no namespace.
+    /// - Throws: the reason if no namespace can match it.
     public init(parsing text: String) throws(PathPatternError) {
         guard !text.isEmpty, !text.contains("/") else { throw PathPatternError("\"\(text)\" is not a namespace: write its name, or \"*\" for all") }
         let segment = try PathPattern.segment(text[...])
@@ -21,12 +21,12 @@ public struct InstancePattern: Sendable, Hashable {
         self.init(segment)
     }
 
-    /// Whether it stands for `namespace`.
+    /// Whether it matches `namespace`.
     public func matches(_ namespace: String) -> Bool { shape.matches(namespace) }
 
-    /// What its name stands for.
+    /// The captured parameter.
     func parameter(in namespace: String) -> EventParameter? { capture.map { EventParameter(name: $0, value: namespace) } }
 
-    /// The name that it captures.
+    /// The name of the captured parameter.
     var captureName: String? { capture }
 }

@@ -1,6 +1,7 @@
+import Store
 import Tree
 
-/// A value before a write: read already, or still in the store.
+/// A value before a write: in memory, or still in the store.
 enum OldValue {
     case memory(Node)
     case stored(PathKey)
@@ -15,12 +16,12 @@ enum OldValue {
     }
 }
 
-/// Reads of the tree before a write, with the bound that an event has.
+/// Reads the tree before a write, with the size limit of events.
 struct OldTree {
     let reader: TreeReader
     let bytesMax: Int
 
-    /// The whole value; nil when it is larger than an event may be.
+    /// The whole value; nil if it is larger than an event may be.
     func load(_ value: OldValue) throws(StoreError) -> Node? {
         guard case .stored(let key) = value else {
             if case .memory(let node) = value { return node }
@@ -41,7 +42,7 @@ struct OldTree {
         }
     }
 
-    /// Up to `limit` keys of children after `after`, in order.
+    /// The keys of up to `limit` children after the key `after`, in order.
     func childKeys(_ value: OldValue, after: String?, limit: Int) throws(StoreError) -> [String] {
         switch value {
         case .stored(let key): return try reader.childKeys(at: key, after: after, limit: limit)
@@ -52,7 +53,7 @@ struct OldTree {
         }
     }
 
-    /// Whether the value is `node`, priorities aside. For values that are too large to be read at once.
+    /// Whether the value equals `node`, regardless of priorities. Also for values that are too large to be read at once.
     func isSame(_ value: OldValue, as node: Node) throws(StoreError) -> Bool {
         if let loaded = try load(value) { return loaded.hasSameValue(as: node) }
         guard case .stored(let key) = value else { return false }
@@ -75,7 +76,7 @@ struct OldTree {
 }
 
 extension Node {
-    /// Whether both have the same leaves, whatever their priorities are.
+    /// Whether both have the same leaves, regardless of priorities.
     func hasSameValue(as other: Node) -> Bool {
         switch (content, other.content) {
         case (.empty, .empty): return true
@@ -94,7 +95,7 @@ extension Node {
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// The first position whose element is not of the kind that stands at the front.
+    /// The first position whose element does not satisfy the condition. Those that satisfy it are at the front.
     func firstPosition(where isFront: (Element) -> Bool) -> Int {
         var low = startIndex
         var high = endIndex

@@ -1,18 +1,20 @@
-/// Dead letters: listed, looked at, replayed, deleted.
+public import Store
+
+/// Lists, reads, replays and deletes dead letters.
 extension Outbox {
-    /// Some dead letters, in the order in which they were given up.
+    /// A page of dead letters, in the order in which they were given up.
     public struct DeadLetterPage: Sendable {
         /// The dead letters.
         public var letters: [DeadLetter] = []
-        /// Sequences of rows that cannot be read.
+        /// The sequences of unreadable rows.
         public var damaged: [UInt64] = []
-        /// How many older ones there were that made room.
+        /// The number of older ones that were dropped for newer ones.
         public var dropped = 0
-        /// The `after` of the next page; nil when there is none.
+        /// The value of `after` for the next page; nil if there is none.
         public var next: UInt64?
     }
 
-    /// The dead letters after the sequence `after`: at most `limit`, and no more than `bytesMax` unless it is one.
+    /// The dead letters after the sequence `after`: at most `limit`, and at most `bytesMax` except for a single one.
     public func deadLetters(after: UInt64 = 0, limit: Int, bytesMax: Int = 16 << 20) throws(StoreError) -> DeadLetterPage {
         var page = DeadLetterPage()
         page.dropped = counts.dropped
@@ -37,7 +39,7 @@ extension Outbox {
         return page
     }
 
-    /// The dead letter of this sequence.
+    /// The dead letter with this sequence.
     public func deadLetter(_ sequence: UInt64) throws(StoreError) -> DeadLetter? {
         let found = try store.get(EventKey.bytes(of: sequence), in: .deadLetters) { [namespace] in
             try? DeadLetter(row: $0, sequence: sequence, namespace: namespace)
@@ -45,10 +47,10 @@ extension Outbox {
         return found ?? nil
     }
 
-    /// Puts a dead letter's event back at the end of the outbox, as if nothing had been tried. It keeps its id and its time; the
-    /// chain that led to it is forgotten, since somebody has looked at it.
+    /// Appends a dead letter's event to the outbox again, without any attempts. Its id and time are kept. Its chain is removed, because an
+    /// administrator has interrupted it.
     ///
-    /// - Returns: whether there was such a dead letter.
+    /// - Returns: false if there is no such dead letter.
     @discardableResult
     public func replay(_ sequence: UInt64, now: Int64) throws(StoreError) -> Bool {
         guard var event = try deadLetter(sequence)?.event else { return false }
@@ -58,9 +60,9 @@ extension Outbox {
         return try deleteDeadLetter(sequence)
     }
 
-    /// Forgets a dead letter, also one that cannot be read.
+    /// Deletes a dead letter, even if it is unreadable.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: false if there was none.
     @discardableResult
     public func deleteDeadLetter(_ sequence: UInt64) throws(StoreError) -> Bool {
         let key = EventKey.bytes(of: sequence)
@@ -72,12 +74,12 @@ extension Outbox {
         return true
     }
 
-    /// One that is added drops so many at most: of far too many, which a lower limit leaves, each takes some along.
+    /// The most dead letters that are dropped when one is added, for the case that the limit was lowered and far too many are stored.
     private static let droppedAtOnceMax = 16
 
-    /// Forgets the oldest where there are too many, but never the newest.
+    /// Deletes the oldest dead letters if a limit is exceeded, but never the newest one.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of deleted ones.
     func dropOldest(_ limits: DeadLetterLimits) throws(StoreError) -> Int {
         var left = counts
         guard limits.areExceeded(by: left) else { return 0 }

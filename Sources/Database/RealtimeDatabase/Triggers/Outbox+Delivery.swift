@@ -1,18 +1,20 @@
-/// What whoever delivers events does with their rows.
+public import Store
+
+/// The operations of the delivery on events.
 extension Outbox {
-    /// Some events of a function, in order.
+    /// A page of a function's events, in order.
     public struct Page: Sendable {
         /// The events.
         public var events: [OutboxEvent] = []
-        /// Sequences of rows that cannot be read.
+        /// The sequences of unreadable rows.
         public var damaged: [UInt64] = []
-        /// The sequence up to which everything is in this page.
+        /// The sequence up to which the page is complete.
         public var through: UInt64 = 0
-        /// Whether there are more.
+        /// Whether there are more events.
         public var hasMore = false
     }
 
-    /// The events of `function` after the sequence `after`: at most `limit`, and no more than `bytesMax` unless it is one.
+    /// The events of `function` after the sequence `after`: at most `limit`, and at most `bytesMax` except for a single one.
     public func page(of function: String, after: UInt64, limit: Int, bytesMax: Int) throws(StoreError) -> Page {
         var page = Page()
         page.through = after
@@ -39,15 +41,15 @@ extension Outbox {
         return page
     }
 
-    /// Some events of a function that were asked for by their sequences.
+    /// Events of a function that were requested by their sequences.
     public struct Fetched: Sendable {
-        /// Those that are there and can be read.
+        /// The existing, readable events.
         public var events: [OutboxEvent] = []
-        /// How many of the sequences were looked at.
+        /// The number of sequences that were processed.
         public var readCount = 0
     }
 
-    /// The events of `function` with these sequences, from the first on: no more than `bytesMax` unless it is one.
+    /// The events of `function` with these sequences, starting with the first one: at most `bytesMax` except for a single one.
     public func events(of function: String, _ sequences: [UInt64], bytesMax: Int) throws(StoreError) -> Fetched {
         var fetched = Fetched()
         var bytes = 0
@@ -61,20 +63,20 @@ extension Outbox {
         return fetched
     }
 
-    /// One event, as far as it is there and can be read.
+    /// An event; nil if it does not exist or is unreadable.
     public func event(_ key: EventKey) throws(StoreError) -> OutboxEvent? {
         let found = try store.get(key.bytes, in: .outbox) { [namespace] in try? OutboxEvent(row: $0, key: key, namespace: namespace) }
         return found ?? nil
     }
 
-    /// The function has done its work: forgets the event.
+    /// Deletes an event that the function has handled.
     public func acknowledge(_ key: EventKey) throws(StoreError) {
         guard try store.delete(key.bytes, in: .outbox) else { return }
         hasChanges = true
         counts.waiting -= 1
     }
 
-    /// Notes how far the delivery of an event has come.
+    /// Stores the progress of an event's delivery.
     public func postpone(_ key: EventKey, _ progress: DeliveryProgress) throws(StoreError) {
         guard var event = try event(key) else { return }
         event.progress = progress
@@ -82,9 +84,9 @@ extension Outbox {
         hasChanges = true
     }
 
-    /// Gives an event up: moves it to the dead letters, of which the oldest make room where there are too many.
+    /// Moves an event to the dead letters. If there are too many, the oldest ones are dropped.
     ///
-    /// - Returns: how many made room.
+    /// - Returns: the number of dropped ones.
     @discardableResult
     public func bury(
         _ key: EventKey, _ progress: DeliveryProgress, reason: DeadLetter.Reason, now: Int64, limits: DeadLetterLimits = DeadLetterLimits()
@@ -92,7 +94,7 @@ extension Outbox {
         guard var event = try event(key) else { return 0 }
         event.progress = progress
         let row = DeadLetter(event: event, reason: reason, time: now).row()
-        // A number of its own: the order is that in which events were given up. Who waited long is no older than the others.
+        // The dead letter gets a new sequence, because dead letters are sorted by the time when they were given up.
         try store.put(EventKey.bytes(of: try takeSequence()), row.span, in: .deadLetters)
         try store.delete(key.bytes, in: .outbox)
         hasChanges = true

@@ -1,22 +1,23 @@
 public import HTTP
+public import Store
 public import Tree
 
-/// The events of a namespace that wait for their functions, as rows of its store. Belongs to the writer's thread.
+/// The events of a namespace that wait for their functions, in rows of its store. Belongs to the writer's thread.
 ///
-/// Whoever writes raises events inside the transaction of the write, and calls ``didCommit()`` after it. After a transaction
-/// that was taken back, a new outbox is made.
+/// The writer raises events in the transaction of the write, and calls ``didCommit()`` after it. After a rollback, a new outbox must be
+/// created.
 public final class Outbox {
     let store: any OrderedStore
     let namespace: String
     private var nextSequence: UInt64
-    /// Sequences below this are the store's to forget: the next start begins here.
+    /// The number of sequences that are reserved in the store. After a restart, numbering continues here.
     private var reserved: UInt64
     private var announcement: EventAnnouncement
     private var announcedBytes = 0
-    /// What the ids of this outbox's events begin with.
+    /// The common prefix of the ids of this outbox's events.
     private let idPrefix: String
 
-    /// How many rows there are, without counting them.
+    /// The numbers of rows, which are maintained rather than counted.
     public internal(set) var counts: OutboxCounts
 
     /// Whether rows were changed since the last commit.
@@ -27,7 +28,7 @@ public final class Outbox {
     private static let announcedCountMax = 256
     private static let announcedBytesMax = 1 << 20
 
-    /// The outbox in `store`, which is the store of `namespace`.
+    /// Opens the outbox of `namespace` in its store.
     public init(_ store: any OrderedStore, namespace: String) throws(StoreError) {
         self.store = store
         self.namespace = namespace
@@ -38,21 +39,21 @@ public final class Outbox {
         idPrefix = String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
-    /// What was changed is to become durable: so is how many there are.
+    /// Adds the numbers of rows to the transaction before it commits.
     func willCommit() throws(StoreError) {
         if hasChanges { try counts.put(in: store) }
     }
 
     // MARK: Raising
 
-    /// Raises the events of a write, before it is done.
+    /// Raises the events of a write before it is performed.
     ///
     /// - Parameters:
-    ///   - changes: what is written, with server values resolved; no path is at or below another.
+    ///   - changes: the written nodes, with server values resolved. No path is at or below another one.
     ///   - old: the tree before the write.
     ///   - now: the time of the write, in milliseconds since 1970.
-    ///   - trace: what the write is a part of.
-    /// - Returns: why the write must be refused; then no event is left of it.
+    ///   - trace: the trace context of the write.
+    /// - Returns: the reason why the write must be refused; then all of its events are removed again.
     public func raise(
         _ matcher: TriggerMatcher, changes: [(path: Path, node: Node)], old: TreeReader, limits: TriggerLimits, now: Int64,
         origin: EventOrigin, chain: EventChain, trace: TraceContext? = nil
@@ -86,7 +87,7 @@ public final class Outbox {
                 progress: DeliveryProgress(since: now)))
     }
 
-    /// Puts an event at the end; its sequence is the next one.
+    /// Appends an event with the next sequence.
     func append(_ event: OutboxEvent) throws(StoreError) {
         var event = event
         event.sequence = try takeSequence()
@@ -97,7 +98,7 @@ public final class Outbox {
         announce(event, size: row.count)
     }
 
-    /// A number that no event and no dead letter had before.
+    /// A sequence that no event and no dead letter has used.
     func takeSequence() throws(StoreError) -> UInt64 {
         if nextSequence >= reserved {
             reserved = nextSequence + Self.reservation
@@ -109,7 +110,7 @@ public final class Outbox {
 
     private func announce(_ event: OutboxEvent, size: Int) {
         announcement.last = event.sequence
-        // A gap would make later ones look like the next ones.
+        // Without gaps, because later events would otherwise seem to be the next ones.
         let isWhole = announcement.count == announcement.events.count
         announcement.count += 1
         announcement.newest[event.function] = event.sequence
@@ -118,7 +119,7 @@ public final class Outbox {
         announcement.events.append(event)
     }
 
-    /// Takes back the events from `mark` on.
+    /// Removes the events from `mark` on.
     private func withdraw(from mark: UInt64) throws(StoreError) {
         for function in announcement.newest.filter({ $0.value >= mark }).keys {
             let first = EventKey(function: function, sequence: mark).bytes
@@ -127,13 +128,13 @@ public final class Outbox {
         while let last = announcement.events.last, last.sequence >= mark { announcement.events.removeLast() }
         announcement.count -= Int(nextSequence - mark)
         counts.waiting -= Int(nextSequence - mark)
-        // The transaction may end without a commit, for want of anything else in it.
+        // The transaction may have no other changes, and end without a commit.
         reserved = nextSequence
     }
 
-    // MARK: Telling
+    // MARK: Announcing
 
-    /// The transaction is durable: what there is to tell whoever delivers events.
+    /// The announcement of the committed transaction; nil if it has no events.
     public func didCommit() -> EventAnnouncement? {
         hasChanges = false
         guard announcement.last > 0 else { return nil }
@@ -143,7 +144,7 @@ public final class Outbox {
         return finished
     }
 
-    /// What is in the outbox, for whoever begins to deliver; nil when nothing is. Takes one step for each function.
+    /// An announcement of all events in the outbox, for a new delivery; nil if there are none. Takes one step for each function.
     public func pending() throws(StoreError) -> EventAnnouncement? {
         var found = EventAnnouncement(namespace: namespace)
         var lower: [UInt8] = []

@@ -1,12 +1,14 @@
-/// How many rows an outbox has. Kept beside them, since counting many takes long: that is done once, for a store that does not have them.
+import Store
+
+/// The numbers of rows in an outbox. Stored beside them, because counting takes long. Rows are counted once in a store without numbers.
 public struct OutboxCounts: Sendable, Hashable {
     /// Events that wait for their functions.
     public var waiting = 0
-    /// Dead letters that are kept.
+    /// Stored dead letters.
     public var deadLetters = 0
-    /// What those take.
+    /// The total size of the dead letters.
     public var deadLetterBytes = 0
-    /// Dead letters that made room for newer ones, since the store was made.
+    /// Dead letters that were dropped for newer ones since the store was created.
     public var dropped = 0
 
     private static let key = Array("outbox.counts".utf8)

@@ -1,7 +1,7 @@
 public import Tree
 
 extension OutboxEvent {
-    /// An event that no write raised and no outbox keeps: somebody tries a function with it.
+    /// Creates an event that no write has raised and no outbox stores, for trying a function.
     ///
     /// - Parameters:
     ///   - payload: `{"before":...,"after":...}`.

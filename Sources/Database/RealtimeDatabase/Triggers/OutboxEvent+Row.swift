@@ -2,9 +2,10 @@ import HearthBytes
 import HTTP
 import Tree
 
-/// The row of an event: what its delivery changes first, its payload last. Namespace, function and sequence are where it lies.
+/// The row of an event: first the fields that its delivery changes, finally the payload. The key of the row determines namespace, function and
+/// sequence.
 extension OutboxEvent {
-    /// The first one had no trace.
+    /// Version 1 had no trace.
     private static let rowVersion: UInt64 = 2
 
     func row() -> [UInt8] {
@@ -81,7 +82,7 @@ extension OutboxEvent {
 }
 
 extension RowWriter {
-    /// 0 for none; else 1, or 3 where it is sampled, and the numbers of trace and span; then what others say of it.
+    /// Appends 0 without a trace. Otherwise appends 1, or 3 if it is sampled, the ids of trace and span, and the tracestate.
     fileprivate mutating func append(_ trace: TraceContext?) {
         guard let trace else { return append(0) }
         append(trace.isSampled ? 3 : 1)
@@ -113,7 +114,7 @@ extension DeliveryProgress {
     }
 }
 
-/// The row of a dead letter: why and when, whose it was, and the event as the outbox had it.
+/// The row of a dead letter: reason, time, function, and the event as in the outbox.
 extension DeadLetter {
     func row() -> [UInt8] {
         var writer = RowWriter()

@@ -2,78 +2,78 @@ import HearthBytes
 public import HTTP
 public import Tree
 
-/// An event that waits for its function: a row of the outbox, written in the transaction of the write that raised it.
+/// An event that waits for its function: a row of the outbox, written in the same transaction as the write that raised it.
 public struct OutboxEvent: Sendable, Hashable {
-    /// Its place in the order of the namespace's events.
+    /// The position in the order of the namespace's events.
     public var sequence: UInt64
-    /// Names the event, also when it is delivered again.
+    /// The id, which stays the same in repeated deliveries.
     public var id: String
-    /// The namespace whose tree changed.
+    /// The namespace whose data has changed.
     public var namespace: String
-    /// The function that it is for.
+    /// The function to run.
     public var function: String
-    /// What the function asked for: `written` although the value was created.
+    /// The kind in the function's declaration, for example `written` although the value was created.
     public var kind: TriggerKind
-    /// Where the value changed.
+    /// The path of the changed value.
     public var path: Path
-    /// What the pattern's names stand for, in the pattern's order.
+    /// The captured parameters, in the order of the pattern.
     public var params: [EventParameter]
-    /// What the function is given: `{"before":...,"after":...}`, or `{"truncated":true}` where both are too large to be kept.
+    /// The function's input: `{"before":...,"after":...}`, or `{"truncated":true}` if the values are too large to be stored.
     public var payload: [UInt8]
-    /// When it was written, in milliseconds since 1970.
+    /// The time of the write, in milliseconds since 1970.
     public var time: Int64
-    /// Who wrote.
+    /// The writer.
     public var origin: EventOrigin
     /// The events that led to the write.
     public var chain: EventChain
-    /// What the write was a part of: the function that it runs is a part of that, too.
+    /// The trace context of the write, which the function's run continues.
     public var trace: TraceContext?
-    /// How far its delivery has come.
+    /// The progress of the delivery.
     public var progress: DeliveryProgress
 
-    /// The chain of what the function writes because of this event.
+    /// The chain of the function's writes because of this event.
     public var chainOfEffects: EventChain {
         chain.appending(EventChain.Link(event: id, function: function, path: path.description))
     }
 
-    /// Its row in the outbox.
+    /// The key of its row in the outbox.
     public var key: EventKey { EventKey(function: function, sequence: sequence) }
 }
 
-/// How far the delivery of an event has come.
+/// The progress of an event's delivery.
 public struct DeliveryProgress: Sendable, Hashable {
-    /// How often the function has failed at it.
+    /// The number of failed attempts.
     public var attempts = 0
-    /// How often the worker ended before the function had answered.
+    /// The number of attempts in which the worker ended before it answered.
     public var interruptions = 0
-    /// Since when it waits, in milliseconds since 1970: what its age is counted from.
+    /// The time from which on the event's age is counted, in milliseconds since 1970.
     public var since: Int64
-    /// Not before this is it tried again, in milliseconds since 1970.
+    /// The earliest time of the next attempt, in milliseconds since 1970.
     public var notBefore: Int64 = 0
-    /// What the last attempt came to.
+    /// The error of the last attempt.
     public var lastError: String?
 
-    /// Nothing was tried yet.
+    /// Creates the progress of an event without attempts.
     public init(since: Int64) { self.since = since }
 }
 
-/// Names a row of the outbox. Rows are sorted by function, so that a function which fails holds up nobody else.
+/// The key of a row of the outbox. Rows are sorted by function, so that a failing function does not delay others.
 public struct EventKey: Sendable, Hashable {
-    /// The function that the event is for.
+    /// The function to run.
     public var function: String
-    /// The event's place in the order of the namespace's events.
+    /// The event's position in the order of the namespace's events.
     public var sequence: UInt64
 
-    /// Names a row.
+    /// Creates a key.
     public init(function: String, sequence: UInt64) {
         self.function = function
         self.sequence = sequence
     }
 
-    /// The function's name, a zero byte, the sequence with the high byte first.
+    /// The name of the function, a zero byte, and the sequence in big-endian order.
     var bytes: [UInt8] { Self.prefix(function) + Self.bytes(of: sequence) }
 
-    /// What the keys of a function's rows begin with.
+    /// The common prefix of the keys of a function's rows.
     static func prefix(_ function: String) -> [UInt8] { Array(function.utf8) + [0] }
 
     static func bytes(of sequence: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) } }

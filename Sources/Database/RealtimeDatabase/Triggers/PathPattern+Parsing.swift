@@ -1,9 +1,9 @@
 import Tree
 
 extension PathPattern {
-    /// Reads a pattern. Edge slashes and repeated ones do not count; the empty pattern is the root.
+    /// Parses a pattern. Leading, trailing and repeated slashes are ignored. An empty pattern is the root.
     ///
-    /// - Throws: why it can match nothing, or not in one way only.
+    /// - Throws: the reason if no path can match it, or if matches would be ambiguous.
     public init(parsing text: String) throws(PathPatternError) {
         let parts = text.split(separator: "/")
         guard parts.count <= Path.depthMax else {
@@ -56,6 +56,6 @@ extension PathPattern {
         }
     }
 
-    /// The names that it captures.
+    /// The names of the captured parameters.
     var captures: [String] { segments.compactMap(\.capture) }
 }

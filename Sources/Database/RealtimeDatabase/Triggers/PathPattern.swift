@@ -1,30 +1,30 @@
 import Tree
 
-/// Which paths a function runs for: `users/{id}/name`, `logs/*/{rest=**}` (spec functions 8.2).
+/// A pattern for the paths of a function: `users/{id}/name`, `logs/*/{rest=**}` (spec functions 8.2).
 public struct PathPattern: Sendable, Hashable {
-    /// One part of a pattern between two `/`.
+    /// The part of a pattern between two `/`.
     struct Segment: Sendable, Hashable {
         var shape: Shape
-        /// The name that it gives to what it stands for.
+        /// The name of the parameter that it captures.
         var capture: String?
     }
 
-    /// What a segment stands for.
+    /// The keys that a segment matches.
     enum Shape: Sendable, Hashable {
-        /// This key.
+        /// Exactly this key.
         case literal(String)
         /// Any key.
         case any
-        /// A key that looks like this.
+        /// A key that matches this glob.
         case glob(Glob)
-        /// Any number of keys, also none.
+        /// Any number of keys.
         case many
     }
 
     let segments: [Segment]
-    /// As it was written, without edge slashes and repeated ones.
+    /// The pattern without leading, trailing and repeated slashes.
     public let text: String
-    /// Where the segment is that stands for several keys.
+    /// The position of the segment that matches any number of keys.
     let manyIndex: Int?
 
     init(segments: [Segment], text: String) {
@@ -33,7 +33,7 @@ public struct PathPattern: Sendable, Hashable {
         manyIndex = segments.firstIndex { $0.shape == .many }
     }
 
-    /// Whether it stands for `path`.
+    /// Whether it matches `path`.
     func matches(_ path: Path) -> Bool {
         let keys = path.segments
         guard let manyIndex else {
@@ -45,7 +45,7 @@ public struct PathPattern: Sendable, Hashable {
             && zip(segments.suffix(tail), keys.suffix(tail)).allSatisfy { $0.shape.matches($1) }
     }
 
-    /// What its names stand for in `path`, which it matches. What follows `**` is counted from the path's end.
+    /// The captured parameters in `path`, which must match. The segments after `**` are counted from the end.
     func parameters(in path: Path) -> [EventParameter] {
         let keys = path.segments
         var parameters: [EventParameter] = []

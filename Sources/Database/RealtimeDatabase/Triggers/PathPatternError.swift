@@ -1,4 +1,4 @@
-/// Why a pattern cannot be used, in one sentence.
+/// The reason why a pattern is invalid: a sentence.
 public struct PathPatternError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
     public var message: String

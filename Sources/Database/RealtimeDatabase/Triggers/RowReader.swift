@@ -1,6 +1,6 @@
 import HearthBytes
 
-/// Takes the fields of a row apart that ``RowWriter`` put together.
+/// Reads the fields of a row in the format of ``RowWriter``.
 struct RowReader: ~Escapable {
     private let bytes: Span<UInt8>
     private var offset = 0
@@ -16,7 +16,7 @@ struct RowReader: ~Escapable {
         while offset < bytes.count, shift < 64 {
             let byte = bytes[offset]
             offset += 1
-            // The tenth byte has one bit of a 64-bit number only.
+            // The tenth byte contains only one bit of a 64-bit number.
             guard shift < 63 || byte <= 1 else { throw RowError() }
             number |= UInt64(byte & 0x7F) << UInt64(shift)
             if byte < 0x80 { return number }
@@ -25,7 +25,7 @@ struct RowReader: ~Escapable {
         throw RowError()
     }
 
-    /// A number of things, none of which takes less than one byte.
+    /// A number of elements, each of which has at least one byte.
     mutating func count() throws(RowError) -> Int {
         let number = try number()
         guard number <= UInt64(bytes.count - offset) else { throw RowError() }
@@ -59,12 +59,12 @@ struct RowReader: ~Escapable {
         }
     }
 
-    /// A case by its raw value.
+    /// An enumeration case by its raw value.
     mutating func choice<Choice: RawRepresentable>(_ type: Choice.Type) throws(RowError) -> Choice where Choice.RawValue == UInt8 {
         guard let raw = UInt8(exactly: try number()), let choice = Choice(rawValue: raw) else { throw RowError() }
         return choice
     }
 }
 
-/// A row is damaged, or of a version that this host does not know.
+/// The row is damaged, or its version is unknown.
 struct RowError: Error {}

@@ -1,10 +1,10 @@
 import HearthBytes
 
-/// Puts the fields of a row one behind the other. What each is follows from its place.
+/// Writes the fields of a row one after the other. The order determines their meaning.
 struct RowWriter: ~Copyable {
     private(set) var buffer = ByteBuffer()
 
-    /// A number, in as many groups of seven bits as it needs, the low ones first.
+    /// Appends a number in groups of seven bits, the lowest group first.
     mutating func append(_ number: UInt64) {
         var rest = number
         while rest >= 0x80 {
@@ -18,19 +18,19 @@ struct RowWriter: ~Copyable {
 
     mutating func append(time: Int64) { append(UInt64(bitPattern: time)) }
 
-    /// Its length, then its bytes.
+    /// Appends the length, then the bytes.
     mutating func append(_ bytes: [UInt8]) {
         append(bytes.count)
         buffer.append(bytes)
     }
 
-    /// Its length in UTF-8, then that.
+    /// Appends the length in UTF-8, then the text.
     mutating func append(_ text: String) {
         append(text.utf8.count)
         buffer.append(text)
     }
 
-    /// 1 and the text, or 0.
+    /// Appends 1 and the text, or 0.
     mutating func append(_ text: String?) {
         append(text == nil ? 0 : 1)
         if let text { append(text) }

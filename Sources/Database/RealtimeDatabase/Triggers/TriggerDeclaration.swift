@@ -1,19 +1,19 @@
 import Tree
 
-/// A function that runs when a value changes: which changes, where, and in which databases.
+/// A function that runs when a value changes, with the kind of changes, the paths and the databases.
 public struct TriggerDeclaration: Sendable {
     /// The function's name, unique in the host.
     public let function: String
-    /// Which changes.
+    /// The kind of changes.
     public let kind: TriggerKind
-    /// Where in the tree.
+    /// The paths.
     public let pattern: PathPattern
-    /// In which namespaces.
+    /// The namespaces.
     public let instance: InstancePattern
 
-    /// A function that runs for changes of `kind` where `pattern` matches.
+    /// Creates the declaration of a function that runs for changes of `kind` at paths that match `pattern`.
     ///
-    /// - Throws: a name that both patterns use.
+    /// - Throws: an error with a name that both patterns use.
     public init(function: String, kind: TriggerKind, pattern: PathPattern, instance: InstancePattern = .any) throws(PathPatternError) {
         if let name = instance.captureName, pattern.captures.contains(name) {
             throw PathPatternError("the name \"\(name)\" stands in the path's pattern and in the instance's")
@@ -24,7 +24,7 @@ public struct TriggerDeclaration: Sendable {
         self.instance = instance
     }
 
-    /// What the names in the patterns stand for.
+    /// The captured parameters of both patterns.
     func parameters(in path: Path, of namespace: String) -> [EventParameter] {
         pattern.parameters(in: path) + (instance.parameter(in: namespace).map { [$0] } ?? [])
     }

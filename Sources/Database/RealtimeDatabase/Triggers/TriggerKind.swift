@@ -1,12 +1,12 @@
-/// Which changes of a value run a function (spec functions 8.1).
+/// The kind of changes that trigger a function (spec functions 8.1).
 public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
-    /// There was none, now there is one.
+    /// The value did not exist, and exists now.
     case created
-    /// Another value is there now.
+    /// The value existed, and has changed.
     case updated
-    /// There was one, now there is none.
+    /// The value existed, and no longer exists.
     case deleted
-    /// Any of the three.
+    /// Any of the other three.
     case written
 
     /// The type of a CloudEvent.
@@ -23,7 +23,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         return "providers/google.firebase.database/eventTypes/ref.\(verb)"
     }
 
-    /// The kind that a manifest names, in the spelling of either generation; nil for events of another service.
+    /// The kind in a manifest, by its name in either generation; nil for events of other services.
     public init?(eventType: String) {
         guard let kind = Self.allCases.first(where: { $0.cloudEventType == eventType || $0.legacyType == eventType }) else { return nil }
         self = kind
@@ -38,7 +38,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether this can happen to a value that is there, or is not.
+    /// Whether this can happen to an existing or a nonexistent value.
     func isPossible(ifThere isThere: Bool) -> Bool {
         switch self {
         case .created: !isThere
@@ -47,6 +47,6 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether a function of this kind runs for `change`, which is never ``written``.
+    /// Whether `change` triggers a function of this kind. It is never ``written``.
     func covers(_ change: TriggerKind) -> Bool { self == .written || self == change }
 }

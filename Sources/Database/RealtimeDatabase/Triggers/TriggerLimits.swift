@@ -1,14 +1,14 @@
-/// How much a single write may set off.
+/// The limits of the events of a single write.
 public struct TriggerLimits: Sendable {
-    /// The most events of one write.
+    /// The maximum number of events.
     public var functionsMax: Int
-    /// The largest event, counting the old value and what changed.
+    /// The maximum size of an event, counted as old value and changes.
     public var eventBytesMax: Int
-    /// Whether a write beyond these is refused (`strictTriggerValidation`). If not, all its events are raised, and those that
-    /// are too large come without their values.
+    /// Whether a write that exceeds the limits is refused (`strictTriggerValidation`). If not, all of its events are raised, but those that are
+    /// too large are without their values.
     public var isStrict: Bool
 
-    /// The hosted service's limits.
+    /// The limits of the hosted service.
     public init(functionsMax: Int = 1000, eventBytesMax: Int = 1 << 20, isStrict: Bool = true) {
         self.functionsMax = functionsMax
         self.eventBytesMax = eventBytesMax
@@ -16,14 +16,14 @@ public struct TriggerLimits: Sendable {
     }
 }
 
-/// Why a write is refused for what it would set off.
+/// The reason why a write is refused because of its events.
 public enum TriggerRefusal: Error, Sendable, Hashable {
-    /// It would raise more events than one write may.
+    /// The write would raise too many events.
     case tooManyFunctions
-    /// It would raise an event larger than one may be.
+    /// The write would raise an event that is too large.
     case eventTooLarge
 
-    /// The hosted service's words (spec database 2.6).
+    /// The message of the hosted service (spec database 2.6).
     public var message: String {
         switch self {
         case .tooManyFunctions: "This request would cause too many functions to be triggered."

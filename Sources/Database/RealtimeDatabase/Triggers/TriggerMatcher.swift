@@ -1,11 +1,12 @@
+import Store
 import Tree
 
-/// Finds the functions that a write runs, among those that watch one namespace.
+/// Finds the functions that a write triggers, among those for one namespace.
 ///
-/// The patterns are a tree of their own. A write walks it together with the tree's data, so that the time grows with what is
-/// written and not with the number of functions (spec functions 8.3).
+/// The patterns form a tree. For a write, this tree is walked together with the data, so that the time depends on the size of the write and
+/// not on the number of functions (spec functions 8.3).
 public final class TriggerMatcher: Sendable {
-    /// Why matching ended early.
+    /// The reason why matching has failed.
     enum Failure: Error {
         case refused(TriggerRefusal)
         case store(StoreError)
@@ -13,15 +14,15 @@ public final class TriggerMatcher: Sendable {
 
     let trie: TriggerTrie
 
-    /// - Parameter declarations: what is watched.
+    /// - Parameter declarations: the functions and their patterns.
     public init(_ declarations: [TriggerDeclaration]) { trie = TriggerTrie(declarations) }
 
-    /// Hands the events of a write to `emit`, one at a time, each once for its function and path.
+    /// Calls `emit` with each event of a write, once for each function and path.
     ///
     /// - Parameters:
-    ///   - changes: what is written, with server values resolved; no path is at or below another.
+    ///   - changes: the written nodes, with server values resolved. No path is at or below another one.
     ///   - old: the tree before the write.
-    /// - Returns: what it took.
+    /// - Returns: the cost of matching.
     @discardableResult
     func events(
         changes: [(path: Path, node: Node)], old: TreeReader, limits: TriggerLimits,
@@ -32,10 +33,10 @@ public final class TriggerMatcher: Sendable {
     }
 }
 
-/// What it took to find the events of a write.
+/// The cost of finding the events of a write.
 struct MatchCost: Sendable, Hashable {
-    /// Nodes of the patterns' tree that were looked at, each time counted.
+    /// The number of visited nodes in the tree of patterns, counted for each visit.
     var visitedNodes = 0
-    /// Events that were found.
+    /// The number of events that were found.
     var events = 0
 }

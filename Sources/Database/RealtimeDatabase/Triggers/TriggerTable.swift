@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Every function that runs because of a change, of all plugins.
+/// The functions of all plugins that changes trigger.
 public final class TriggerTable: Sendable {
-    /// What it was made of.
+    /// The declarations in the table.
     public let declarations: [TriggerDeclaration]
-    /// Namespaces that the same functions watch share a matcher.
+    /// Matchers, shared by namespaces with the same functions.
     private let matchers = Mutex<[[Int]: TriggerMatcher]>([:])
 
-    /// - Parameter declarations: the functions' names are unique.
+    /// - Parameter declarations: must have unique function names.
     public init(_ declarations: [TriggerDeclaration]) { self.declarations = declarations }
 
-    /// The functions that watch `namespace`; nil when none does.
+    /// The matcher for `namespace`; nil if it has no functions.
     public func matcher(forNamespace namespace: String) -> TriggerMatcher? {
         let indices = declarations.indices.filter { declarations[$0].instance.matches(namespace) }
         guard !indices.isEmpty else { return nil }

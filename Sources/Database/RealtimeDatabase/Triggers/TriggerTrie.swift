@@ -1,29 +1,29 @@
 import Tree
 
-/// The patterns of some functions as a tree: patterns that begin alike share its nodes.
+/// The patterns of functions as a tree, in which patterns with the same beginning share nodes.
 ///
-/// A walk stands on several nodes at a time, since a key may fit a literal, a glob and a wildcard. None of them is met twice: a
-/// pattern has one `**` at most.
+/// A walk is at several nodes at the same time, because a key may match a literal, a glob and a wildcard. No node is reached twice, because a
+/// pattern has at most one `**`.
 struct TriggerTrie: Sendable {
     struct Node: Sendable {
-        /// Children for one key each, in key order.
+        /// The children for a single key, in key order.
         var literals: [(key: String, node: Int)] = []
         /// The child for any key.
         var any: Int?
         var globs = GlobTrie()
-        /// The child that is entered without a key and stays for any number of them.
+        /// The child for `**`: entered without a key, it remains for any number of keys.
         var many: Int?
-        /// Whether a walk may stay here with the next key.
+        /// Whether a walk may remain at this node with the next key.
         var isMany = false
-        /// Declarations whose pattern ends here.
+        /// The declarations whose patterns end here.
         var terminals: [Int] = []
-        /// From a `**` on: every declaration whose pattern ends here or below.
+        /// For nodes from a `**` on: the declarations whose patterns end here or below.
         var reachable: [Int] = []
     }
 
     private(set) var nodes: [Node] = [Node()]
     let declarations: [TriggerDeclaration]
-    /// Where a walk stands at the root.
+    /// The nodes of a walk at the root.
     private(set) var start: [Int] = []
 
     init(_ declarations: [TriggerDeclaration]) {
@@ -68,7 +68,7 @@ struct TriggerTrie: Sendable {
         return nodes.count - 1
     }
 
-    /// The first place whose key is not before `key`.
+    /// The position of the first literal that does not precede `key`.
     private static func slot(of key: String, in literals: [(key: String, node: Int)]) -> Int {
         var low = 0
         var high = literals.count
@@ -81,7 +81,7 @@ struct TriggerTrie: Sendable {
 
     // MARK: Walking
 
-    /// Where a walk stands after `key`.
+    /// The nodes of a walk after `key`.
     func advance(_ places: [Int], _ key: String) -> [Int] {
         var next: [Int] = []
         for place in places {
@@ -104,12 +104,12 @@ struct TriggerTrie: Sendable {
         return all
     }
 
-    /// Whether any key leads on from here, and not just some.
+    /// Whether the walk can continue with any key, and not only with literals.
     func leadsOnWithAnyKey(_ places: [Int]) -> Bool {
         places.contains { nodes[$0].any != nil || nodes[$0].isMany || !nodes[$0].globs.isEmpty }
     }
 
-    /// The first key from `key` on (or after it) that leads on from here, where only some do.
+    /// The first literal from `key` on (or after it) with which the walk can continue.
     func firstLiteral(_ places: [Int], from key: String?, isAfter: Bool) -> String? {
         var first: String?
         for place in places {
@@ -123,7 +123,7 @@ struct TriggerTrie: Sendable {
         return first
     }
 
-    /// The places from which a declaration outside of `claimed` can still be reached.
+    /// The nodes from which a declaration outside of `claimed` can still be reached.
     func open(_ places: [Int], claimed: Set<Int>) -> [Int] {
         places.filter { place in
             let reachable = nodes[place].reachable

@@ -1,9 +1,10 @@
+import Store
 import Tree
 
-/// One write's way through the patterns.
+/// The walk of one write through the tree of patterns.
 ///
-/// It goes down to each written path, where the values above it are put together from the old one and the changes; then, at and
-/// below it, through the old and the new value side by side. Old values are read where a pattern ends and nowhere else.
+/// First it descends to each written path; the values above it are computed from the old value and the changes. Then, at the written path and
+/// below, it walks the old and the new value together. Old values are read only where a pattern ends.
 struct TriggerWalk {
     typealias Emit = (TriggeredEvent) throws(StoreError) -> Void
     typealias Failure = TriggerMatcher.Failure
@@ -12,12 +13,12 @@ struct TriggerWalk {
     let old: OldTree
     let limits: TriggerLimits
     private(set) var cost = MatchCost()
-    /// In the order of the tree, so that those below one place are neighbours.
+    /// The changes in the order of the tree, so that those below the same place are contiguous.
     private(set) var changes: [WrittenValue] = []
-    /// The keys on the way to where the walk is.
+    /// The keys of the present position.
     private var keys: [String] = []
 
-    /// A value that is written, and whether it differs from what is there, once that is known.
+    /// A written value, and whether it differs from the old one, if this is known.
     struct WrittenValue {
         var path: Path
         var node: Node
@@ -26,7 +27,7 @@ struct TriggerWalk {
 
     init(trie: TriggerTrie, old: TreeReader, limits: TriggerLimits) {
         self.trie = trie
-        // Rows take up to 3.5 times what JSON does: seven bytes for "1," in an array.
+        // Rows are up to 3.5 times as large as JSON: seven bytes for "1," in an array.
         self.old = OldTree(reader: old, bytesMax: limits.eventBytesMax.multipliedReportingOverflow(by: 4).partialValue)
         self.limits = limits
     }
@@ -39,11 +40,11 @@ struct TriggerWalk {
         return cost
     }
 
-    // MARK: On the way to the written paths
+    // MARK: Above the written paths
 
     /// - Parameters:
     ///   - range: the changes at or below the place.
-    ///   - claimed: declarations with `**` that have had their event further up.
+    ///   - claimed: declarations with `**` whose event was already raised above.
     private mutating func goDown(
         _ range: Range<Int>, _ value: OldValue, _ places: [Int], claimed: Set<Int>, _ emit: Emit
     ) throws(Failure) {
@@ -73,14 +74,14 @@ struct TriggerWalk {
         }
     }
 
-    /// Whether a function is to run for the place above the changes of `range`.
+    /// Whether a function must run for the place, which is above the changes of `range`.
     private mutating func isDue(_ index: Int, _ range: Range<Int>, _ value: OldValue, _ claimed: inout Set<Int>) throws(Failure) -> Bool {
         let pattern = trie.declarations[index].pattern
         guard pattern.manyIndex != nil else {
             for change in range where try differs(change, below: value) { return true }
             return false
         }
-        // A written path that the pattern stands for has the event itself (spec functions 8.3).
+        // If the pattern matches the written path, the event is raised there (spec functions 8.3).
         guard !claimed.contains(index) else { return false }
         for change in range where !pattern.matches(changes[change].path) {
             if try differs(change, below: value) {
@@ -102,7 +103,8 @@ struct TriggerWalk {
         return differs
     }
 
-    /// Emits the events of a place above the changes of `range`; `value` is its old value, and read afterwards if it can be.
+    /// Emits the events of a place above the changes of `range`. `value` is its old value, which is replaced by the value in memory if that is
+    /// possible.
     private mutating func emitAbove(_ due: [Int], _ range: Range<Int>, _ value: inout OldValue, _ emit: Emit) throws(Failure) {
         let place = value
         guard let before = try read({ () throws(StoreError) in try old.load(place) }) else {
@@ -117,7 +119,7 @@ struct TriggerWalk {
         try emitEvents(due, EventValues(before: before, after: after), emit)
     }
 
-    /// Whether anything is left of a value once the changes of `range` are made.
+    /// Whether a value still exists after the changes of `range`.
     private func isLeft(of value: OldValue, after range: Range<Int>, depth: Int) throws(StoreError) -> Bool {
         if changes[range].contains(where: { !$0.node.isEmpty }) { return true }
         let pageSize = range.count + 1
@@ -133,13 +135,13 @@ struct TriggerWalk {
                 if changes[first].path.count == depth + 1 { continue }
                 if try isLeft(of: value.child(name), after: first..<end, depth: depth + 1) { return true }
             }
-            // A leaf stays: deleting below it does nothing.
+            // A leaf remains, because deleting below it has no effect.
             guard names.count == pageSize else { return hasChildren ? false : try old.exists(value) }
             after = names.last
         }
     }
 
-    // MARK: At and below a written path
+    // MARK: At and below the written paths
 
     private mutating func spread(
         _ value: OldValue, _ new: Node, _ places: [Int], claimed: Set<Int>, isWritten: Bool, _ emit: Emit
@@ -179,7 +181,7 @@ struct TriggerWalk {
         keys.removeLast()
     }
 
-    /// To every child that was there or is there now.
+    /// Continues with all old and new children.
     private mutating func spreadToAll(
         _ value: OldValue, _ new: Node, _ places: [Int], _ claimed: Set<Int>, _ emit: Emit
     ) throws(Failure) {
@@ -207,8 +209,8 @@ struct TriggerWalk {
         for child in rest { try spread(to: child.key, .absent, child.node, places, claimed, emit) }
     }
 
-    /// To the children that patterns name. Jumps from key to key in patterns and data by turns, so that it takes as many steps
-    /// as the fewer of the two have.
+    /// Continues with the children that patterns name. Alternates between keys of patterns and of data, so that the number of steps is limited by
+    /// the smaller one of both.
     private mutating func spreadToLiterals(
         _ value: OldValue, _ new: Node, _ places: [Int], _ claimed: Set<Int>, _ emit: Emit
     ) throws(Failure) {
@@ -231,7 +233,7 @@ struct TriggerWalk {
 
     // MARK: Events
 
-    /// The functions whose pattern ends here, but for those that want something else than can happen to the old value.
+    /// The functions whose patterns end here, except for kinds that are impossible for the old value.
     private func candidates(_ places: [Int], _ value: inout OldValue) throws(Failure) -> [Int] {
         guard places.contains(where: { !trie.nodes[$0].terminals.isEmpty }) else { return [] }
         let place = value
@@ -241,7 +243,7 @@ struct TriggerWalk {
         for place in places {
             for index in trie.nodes[place].terminals {
                 let declaration = trie.declarations[index]
-                // One with `**` has its place on this branch whatever happens there.
+                // For a pattern with `**`, this place is claimed on the branch in any case.
                 guard declaration.pattern.manyIndex != nil || declaration.kind.isPossible(ifThere: exists) else { continue }
                 candidates.append(index)
             }
@@ -255,7 +257,7 @@ struct TriggerWalk {
         if !due.isEmpty { try emitEvents(due, change, values.payload(bytesMax: limits.eventBytesMax), emit) }
     }
 
-    /// - Parameter payload: nil when it is larger than an event may be.
+    /// - Parameter payload: nil if it is too large for an event.
     private mutating func emitEvents(_ due: [Int], _ change: TriggerKind, _ payload: [UInt8]?, _ emit: Emit) throws(Failure) {
         var path: Path?
         for index in due where trie.declarations[index].kind.covers(change) {

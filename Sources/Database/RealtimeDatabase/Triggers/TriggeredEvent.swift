@@ -1,13 +1,13 @@
 import Tree
 
-/// A change that a function runs for, as the matcher finds it.
+/// A change that triggers a function, as found by the matcher.
 struct TriggeredEvent: Sendable {
-    /// The function, and what it asked for.
+    /// The function's declaration.
     var declaration: TriggerDeclaration
-    /// Where the value changed.
+    /// The path of the changed value.
     var path: Path
-    /// What happened to the value: never `written`.
+    /// The kind of change, never `written`.
     var change: TriggerKind
-    /// What the function is given.
+    /// The input of the function.
     var payload: [UInt8]
 }

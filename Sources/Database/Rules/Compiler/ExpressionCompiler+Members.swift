@@ -1,3 +1,5 @@
+import RegularExpressions
+
 /// Members and methods.
 extension ExpressionCompiler {
     private static let snapshotMethods: Set<String> = [

@@ -1,3 +1,5 @@
+import RegularExpressions
+
 /// All expressions of a rules document, compiled.
 // Unchecked: the operators are written before the program is shared, and freed with its last reference.
 final class Program: @unchecked Sendable {

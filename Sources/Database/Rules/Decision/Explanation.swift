@@ -84,6 +84,7 @@ struct Explanation {
         case .noParent: return "\(excerpt(fault.op)) at \(place) goes above the root"
         case .tooLong: return "\(excerpt(fault.op)) at \(place) makes a string that is too long"
         case .overBudget: return "the rules took too many steps"
+        case .unreadable: return "\(excerpt(fault.op)) at \(place) cannot be read"
         }
     }
 

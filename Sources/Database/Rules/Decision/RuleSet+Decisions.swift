@@ -7,10 +7,11 @@ extension RuleSet {
     ///   - query: the query, unless the whole node is read.
     ///   - data: the current tree.
     ///   - explains: whether to record the evaluated rules in the verdict.
-    public func read(
-        _ path: Path, query: Query?, context: RuleContext, data: some RuleData, explains: Bool = false
-    ) -> RuleVerdict {
-        judgeRead(path, query, context, data, explains)
+    /// - Throws: the failure of `data` where a rule needs what cannot be read.
+    public func read<Failure: Error>(
+        _ path: Path, query: Query?, context: RuleContext, data: some RuleData<Failure>, explains: Bool = false
+    ) throws(Failure) -> RuleVerdict {
+        do throws(UnreadableData) { return try judgeRead(path, query, context, data, explains) } catch { throw error.failure() }
     }
 
     /// Whether the result of ``read(_:query:context:data:explains:)`` for `path` may change with data and time. Otherwise it holds as long
@@ -34,22 +35,24 @@ extension RuleSet {
     ///   - old: the current tree.
     ///   - new: the tree after the whole request.
     ///   - explains: whether to record the evaluated rules in the verdict.
-    public func write(
-        _ path: Path, value: Node, context: RuleContext, old: some RuleData, new: some RuleData, explains: Bool = false
-    ) -> RuleVerdict {
+    /// - Throws: the failure of `old` or `new` where a rule needs what cannot be read.
+    public func write<Failure: Error>(
+        _ path: Path, value: Node, context: RuleContext, old: some RuleData<Failure>, new: some RuleData<Failure>, explains: Bool = false
+    ) throws(Failure) -> RuleVerdict {
         var budget = RuleBudget(steps: limits.stepsMax)
-        return write(path, value: value, context: context, old: old, new: new, explains: explains, budget: &budget)
+        return try write(path, value: value, context: context, old: old, new: new, explains: explains, budget: &budget)
     }
 
     /// Decides about one path of a multi-path write. The paths share a budget.
-    public func write(
-        _ path: Path, value: Node, context: RuleContext, old: some RuleData, new: some RuleData, explains: Bool = false,
+    public func write<Failure: Error>(
+        _ path: Path, value: Node, context: RuleContext, old: some RuleData<Failure>, new: some RuleData<Failure>, explains: Bool = false,
         budget: inout RuleBudget
-    ) -> RuleVerdict {
+    ) throws(Failure) -> RuleVerdict {
         let evaluator = Evaluator(
             program, path: path, context: context, query: nil, old: old, new: new, limits: limits, steps: budget.stepsLeft)
         var decision = WriteDecision(rules: self, path: path, value: value, evaluator: evaluator, explains: explains)
-        let isAllowed = decision.isAllowed()
+        let isAllowed: Bool
+        do throws(UnreadableData) { isAllowed = try decision.isAllowed() } catch { throw error.failure() }
         budget.stepsLeft = decision.evaluator.stepsLeft
         let isOverBudget = decision.evaluator.isOverBudget
         return RuleVerdict(
@@ -58,11 +61,17 @@ extension RuleSet {
     }
 
     /// Whether a `.write` rule on the path is true: the part of a decision that does not need the value.
-    public func grantsWrite(_ path: Path, context: RuleContext, old: some RuleData, new: some RuleData) -> Bool {
+    public func grantsWrite<Failure: Error>(
+        _ path: Path, context: RuleContext, old: some RuleData<Failure>, new: some RuleData<Failure>
+    ) throws(Failure) -> Bool {
         var evaluator = Evaluator(
             program, path: path, context: context, query: nil, old: old, new: new, limits: limits, steps: limits.stepsMax)
         var recorder: TraceRecorder?
-        return grants(.write, path, &evaluator, &recorder, written: nil)
+        do throws(UnreadableData) {
+            return try grants(.write, path, &evaluator, &recorder, written: nil)
+        } catch {
+            throw error.failure()
+        }
     }
 
     /// A budget for one request.
@@ -70,11 +79,11 @@ extension RuleSet {
 
     private func judgeRead(
         _ path: Path, _ query: Query?, _ context: RuleContext, _ data: any RuleData, _ explains: Bool
-    ) -> RuleVerdict {
+    ) throws(UnreadableData) -> RuleVerdict {
         var evaluator = Evaluator(
             program, path: path, context: context, query: query, old: data, new: data, limits: limits, steps: limits.stepsMax)
         var recorder = explains ? TraceRecorder(rules: self, operation: .read, path: path) : nil
-        let isAllowed = grants(.read, path, &evaluator, &recorder, written: nil)
+        let isAllowed = try grants(.read, path, &evaluator, &recorder, written: nil)
         return RuleVerdict(
             isAllowed: isAllowed, isOverBudget: evaluator.isOverBudget,
             trace: recorder?.concluded(isAllowed: isAllowed, isOverBudget: evaluator.isOverBudget))
@@ -83,13 +92,13 @@ extension RuleSet {
     /// Whether a rule for the operation on the path is true.
     func grants(
         _ operation: RuleTrace.Operation, _ path: Path, _ evaluator: inout Evaluator, _ recorder: inout TraceRecorder?, written: Node?
-    ) -> Bool {
+    ) throws(UnreadableData) -> Bool {
         var node = root
         var depth = 0
         while true {
             if let rule = operation == .read ? node.read : node.write {
-                let isTrue = evaluator.holds(rule.root, depth: depth, written: depth == path.count ? written : nil)
-                recorder?.record(rule, isTrue: isTrue, &evaluator)
+                let isTrue = try evaluator.holds(rule.root, depth: depth, written: depth == path.count ? written : nil)
+                try recorder?.record(rule, isTrue: isTrue, &evaluator)
                 if isTrue { return true }
             }
             guard depth < path.count, let child = node.child(path.segments[depth]) else { return false }

@@ -1,4 +1,3 @@
-public import HearthJSON
 public import Tree
 
 /// The reasons for a decision: every evaluated rule, in order, with its outcome.
@@ -45,22 +44,6 @@ public struct RuleTrace: Sendable, Hashable {
     public var steps: [Step]
     /// One sentence for a person.
     public var sentence: String
-
-    /// The trace for programs.
-    public var json: JSONValue {
-        let steps = steps.map { step -> JSONValue in
-            var object: JSONObject = [
-                "rule": .string(step.rule), "path": .string(step.path.description), "expression": .string(step.source),
-                "line": JSONValue(step.line), "column": JSONValue(step.column), "outcome": .string(step.outcome.rawValue),
-            ]
-            object["reason"] = step.reason.map { .string($0) }
-            return .object(object)
-        }
-        return [
-            "operation": .string(operation.rawValue), "path": .string(path.description), "allowed": .bool(isAllowed),
-            "sentence": .string(sentence), "rules": .array(steps),
-        ]
-    }
 }
 
 extension RuleTrace: CustomStringConvertible {

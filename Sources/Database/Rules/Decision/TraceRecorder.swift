@@ -20,7 +20,7 @@ struct TraceRecorder {
     /// Whether further rules that are true are left out.
     var isFull: Bool { steps.count >= Self.stepsMax }
 
-    mutating func record(_ rule: CompiledRule, isTrue: Bool, _ evaluator: inout Evaluator) {
+    mutating func record(_ rule: CompiledRule, isTrue: Bool, _ evaluator: inout Evaluator) throws(UnreadableData) {
         // If there are very many rules, record only those that deny.
         guard !isFull || !isTrue, steps.count < Self.stepsMax * 2 else { return }
         let start = rules.text.position(at: rule.text.offset(of: 0))
@@ -29,7 +29,11 @@ struct TraceRecorder {
             rule: "/" + (rule.pattern + [rule.kind.rawValue]).joined(separator: "/"),
             path: Path(Array(evaluator.names.prefix(evaluator.depth))), source: rule.text.string, line: start.line, column: start.column,
             outcome: outcome)
-        if !isTrue { step.reason = Explanation(rules: rules, rule: rule).reason(&evaluator) }
+        if !isTrue {
+            step.reason = Explanation(rules: rules, rule: rule).reason(&evaluator)
+            // The explanation reads again.
+            try evaluator.checkData()
+        }
         steps.append(step)
         kinds.append(rule.kind)
     }

@@ -17,9 +17,9 @@ struct WriteDecision: ~Copyable {
         recorder = explains ? TraceRecorder(rules: rules, operation: .write, path: path) : nil
     }
 
-    mutating func isAllowed() -> Bool {
-        guard rules.grants(.write, path, &evaluator, &recorder, written: value) else { return false }
-        validate()
+    mutating func isAllowed() throws(UnreadableData) -> Bool {
+        guard try rules.grants(.write, path, &evaluator, &recorder, written: value) else { return false }
+        try validate()
         return isValid
     }
 
@@ -30,79 +30,60 @@ struct WriteDecision: ~Copyable {
         return recorder.isFull && !isValid
     }
 
-    private mutating func validate() {
+    private mutating func validate() throws(UnreadableData) {
         var node = rules.root
         for depth in 0...path.count {
-            if let rule = node.validate, isThere(depth) {
-                check(rule, depth: depth, written: depth == path.count ? value : nil)
+            if let rule = node.validate, try isThere(depth) {
+                try check(rule, depth: depth, written: depth == path.count ? value : nil)
                 if isDecided { return }
             }
             guard depth < path.count else { break }
             guard let child = node.child(path.segments[depth]) else { return }
             node = child
         }
-        validate(below: node, value)
+        try validate(below: node, value)
     }
 
     /// Whether the node `depth` levels down the path will exist: certainly if the write is below it.
-    private mutating func isThere(_ depth: Int) -> Bool {
+    private mutating func isThere(_ depth: Int) throws(UnreadableData) -> Bool {
         if !value.isEmpty { return true }
         guard depth < path.count else { return false }
         evaluator.locate()
-        return evaluator.new.exists(at: PathKey(bytes: Array(evaluator.base.bytes[..<evaluator.levelEnds[depth]])))
+        let key = PathKey(bytes: Array(evaluator.base.bytes[..<evaluator.levelEnds[depth]]))
+        do { return try evaluator.new.exists(at: key) } catch { throw UnreadableData(cause: error) }
     }
 
-    private mutating func check(_ rule: CompiledRule, depth: Int, written: Node?) {
-        let isTrue = evaluator.holds(rule.root, depth: depth, written: written)
-        recorder?.record(rule, isTrue: isTrue, &evaluator)
+    private mutating func check(_ rule: CompiledRule, depth: Int, written: Node?) throws(UnreadableData) {
+        let isTrue = try evaluator.holds(rule.root, depth: depth, written: written)
+        try recorder?.record(rule, isTrue: isTrue, &evaluator)
         if !isTrue { isValid = false }
     }
 
     /// Validates the descendants of a written node. Skips children without rules.
-    private mutating func validate(below node: RuleNode, _ value: Node) {
+    private mutating func validate(below node: RuleNode, _ value: Node) throws(UnreadableData) {
         guard node.hasValidateBelow, case .children(let children) = value.content else { return }
         if node.wildcard == nil {
             for index in node.literals.indices where node.literalNodes[index].validates {
                 let child = value.child(node.literals[index])
-                if !child.isEmpty { validate(node.literals[index], child, node.literalNodes[index]) }
+                if !child.isEmpty { try validate(node.literals[index], child, node.literalNodes[index]) }
                 if isDecided { return }
             }
         } else {
             for child in children {
                 evaluator.stepsLeft -= 1
-                if let rules = node.child(child.key), rules.validates { validate(child.key, child.node, rules) }
+                if let rules = node.child(child.key), rules.validates { try validate(child.key, child.node, rules) }
                 if isDecided { return }
             }
         }
     }
 
-    private mutating func validate(_ key: String, _ value: Node, _ node: RuleNode) {
+    private mutating func validate(_ key: String, _ value: Node, _ node: RuleNode) throws(UnreadableData) {
         evaluator.enter(key)
         defer { evaluator.leave() }
         if let rule = node.validate {
-            check(rule, depth: evaluator.names.count, written: value)
+            try check(rule, depth: evaluator.names.count, written: value)
             if isDecided { return }
         }
-        validate(below: node, value)
+        try validate(below: node, value)
     }
-}
-
-/// The decision of the rules about a request.
-public struct RuleVerdict: Sendable {
-    /// Whether the request is allowed.
-    public var isAllowed: Bool
-    /// Whether evaluation was stopped for taking too many steps. The request is then refused.
-    public var isOverBudget: Bool
-    /// The evaluated rules and their outcomes, if requested.
-    public var trace: RuleTrace?
-
-    /// A verdict; without a trace by default.
-    public init(isAllowed: Bool, isOverBudget: Bool = false, trace: RuleTrace? = nil) {
-        self.isAllowed = isAllowed
-        self.isOverBudget = isOverBudget
-        self.trace = trace
-    }
-
-    /// The verdict for an administrator, without evaluation.
-    public static let allowed = RuleVerdict(isAllowed: true)
 }

@@ -94,26 +94,32 @@ extension Evaluator {
 
     /// Calls `body` with the key and the tree of a place; nil for a place that is always empty.
     @inline(__always)
-    private mutating func ask<R>(_ place: Place, _ index: Int32, _ body: (any RuleData, PathKey) -> R?) throws(Fault) -> R? {
+    private mutating func ask<R>(
+        _ place: Place, _ index: Int32, _ body: (any RuleData, PathKey) throws -> R?
+    ) throws(Fault) -> R? {
         try take(RuleBudget.readSteps, at: index)
         defer { forget(from: place.start) }
         if place.nowhere > 0 { return nil }
-        if place.start == 0 { return place.isNew ? body(new, places) : body(old, places) }
-        // Copies the key: an argument of `child()` may read data while the receiver's key is on the stack.
-        let key = PathKey(bytes: Array(places.bytes[place.start...]))
-        return place.isNew ? body(new, key) : body(old, key)
+        do {
+            if place.start == 0 { return try body(place.isNew ? new : old, places) }
+            // Copies the key: an argument of `child()` may read data while the receiver's key is on the stack.
+            let key = PathKey(bytes: Array(places.bytes[place.start...]))
+            return try body(place.isNew ? new : old, key)
+        } catch {
+            throw cannotRead(error, at: index)
+        }
     }
 
     mutating func leaf(_ index: Int32) throws(Fault) -> Leaf? {
         if let node = known(index) { return node.leaf }
-        let leaf = try ask(try place(index), index) { $0.leaf(at: $1) }
+        let leaf = try ask(try place(index), index) { try $0.leaf(at: $1) }
         if case .string(let text) = leaf { try take(text.utf8.count / RuleBudget.textBytesPerStep, at: index) }
         return leaf
     }
 
     mutating func exists(_ index: Int32) throws(Fault) -> Bool {
         if let node = known(index) { return !node.isEmpty }
-        return try ask(try place(index), index) { $0.exists(at: $1) } ?? false
+        return try ask(try place(index), index) { try $0.exists(at: $1) } ?? false
     }
 
     mutating func hasChildren(_ index: Int32) throws(Fault) -> Bool {
@@ -121,12 +127,12 @@ extension Evaluator {
             if case .children = node.content { return true }
             return false
         }
-        return try ask(try place(index), index) { $0.hasChildren(at: $1) } ?? false
+        return try ask(try place(index), index) { try $0.hasChildren(at: $1) } ?? false
     }
 
     mutating func priority(_ index: Int32) throws(Fault) -> Priority? {
         if let node = known(index) { return node.priority }
-        return try ask(try place(index), index) { $0.priority(at: $1) }
+        return try ask(try place(index), index) { try $0.priority(at: $1) }
     }
 
     mutating func storedValue(_ index: Int32) throws(Fault) -> RuleValue {
@@ -138,8 +144,8 @@ extension Evaluator {
             }
         }
         let value: RuleValue? = try ask(try place(index), index) { data, key in
-            if let leaf = data.leaf(at: key) { return RuleValue(leaf) }
-            return data.hasChildren(at: key) ? .object : nil
+            if let leaf = try data.leaf(at: key) { return RuleValue(leaf) }
+            return try data.hasChildren(at: key) ? .object : nil
         }
         if case .string(let text) = value { try take(text.utf8.count / RuleBudget.textBytesPerStep, at: index) }
         return value ?? .null
@@ -154,7 +160,7 @@ extension Evaluator {
             var place = parent
             descend(try string(index), &place)
             try take(RuleBudget.readSteps + (places.bytes.count - place.start) / RuleBudget.textBytesPerStep, at: index)
-            let isThere = place.nowhere == 0 && isAnything(at: place)
+            let isThere = place.nowhere == 0 ? try isAnything(at: place, index) : false
             forget(from: end)
             guard isThere else {
                 forget(from: parent.start)
@@ -165,9 +171,9 @@ extension Evaluator {
         return true
     }
 
-    private func isAnything(at place: Place) -> Bool {
+    private mutating func isAnything(at place: Place, _ index: Int32) throws(Fault) -> Bool {
         let key = place.start == 0 ? places : PathKey(bytes: Array(places.bytes[place.start...]))
-        return place.isNew ? new.exists(at: key) : old.exists(at: key)
+        do { return try place.isNew ? new.exists(at: key) : old.exists(at: key) } catch { throw cannotRead(error, at: index) }
     }
 }
 

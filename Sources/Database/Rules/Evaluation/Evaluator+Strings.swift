@@ -1,3 +1,4 @@
+import RegularExpressions
 import HearthJSON
 
 /// Methods of strings.

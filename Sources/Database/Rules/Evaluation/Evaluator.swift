@@ -27,6 +27,8 @@ struct Evaluator: ~Copyable {
     var written: Node?
     /// The error of the last failed rule.
     private(set) var fault: Fault?
+    /// The first failure to read data: no result counts any more.
+    private var unreadable: UnreadableData?
 
     init(
         _ program: Program, path: Path, context: RuleContext, query: Query?, old: any RuleData, new: any RuleData, limits: RuleLimits, steps: Int
@@ -74,18 +76,31 @@ struct Evaluator: ~Copyable {
         base.bytes.removeLast(base.bytes.count - levelEnds[levelEnds.count - 1])
     }
 
-    /// Whether the expression at `root` is true for the node `depth` levels down. An error counts as false.
-    mutating func holds(_ root: Int32, depth: Int, written: Node? = nil) -> Bool {
+    /// Whether the expression at `root` is true for the node `depth` levels down. An error of the expression counts as false.
+    mutating func holds(_ root: Int32, depth: Int, written: Node? = nil) throws(UnreadableData) -> Bool {
         self.depth = depth
         self.written = written
         fault = nil
         do throws(Fault) {
             return try condition(root)
         } catch {
+            try checkData()
             fault = error
             places.bytes.removeAll(keepingCapacity: true)
             return false
         }
+    }
+
+    /// Throws if data could not be read.
+    func checkData() throws(UnreadableData) {
+        if let unreadable { throw unreadable }
+    }
+
+    /// Notes that data could not be read.
+    @inline(never)
+    mutating func cannotRead(_ error: any Error, at op: Int32) -> Fault {
+        if unreadable == nil { unreadable = UnreadableData(cause: error) }
+        return Fault(reason: .unreadable, op: op)
     }
 
     var isOverBudget: Bool { stepsLeft < 0 }

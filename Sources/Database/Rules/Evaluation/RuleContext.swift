@@ -20,16 +20,31 @@ public struct RuleContext: Sendable {
 
 /// A state of the tree for rules. Only data that an expression uses is read.
 ///
-/// Rules do not handle storage failures: an implementation records a failure and reports absent data.
-public protocol RuleData {
+/// Data that cannot be read ends the evaluation, whose caller gets the error: neither "allowed" nor "denied" follows from a failure.
+public protocol RuleData<Failure> {
+    /// The error of data that cannot be read; `Never` for a tree in memory.
+    associatedtype Failure: Error = Never
+
     /// The value at `key` when it is a leaf.
-    func leaf(at key: PathKey) -> Leaf?
+    func leaf(at key: PathKey) throws(Failure) -> Leaf?
     /// Whether anything is at `key`.
-    func exists(at key: PathKey) -> Bool
+    func exists(at key: PathKey) throws(Failure) -> Bool
     /// Whether anything is below `key`.
-    func hasChildren(at key: PathKey) -> Bool
+    func hasChildren(at key: PathKey) throws(Failure) -> Bool
     /// The priority of the node at `key`.
-    func priority(at key: PathKey) -> Priority?
+    func priority(at key: PathKey) throws(Failure) -> Priority?
+}
+
+/// The end of an evaluation that needed data which cannot be read.
+struct UnreadableData: Error {
+    /// The error of the ``RuleData``.
+    let cause: any Error
+
+    /// The error with its type.
+    func failure<Failure: Error>(_: Failure.Type = Failure.self) -> Failure {
+        guard let failure = cause as? Failure else { preconditionFailure("\(cause) is no error of these data") }
+        return failure
+    }
 }
 
 /// A tree in memory, for simulations and tests.
@@ -90,6 +105,8 @@ struct Fault: Error {
         case tooLong
         /// The request has no steps left.
         case overBudget
+        /// Data that cannot be read; `Evaluator.unreadable` has the error.
+        case unreadable
     }
 
     var reason: Reason

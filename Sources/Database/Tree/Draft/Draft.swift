@@ -71,11 +71,11 @@ public struct Draft: Sendable {
     public var readsStored: Bool { serverValues.contains { $0.value != .timestamp } }
 
     /// The value to write at the time `now`. `existing` returns the leaf at a path below the draft's location, as it was before the write.
-    public func resolved(now: Int64, existing: (Path) -> Leaf?) -> Node {
+    public func resolved<Failure: Error>(now: Int64, existing: (Path) throws(Failure) -> Leaf?) throws(Failure) -> Node {
         if isResolved { return node }
         var node = node
         for (path, value) in serverValues {
-            let leaf = value.resolved(now: now, existing: value == .timestamp ? nil : existing(path))
+            let leaf = value.resolved(now: now, existing: value == .timestamp ? nil : try existing(path))
             node.update(at: path) { $0 = Node(leaf, priority: $0.priority) }
         }
         for path in timestampPriorities { node.update(at: path) { $0.priority = .number(Double(now)) } }

@@ -3,11 +3,11 @@ import FunctionDispatch
 import HearthBytes
 import HearthJSON
 
-/// What a callable answers: bytes of a body and the HTTP status that goes with it (spec functions 2.2 and 4.2).
+/// The bodies of a callable's answers (spec functions 2.2 and 4.2).
 package enum CallableAnswer {
-    /// Appends `{"<key>":<value>}` with `value` as a function gave it; an empty value stands for null.
+    /// Appends `{"<key>":<value>}`. `value` is the JSON that a function answered; an empty one is written as null.
     ///
-    /// - Returns: false when it is no JSON, and nothing is appended.
+    /// - Returns: false if `value` is not JSON; then nothing is appended.
     static func append(_ key: StaticString, _ value: Span<UInt8>, to buffer: inout ByteBuffer) -> Bool {
         guard value.count > 0 else {
             open(key, &buffer)
@@ -23,6 +23,12 @@ package enum CallableAnswer {
         }
         buffer.append(UInt8(ascii: "}"))
         return true
+    }
+
+    /// Whether a function's value is JSON that is sent as it is.
+    static func isPlain(_ value: Span<UInt8>) -> Bool {
+        guard let facts = try? JSONScan.validate(value, limits: CallableLimits.json) else { return false }
+        return !facts.hasBigInteger
     }
 
     private static func open(_ key: StaticString, _ buffer: inout ByteBuffer) {

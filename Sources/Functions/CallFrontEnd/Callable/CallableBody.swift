@@ -5,22 +5,22 @@ import HearthJSON
 
 /// The body of a callable request (spec functions 1.1, rows 3 to 7 and 13).
 package struct CallableBody {
-    /// Where the value of `data` lies in the body.
+    /// The range of the value of `data` in the body.
     let data: Range<Int>
-    /// The data as the function gets it, where that differs from the body's bytes: wrappers were in it.
+    /// The data with its wrappers replaced by integers; nil if it has none, so that the body's bytes can be used.
     let unwrapped: [UInt8]?
-    /// Whether wrappers are in it, which are looked for in memory, and more values beside them than there is memory for.
+    /// Whether the data has wrappers and more than ``CallableLimits/valuesMax`` values, so that unwrapping would take too much memory.
     let hasTooManyValues: Bool
 
-    /// Checks `body`: one JSON object with `data` and nothing else, and 64-bit wrappers that make sense.
+    /// Checks `body`: a JSON object with the member `data` only, whose 64-bit wrappers are valid.
     ///
-    /// - Returns: nil when the answer is 400.
+    /// - Returns: nil if it has to be refused with status 400.
     init?(_ body: Span<UInt8>) {
         guard let envelope = try? JSONScan.member("data", of: body, limits: CallableLimits.json), let range = envelope.value,
             !envelope.hasOtherMembers
         else { return nil }
         data = range
-        // A value is followed by a comma, or closed with what it is in.
+        // Counts commas: all but the last value of an array or object are followed by one.
         hasTooManyValues = envelope.facts.hasTypeKey && body.count > CallableLimits.valuesMax && Self.commas(in: body) > CallableLimits.valuesMax
         guard envelope.facts.hasTypeKey, !hasTooManyValues else {
             unwrapped = nil
@@ -31,7 +31,7 @@ package struct CallableBody {
         unwrapped = plain.serialized()
     }
 
-    /// Explains why `init` has refused `body`.
+    /// Explains why `init` refused `body`.
     static func problem(_ body: Span<UInt8>) -> String {
         let expected = "a callable function takes {\"data\": ...}"
         guard body.count > 0 else { return "the body is empty; \(expected)" }
@@ -50,8 +50,8 @@ package struct CallableBody {
         body.withUnsafeBufferPointer { bytes in bytes.reduce(0) { $0 + ($1 == UInt8(ascii: ",") ? 1 : 0) } }
     }
 
-    /// Whether a Content-Type says JSON (spec functions 1.3): `application/json` whatever the parameters, but for a
-    /// charset that is not UTF.
+    /// Whether a Content-Type is that of a callable (spec functions 1.3): `application/json`, with any parameters except a charset that does
+    /// not begin with `utf-`.
     package static func accepts(contentType: Span<UInt8>) -> Bool {
         let usual: StaticString = "application/json"
         let isUsual = contentType.withUnsafeBufferPointer { bytes in

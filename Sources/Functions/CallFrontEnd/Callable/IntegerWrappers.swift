@@ -1,17 +1,17 @@
 import HearthJSON
 
-/// The wire's wrappers for 64-bit integers (spec functions 4): clients that have such a type send
-/// `{"@type": "type.googleapis.com/google.protobuf.Int64Value", "value": "1"}` for 1, and want the same back for what a
-/// double cannot hold. A plugin sees plain integers only.
+/// Converts the protocol's wrappers of 64-bit integers (spec functions 4). Clients with such a type send
+/// `{"@type": "type.googleapis.com/google.protobuf.Int64Value", "value": "1"}` for 1, and expect this form in answers for integers that a
+/// double cannot represent. Plugins get and return plain integers.
 enum IntegerWrappers {
     private static let signed = "type.googleapis.com/google.protobuf.Int64Value"
     private static let unsigned = "type.googleapis.com/google.protobuf.UInt64Value"
-    /// The largest integer that a double holds together with all below it: 2^53 - 1.
+    /// The largest integer up to which a double represents every integer: 2^53 - 1.
     private static let safeMax: UInt64 = (1 << 53) - 1
 
-    /// `value` with each wrapper replaced by its integer; another `@type` stays what it is.
+    /// Replaces each wrapper in `value` by its integer. Objects with another `@type` stay as they are.
     ///
-    /// - Returns: nil when a wrapper has no `value`, or one that is no integer of its type.
+    /// - Returns: nil if a wrapper has no `value`, or one that is not an integer of its type.
     static func unwrap(_ value: JSONValue) -> JSONValue? {
         switch value {
         case .array(let elements):
@@ -48,7 +48,7 @@ enum IntegerWrappers {
         }
     }
 
-    /// `value` with each integer beyond 2^53 - 1 wrapped.
+    /// Wraps each integer in `value` whose magnitude is above 2^53 - 1.
     static func wrap(_ value: JSONValue) -> JSONValue {
         switch value {
         case .int(let number) where number.magnitude > safeMax: wrapper(signed, "\(number)")

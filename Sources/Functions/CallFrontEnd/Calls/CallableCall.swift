@@ -9,16 +9,16 @@ import Logging
 import Tokens
 import WorkerProtocol
 
-/// A call of a callable function (spec functions 1 to 6), in the order of checks that the specification gives.
+/// A call of a callable function (spec functions 1 to 6). Makes its checks in the order that the specification gives.
 final class CallableCall: FunctionCall {
     private var idToken = TokenVerdict.missing
     private var appCheck = TokenVerdict.missing
     private var alreadyConsumed: Bool?
-    /// Whether the payload waits for the App Check token to be consumed.
+    /// Whether the call is delayed until the App Check token has been marked as consumed.
     private var isConsuming = false
     private var stream: EventStream?
 
-    /// Whether the client asked for server-sent events. Lists and parameters do not count.
+    /// Whether the client asks for server-sent events. As in Firebase, only this exact value of `Accept` does: no list, no parameters.
     private let wantsStream: Bool
 
     override init(function: RegisteredFunction, exchange: HTTPExchange, ownPathStart: Int, frontEnd: FunctionFrontEnd) {
@@ -52,7 +52,7 @@ final class CallableCall: FunctionCall {
             }
             return
         }
-        // The body's bytes are gone once this returns.
+        // The bytes of the body are valid only until this function returns.
         guard body.count <= 4096 || exchange.hold(bytes: body.count) else { return didFail(.memoryIsFull) }
         let data = parsed.unwrapped ?? body.extracting(parsed.data).array()
         let reference = LoopBound(self, loop: frontEnd.loop)
@@ -68,7 +68,7 @@ final class CallableCall: FunctionCall {
         self.appCheck = misuse.1.map { .invalid(reason: $0) } ?? appCheck
         if let (answered, reason) = refusal() {
             var error = answered
-            // The one reason that the client reads: its author has to correct how development mode is used.
+            // The client gets this reason, unlike all others: its author has to correct the use of development mode.
             if let text = misuse.0 ?? misuse.1 { error.message = text }
             frontEnd.log.warning(
                 "Callable request verification failed",
@@ -85,13 +85,13 @@ final class CallableCall: FunctionCall {
         if wantsStream, function.generation == 1 {
             return answer(CallableError(code: .invalidArgument, message: "Unsupported Accept header 'text/event-stream'"))
         }
-        if function.options.consumeAppCheckToken, case .valid(let token, let raw) = self.appCheck {
-            // The payload's bytes are gone once this returns.
+        if function.options.consumeAppCheckToken, case .valid(let token) = self.appCheck {
+            // The bytes of the payload are valid only until this function returns.
             guard data.count <= 4096 || exchange.hold(bytes: data.count) else { return didFail(.memoryIsFull) }
             isConsuming = true
             let data = data.array()
             let reference = LoopBound(self, loop: frontEnd.loop)
-            return frontEnd.gate.consume(token, raw: raw, on: frontEnd.loop) {
+            return frontEnd.gate.consume(token, on: frontEnd.loop) {
                 reference.value.didConsume($0, data)
                 reference.value.exchange.endHolding()
             }
@@ -116,7 +116,7 @@ final class CallableCall: FunctionCall {
         stream?.startHeartbeats()
     }
 
-    /// Explains why a request is not a callable request, and names what is expected.
+    /// Explains why a request is not a callable request, and says what is expected.
     private func reasonForRefusal(_ body: Span<UInt8>) -> String {
         let exchange = exchange
         guard exchange.method == .post else { return "the method is not POST; a callable function is called with POST" }
@@ -127,7 +127,7 @@ final class CallableCall: FunctionCall {
         return "the Content-Type header is missing; a callable function takes application/json"
     }
 
-    /// The answer to a call whose tokens do not suffice, and the reason for the log.
+    /// The answer to a call that is refused because of its tokens, and the reason for the log; nil if the tokens suffice.
     private func refusal() -> (answer: CallableError, reason: String)? {
         if case .invalid(let reason) = idToken { return (.unauthenticated, reason) }
         guard function.options.enforceAppCheck else { return nil }
@@ -141,16 +141,16 @@ final class CallableCall: FunctionCall {
     // MARK: The context
 
     override func writeCaller(into buffer: inout ByteBuffer) {
-        if case .valid(let token, let raw) = idToken {
+        if case .valid(let token) = idToken {
             buffer.append(",\"auth\":{\"uid\":")
             buffer.append(jsonString: token.subject)
-            write(token, raw, subjectKey: "uid", into: &buffer)
+            write(token, subjectKey: "uid", into: &buffer)
         }
-        if case .valid(let token, let raw) = appCheck {
+        if case .valid(let token) = appCheck {
             buffer.append(",\"app\":{\"appId\":")
             buffer.append(jsonString: token.subject)
             if let alreadyConsumed { buffer.append(alreadyConsumed ? ",\"alreadyConsumed\":true" : ",\"alreadyConsumed\":false") }
-            write(token, raw, subjectKey: "app_id", into: &buffer)
+            write(token, subjectKey: "app_id", into: &buffer)
         }
         let exchange = exchange
         if let id = exchange.header("firebase-instance-id-token"), id.count > 0 {
@@ -160,11 +160,11 @@ final class CallableCall: FunctionCall {
         if takesChunks { buffer.append(",\"acceptsStreaming\":true") }
     }
 
-    /// Claims with the subject under the name that handlers look for, and the token itself.
-    private func write(_ token: VerifiedToken, _ raw: [UInt8], subjectKey: StaticString, into buffer: inout ByteBuffer) {
+    /// Writes the claims, with the subject also under `subjectKey` as handlers expect it, and the text of the token.
+    private func write(_ token: VerifiedToken, subjectKey: StaticString, into buffer: inout ByteBuffer) {
         buffer.append(",\"token\":")
         let claims = token.claims
-        // A verified payload is an object with members: its last brace gives way to one more.
+        // The payload of a verified token is an object with members, so a further member can be inserted before its last brace.
         if let brace = claims.lastIndex(of: UInt8(ascii: "}")) {
             buffer.append(claims.span.extracting(0..<brace))
             buffer.append(",\"")
@@ -176,7 +176,7 @@ final class CallableCall: FunctionCall {
             buffer.append("{}")
         }
         buffer.append(",\"rawToken\":")
-        buffer.append(jsonString: raw.span)
+        buffer.append(jsonString: token.text.span)
         buffer.append(UInt8(ascii: "}"))
     }
 
@@ -186,7 +186,7 @@ final class CallableCall: FunctionCall {
         switch kind {
         case .result: answerResult(body)
         case .error: answer(CallableError(functionError: body))
-        case .response, .end: answerNonsense("it answered a callable as if it were a plain HTTP function")
+        case .response, .end: answerNonsense("a callable answered with the response of a plain HTTP function")
         }
     }
 
@@ -205,18 +205,22 @@ final class CallableCall: FunctionCall {
         answer(CallableError(failure), retryAfterSeconds: failure.retryAfterSeconds)
     }
 
+    /// The head of an answer to a client that is not a browser.
+    private static let plainHead: StaticString = "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nVary: Origin\r\n"
+
     private func answerResult(_ value: Span<UInt8>) {
+        let exchange = exchange
+        // The usual answer is copied once: into the connection's outbox.
+        if stream == nil, function.options.cors == .reflect, exchange.header("origin") == nil, CallableAnswer.isPlain(value) {
+            guard exchange.admits(answerOf: value.count) else { return answer(.tooMuchUnread, retryAfterSeconds: 1) }
+            return exchange.respond(prebuiltHead: Self.plainHead, opening: "{\"result\":", body: value, closing: "}")
+        }
         frontEnd.withScratch { buffer in
             guard CallableAnswer.append("result", value, to: &buffer) else { return answerNonsense("its result is not JSON") }
-            let exchange = exchange
             if let stream {
                 stream.finish(buffer.bytes)
             } else if !exchange.admits(answerOf: buffer.count) {
                 answer(.tooMuchUnread, retryAfterSeconds: 1)
-            } else if function.options.cors == .reflect, exchange.header("origin") == nil {
-                exchange.respond(
-                    prebuiltHead: "HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nVary: Origin\r\n",
-                    body: buffer.bytes)
             } else {
                 respond(.ok, buffer.bytes)
             }
@@ -230,7 +234,7 @@ final class CallableCall: FunctionCall {
 
     private func answer(_ error: CallableError, retryAfterSeconds: Int? = nil) {
         if let reason = error.reason {
-            frontEnd.log.debug("a call is malformed", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
+            frontEnd.log.debug("refused a malformed call", metadata: ["function": "\(function.name)", "reason": "\(reason)"])
         }
         frontEnd.withScratch { buffer in
             CallableAnswer.append(error: error, to: &buffer)
@@ -245,7 +249,7 @@ final class CallableCall: FunctionCall {
     private func respond(_ status: HTTPStatus, _ body: Span<UInt8>, retryAfterSeconds: Int? = nil, reason: String? = nil) {
         exchange.respond(status, body: body) { fields in
             fields.field("Content-Type", "application/json; charset=utf-8")
-            // It may quote the request, which may be any bytes.
+            // The reason may quote arbitrary bytes of the request.
             if let reason {
                 fields.field("X-Hearth-Reason", String(reason.unicodeScalars.map { (32..<127).contains($0.value) ? Character($0) : "?" }))
             }

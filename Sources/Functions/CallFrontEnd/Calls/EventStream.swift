@@ -4,18 +4,18 @@ import FunctionDispatch
 import HearthBytes
 import HTTP
 
-/// The server-sent events of a streaming callable (spec functions 6): one frame a chunk, one for the end, and a sign of
-/// life while nothing is sent.
+/// The server-sent events of a streaming callable (spec functions 6): a frame for each chunk, one for the end, and heartbeats while
+/// nothing else is sent.
 final class EventStream {
     private unowned let call: CallableCall
     private var timer: Timer?
     private var hasStarted = false
-    /// `data: ` was written ahead: the padding heartbeat has begun the next frame.
+    /// Whether `data: ` of the next frame has been sent, by a padding heartbeat.
     private var isFrameOpen = false
 
     init(_ call: CallableCall) { self.call = call }
 
-    /// Begins to count the time until the first heartbeat.
+    /// Starts the timer of the first heartbeat.
     func startHeartbeats() {
         let options = call.function.options
         guard case .every(let seconds) = options.heartbeat, options.heartbeatStyle != .off, call.exchange.isOpen else { return }
@@ -25,9 +25,9 @@ final class EventStream {
         self.timer = timer
     }
 
-    /// Sends one frame with `json` in it.
+    /// Sends a frame with `json` in it.
     ///
-    /// - Parameter size: the bytes that the worker counts.
+    /// - Parameter size: the number of bytes to acknowledge to the worker.
     func send(_ json: Span<UInt8>, size: Int) {
         startIfNeeded()
         restartTimer()
@@ -37,14 +37,14 @@ final class EventStream {
         call.exchange.write("\n\n")
     }
 
-    /// Sends the last frame.
+    /// Sends the last frame and ends the answer.
     func finish(_ json: Span<UInt8>) {
         send(json, size: 0)
         stop()
         call.exchange.end()
     }
 
-    /// No more heartbeats.
+    /// Stops the heartbeats.
     func stop() {
         timer?.close()
         timer = nil
@@ -67,7 +67,8 @@ final class EventStream {
         timer.start(afterMilliseconds: milliseconds, repeatMilliseconds: milliseconds)
     }
 
-    /// Blanks before a frame's JSON are skipped by every client's parser; comments end the streams of two of them.
+    /// Sends a heartbeat. The padding style sends blanks before the JSON of the next frame, which the parsers of all clients skip; the comments
+    /// of the other style end the stream in two clients.
     private func beat() {
         startIfNeeded()
         switch call.function.options.heartbeatStyle {

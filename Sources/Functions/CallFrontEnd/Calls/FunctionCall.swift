@@ -6,16 +6,16 @@ import HearthJSON
 import HTTP
 import WorkerProtocol
 
-/// An invocation that an HTTP request asked for. Belongs to the loop of the request's connection.
+/// The invocation for an HTTP request. Belongs to the loop of the request's connection.
 class FunctionCall: HostInvocation, HTTPExchangeObserver {
     final let exchange: HTTPExchange
-    /// Lives as long as its loop, and so is not counted for each call.
+    /// Exists as long as the loop, so calls need not count references to it.
     final unowned(unsafe) let frontEnd: FunctionFrontEnd
-    /// Where in the request's path the function's own part begins.
+    /// The index in the request's path where the function's own part begins.
     private let ownPathStart: Int
-    /// The dispatcher's end of a call whose connection is on another loop.
+    /// The counterpart of the call on the dispatcher's loop, if it was relayed there.
     private var relay: LoopBound<RelayedInvocation>?
-    /// Bytes of chunks that the client's socket has not taken, or of which the worker was not told.
+    /// Bytes of chunks that were not yet acknowledged to the worker: the client's socket has not taken them, or they were too few.
     private var unacknowledgedBytes = 0
     private var isCongested = false
 
@@ -23,26 +23,37 @@ class FunctionCall: HostInvocation, HTTPExchangeObserver {
         self.exchange = exchange
         self.frontEnd = frontEnd
         self.ownPathStart = ownPathStart
-        super.init(function: function)
+        super.init(function: function, loop: frontEnd.loop)
+        isContextRaw = true
     }
 
     // MARK: Starting and stopping
 
-    /// Hands the call to the dispatcher, wherever that is.
+    /// Starts the call on a worker that has room, or passes it to the dispatcher's loop.
     final func begin(payload: Span<UInt8>) {
         exchange.observer = self
         trace = frontEnd.traces.next(for: exchange)
         deadlineMilliseconds = frontEnd.loop.nowMilliseconds + function.timeoutMilliseconds
-        if frontEnd.isHome { return start(payload: payload) }
-        relay = RelayedInvocation.start(self, payload: payload, on: function.pool.dispatcher.loop, from: frontEnd.loop)
+        let number = frontEnd.loopNumber
+        if number == 0 { return start(payload: payload) }
+        let lanes = function.pool.lanes
+        if number <= lanes.count, start(payload: payload, on: lanes[number - 1].value) { return }
+        relay = RelayedInvocation.start(self, payload: payload)
     }
+
+    override final func moveToDispatcher(context: Span<UInt8>, payload: Span<UInt8>) {
+        relay = RelayedInvocation.move(self, context: context, payload: payload)
+    }
+
+    /// The loop that accepted the call.
+    final var origin: EventLoop { frontEnd.loop }
 
     override func makeCharge() -> MemoryCharge { exchange.requestCharge() }
 
-    /// Nothing more comes from the dispatcher's loop. The two ends hold each other until then.
+    /// Releases the relay once it sends nothing more. Until then call and relay keep each other alive.
     final func relayDidEnd() { relay = nil }
 
-    /// The client has gone.
+    /// Cancels the call because the client has left.
     func exchangeDidClose(_ exchange: HTTPExchange) {
         if let relay {
             let loop = function.pool.dispatcher.loop
@@ -56,15 +67,15 @@ class FunctionCall: HostInvocation, HTTPExchangeObserver {
 
     // MARK: Flow of chunks
 
-    /// Sends a part of the answer, and lets the worker go on as fast as the client reads.
+    /// Sends a part of the answer, and acknowledges chunks to the worker as fast as the client reads.
     ///
-    /// - Parameter size: what the worker counts it as.
+    /// - Parameter size: the number of bytes to acknowledge to the worker.
     final func send(_ bytes: Span<UInt8>, size: Int) {
         unacknowledgedBytes += size
         switch exchange.write(bytes) {
         case .congested:
             isCongested = true
-            // A function that does not wait fills the host's memory for a client that does not read.
+            // The function does not wait for acknowledgements, and its chunks would fill the host's memory.
             if exchange.isBehind(by: OpenInvocations.windowBytes) { cutOff() }
         case .ready: if unacknowledgedBytes >= OpenInvocations.windowBytes / 4 { acknowledgeAll() }
         case .closed: break
@@ -95,77 +106,55 @@ class FunctionCall: HostInvocation, HTTPExchangeObserver {
 
     // MARK: The context
 
-    /// Appends what hearth.h says of every call, then what ``writeCaller(into:)`` adds.
+    /// Appends the context in its raw form: the head of the request in one piece, and what ``writeCaller(into:)`` adds.
     override final func writeContext(into buffer: inout ByteBuffer) {
         let exchange = exchange
-        buffer.append("{\"method\":\"")
-        buffer.append(exchange.methodName)
-        buffer.append("\",\"path\":")
-        writePath(into: &buffer)
-        let query = exchange.query
-        if query.count > 0 {
-            buffer.append(",\"query\":")
-            buffer.append(jsonString: query)
-        }
-        buffer.append(",\"headers\":[")
-        for index in 0..<exchange.headerCount {
-            if index > 0 { buffer.append(UInt8(ascii: ",")) }
-            buffer.append(lowercasedName: exchange.headerName(at: index))
-            buffer.append(jsonString: exchange.headerValue(at: index))
-        }
-        buffer.append("],\"peer\":\"")
-        buffer.append(exchange.peerAddress)
-        buffer.append(UInt8(ascii: "\""))
-        if let trace { buffer.append(trace) }
-        writeCaller(into: &buffer)
-        buffer.append(UInt8(ascii: "}"))
-    }
-
-    /// Appends members, each beginning with a comma.
-    func writeCaller(into buffer: inout ByteBuffer) {}
-
-    private func writePath(into buffer: inout ByteBuffer) {
-        let exchange = exchange
-        let path = exchange.path
-        if ownPathStart >= path.count {
-            buffer.append("\"/\"")
+        let head = exchange.rawHead
+        var context = RawContext()
+        context.method = RawContext.Part(head.method)
+        context.fieldCount = exchange.headerCount
+        if !head.query.isEmpty { context.query = RawContext.Part(head.query) }
+        if let trace { context.trace = RawContext.Trace(high: trace.id.high, low: trace.id.low, span: trace.span, isSampled: trace.isSampled) }
+        let start = buffer.count
+        buffer.reserve(RawContext.headSize + context.fieldCount * RawContext.fieldSize + head.size + 64)
+        buffer.appendZeros(RawContext.headSize)
+        exchange.appendFieldPositions(to: &buffer)
+        let text = buffer.count
+        exchange.appendHead(to: &buffer)
+        let ownPath = min(head.path.lowerBound + ownPathStart, head.path.upperBound)..<head.path.upperBound
+        if ownPath.isEmpty {
+            context.path = buffer.add(since: text) { $0.append(UInt8(ascii: "/")) }
         } else {
-            buffer.append(jsonString: path.extracting(ownPathStart..<path.count))
+            context.path = RawContext.Part(ownPath)
         }
+        context.peer = buffer.add(since: text) { $0.append(exchange.peerAddress) }
+        if let state = trace?.state { context.tracestate = buffer.add(since: text) { $0.append(state) } }
+        let caller = buffer.add(since: text) { writeCaller(into: &$0) }
+        if caller.size > 0 { context.caller = caller }
+        context.textSize = buffer.count - text
+        context.write(to: &buffer, at: start)
     }
+
+    /// Appends further members of the context, each with a comma before it. For subclasses.
+    func writeCaller(into buffer: inout ByteBuffer) {}
+}
+
+extension RawContext.Part {
+    fileprivate init(_ range: Range<Int>) { self.init(offset: UInt32(range.lowerBound), size: UInt32(range.count)) }
 }
 
 extension ByteBuffer {
-    /// Appends a header's name in lower case, quoted, and a comma. A name is a token, so that nothing needs an escape.
-    mutating func append(lowercasedName name: Span<UInt8>) {
-        append(UInt8(ascii: "\""))
-        name.withUnsafeBufferPointer { name in
-            appendUninitialized(minimum: name.count + 1) { room in
-                guard let target = room.baseAddress, let source = UnsafeRawPointer(name.baseAddress) else { return 0 }
-                var index = 0
-                while index + 4 <= name.count {
-                    let word = source.loadUnaligned(fromByteOffset: index, as: UInt32.self)
-                    target.storeBytes(of: word.lowercasedBytes, toByteOffset: index, as: UInt32.self)
-                    index += 4
-                }
-                while index < name.count {
-                    target.storeBytes(of: name[index].lowercased, toByteOffset: index, as: UInt8.self)
-                    index += 1
-                }
-                return name.count
-            }
-        }
-        append("\",")
+    /// Appends what `body` does; the part that it is of the text that begins at `text`.
+    fileprivate mutating func add(since text: Int, _ body: (inout ByteBuffer) -> Void) -> RawContext.Part {
+        let start = count
+        body(&self)
+        return RawContext.Part(offset: UInt32(start - text), size: UInt32(count - start))
     }
-}
 
-extension UInt32 {
-    /// Four bytes, each in lower case where it is an ASCII letter: the top bit of a byte marks a capital, and a quarter of it
-    /// is what a small letter has more.
-    var lowercasedBytes: UInt32 {
-        let heptets = self & 0x7F7F_7F7F
-        let beyondZ = heptets &+ 0x2525_2525
-        let fromA = heptets &+ 0x3F3F_3F3F
-        return self | ((~self & 0x8080_8080 & (fromA ^ beyondZ)) >> 2)
+    fileprivate mutating func appendZeros(_ size: Int) {
+        appendUninitialized(minimum: size) { room in
+            for index in 0..<size { room[index] = 0 }
+            return size
+        }
     }
 }

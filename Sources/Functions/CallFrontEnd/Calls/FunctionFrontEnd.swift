@@ -7,18 +7,18 @@ import HTTP
 import Logging
 import Tokens
 
-/// Takes the requests of one loop that are calls of functions: admits them and starts ``CallableCall`` or ``RequestCall``.
+/// Handles the requests of one loop that call functions: checks who may call, and starts a ``CallableCall`` or ``RequestCall``.
 package final class FunctionFrontEnd {
     let loop: EventLoop
-    /// Whether its loop is the dispatcher's.
-    package let isHome: Bool
+    /// The index of the loop in the host; 0 is the dispatcher's.
+    package let loopNumber: Int
     let gate: TokenGate
     let log: Logger
-    /// Whether the log takes debug lines, so that none is made in vain for a call.
+    /// Whether debug lines are logged. Tested before a line for each call is made.
     let logsEachCall: Bool
-    /// The functions as this loop knows them.
+    /// The functions of this loop's router.
     package let registry: FunctionRegistry
-    /// The traces of the loop's requests.
+    /// The trace contexts of the loop's requests.
     var traces = TraceSource()
     private var dice = TrafficDice()
     private var scratch = ByteBuffer()
@@ -27,14 +27,14 @@ package final class FunctionFrontEnd {
     private let proxies: TrustedProxies
 
     /// - Parameters:
-    ///   - isHome: whether `loop` is the dispatcher's.
-    ///   - adminToken: what internal callers of functions may present.
+    ///   - loopNumber: the index of `loop` in the host; 0 is the dispatcher's.
+    ///   - adminToken: the bearer token that may call functions which are not public.
     package init(
-        loop: EventLoop, isHome: Bool, project: String, adminToken: [UInt8], developmentAccess: DevelopmentAccess?, proxies: TrustedProxies,
+        loop: EventLoop, loopNumber: Int, project: String, adminToken: [UInt8], developmentAccess: DevelopmentAccess?, proxies: TrustedProxies,
         gate: TokenGate, log: Logger
     ) {
         self.loop = loop
-        self.isHome = isHome
+        self.loopNumber = loopNumber
         self.adminToken = adminToken
         self.developmentAccess = developmentAccess
         self.proxies = proxies
@@ -44,9 +44,9 @@ package final class FunctionFrontEnd {
         registry = FunctionRegistry(project: project)
     }
 
-    /// Answers a request with a function.
+    /// Calls a function for a request.
     ///
-    /// - Parameter ownPathStart: where in the request's path the function's own part begins.
+    /// - Parameter ownPathStart: the index in the request's path where the function's own part begins.
     package func call(_ function: RegisteredFunction, _ exchange: HTTPExchange, _ ownPathStart: Int, _ body: Span<UInt8>) {
         if function.alternativePercent > 0 {
             begin(dice.choose(function), exchange, ownPathStart, body)
@@ -57,7 +57,7 @@ package final class FunctionFrontEnd {
 
     private func begin(_ function: RegisteredFunction, _ exchange: HTTPExchange, _ ownPathStart: Int, _ body: Span<UInt8>) {
         guard PeerRules.admit(exchange, function, adminToken: adminToken, proxies: proxies) else {
-            return exchange.respond(.forbidden, body: Array("this function is not open to you".utf8).span) { fields in
+            return exchange.respond(.forbidden, body: Array("you are not allowed to call this function".utf8).span) { fields in
                 fields.field("Content-Type", "text/plain; charset=utf-8")
                 CORSHeaders.write(.reflect, for: exchange, to: fields)
             }
@@ -69,7 +69,7 @@ package final class FunctionFrontEnd {
         }
     }
 
-    /// The functions that the sender of a request may call: no page names another one.
+    /// The functions that the sender of a request may call. Pages and error messages list no others.
     package func functions(openTo exchange: HTTPExchange) -> [RegisteredFunction] {
         registry.functions.filter { function in
             if case .event = function.trigger { return false }
@@ -77,14 +77,14 @@ package final class FunctionFrontEnd {
         }
     }
 
-    /// Why a token without a signature does not count in a request; nil where it does, and for every other token.
+    /// The reason why an unsigned token is not accepted in a request; nil if it is, and for every other token.
     func refusal(of token: TokenVerdict, in exchange: HTTPExchange) -> String? {
-        // In production mode the gate has refused it.
-        guard let developmentAccess, case .valid(let token, _) = token, token.isUnsigned else { return nil }
+        // In production mode the gate refuses all unsigned tokens.
+        guard let developmentAccess, case .valid(let token) = token, token.isUnsigned else { return nil }
         return developmentAccess.refusal(of: exchange)
     }
 
-    /// The body of a refusal by the server itself, in the form that clients of callables read.
+    /// The body of an error of the HTTP server itself, in the form that clients of callables can read.
     package static func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange) -> HTTPErrorBody {
         let error: CallableError =
             switch status {
@@ -99,7 +99,7 @@ package final class FunctionFrontEnd {
         return HTTPErrorBody(contentType: "application/json; charset=utf-8", fields: fields, body: body.array())
     }
 
-    /// Lends an empty buffer for building an answer.
+    /// Lends an empty buffer, reused between calls, to build an answer in.
     package func withScratch(_ body: (inout ByteBuffer) -> Void) {
         var buffer = ByteBuffer()
         swap(&buffer, &scratch)

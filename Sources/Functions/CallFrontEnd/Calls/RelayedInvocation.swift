@@ -4,34 +4,36 @@ import HearthBytes
 import HTTP
 import WorkerProtocol
 
-/// Stands for a ``FunctionCall`` on the dispatcher's loop when the call's connection is on another: what the function
-/// says is copied and sent over.
+/// The counterpart of a ``FunctionCall`` on the dispatcher's loop when the call's connection is on another one. Copies the function's
+/// answers and posts them to that loop.
 final class RelayedInvocation: HostInvocation {
     private let call: LoopBound<FunctionCall>
     private let origin: EventLoop
     private let context: [UInt8]
 
-    private init(_ function: RegisteredFunction, call: LoopBound<FunctionCall>, origin: EventLoop, context: [UInt8]) {
-        self.call = call
-        self.origin = origin
+    private init(_ call: FunctionCall, context: [UInt8]) {
+        self.call = LoopBound(call, loop: call.origin)
         self.context = context
-        super.init(function: function)
+        origin = call.origin
+        super.init(function: call.function)
+        isContextRaw = call.isContextRaw
+        deadlineMilliseconds = call.deadlineMilliseconds
+        takesChunks = call.takesChunks
+        trace = call.trace
+        charge = call.makeCharge()
     }
 
-    /// Starts `call` on `home`.
+    /// Starts `call` on the dispatcher's loop.
     ///
-    /// - Returns: what cancels and acknowledges it there.
-    static func start(_ call: FunctionCall, payload: Span<UInt8>, on home: EventLoop, from origin: EventLoop) -> LoopBound<RelayedInvocation> {
+    /// - Returns: the counterpart, for cancelling the call and acknowledging its chunks.
+    static func start(_ call: FunctionCall, payload: Span<UInt8>) -> LoopBound<RelayedInvocation> {
         var context = ByteBuffer()
         call.writeContext(into: &context)
-        let relayed = RelayedInvocation(
-            call.function, call: LoopBound(call, loop: origin), origin: origin, context: context.array())
-        relayed.deadlineMilliseconds = call.deadlineMilliseconds
-        relayed.takesChunks = call.takesChunks
-        relayed.trace = call.trace
-        relayed.charge = call.makeCharge()
+        let relayed = RelayedInvocation(call, context: context.array())
+        let home = call.function.pool.dispatcher.loop
+        let isKept = payload.count <= 4096 || relayed.keeps(payload.count)
         let reference = LoopBound(relayed, loop: home)
-        guard payload.count <= 4096 || relayed.keeps(payload.count) else {
+        guard isKept else {
             home.post { reference.value.refuse(.memoryIsFull) }
             return reference
         }
@@ -42,6 +44,17 @@ final class RelayedInvocation: HostInvocation {
             if invocation.isQueued { return }
             invocation.charge.set(to: 0)
         }
+        return reference
+    }
+
+    /// Starts `call` on the dispatcher's loop, after the worker that it was sent to has not read it.
+    ///
+    /// - Returns: the counterpart, for cancelling the call and acknowledging its chunks.
+    static func move(_ call: FunctionCall, context: Span<UInt8>, payload: Span<UInt8>) -> LoopBound<RelayedInvocation> {
+        let (context, payload) = (context.array(), payload.array())
+        let home = call.function.pool.dispatcher.loop
+        let reference = LoopBound(RelayedInvocation(call, context: context), loop: home)
+        home.post { reference.value.start(movedContext: context.span, payload: payload.span) }
         return reference
     }
 

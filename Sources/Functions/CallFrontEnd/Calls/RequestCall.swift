@@ -8,11 +8,11 @@ import HTTP
 import Logging
 import WorkerProtocol
 
-/// A call of a plain HTTP function (spec functions 7): any method, any path, and the function makes the answer.
+/// A call of a plain HTTP function (spec functions 7): any method, any path, and the function writes the whole answer.
 final class RequestCall: FunctionCall {
     private var hasStarted = false
 
-    /// Checks the body where it says that it is JSON, and starts the call.
+    /// Checks that a body with a JSON Content-Type is JSON, and starts the call.
     func handle(_ body: Span<UInt8>) {
         let exchange = exchange
         if CORSHeaders.answerPreflight(exchange, function.options.cors, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return }
@@ -38,7 +38,7 @@ final class RequestCall: FunctionCall {
     override func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         switch kind {
         case .response:
-            guard let head = ResponseDescription(head) else { return answerNonsense("its answer's head is not as hearth.h says") }
+            guard let head = ResponseDescription(head) else { return answerNonsense("the answer's head does not follow hearth.h") }
             guard exchange.admits(answerOf: body.count) else {
                 return answer(.tooManyRequests, CallableError.tooMuchUnread.message, retryAfterSeconds: 1)
             }
@@ -48,13 +48,13 @@ final class RequestCall: FunctionCall {
             if body.count > 0 { exchange.write(body) }
             exchange.end()
         case .error: answer(CallableError(functionError: body))
-        case .result: answerNonsense("it answered as a callable does")
+        case .result: answerNonsense("a plain HTTP function answered with the result of a callable")
         }
     }
 
     override func didStartResponse(head: Span<UInt8>) {
         guard !hasStarted, let head = ResponseDescription(head) else {
-            return answerNonsense("it began an answer twice, or with a head that is not as hearth.h says")
+            return answerNonsense("it began an answer twice, or with a head that does not follow hearth.h")
         }
         hasStarted = true
         exchange.startResponse(head.status) { write(head, to: $0) }
@@ -67,7 +67,7 @@ final class RequestCall: FunctionCall {
 
     override func didFail(_ failure: InvocationFailure) {
         if hasStarted {
-            // The client must not take what it has for the whole.
+            // The client must not take the part that it has for the whole answer.
             exchange.abort()
         } else if failure == .workerEnded {
             answerInternal()

@@ -2,9 +2,9 @@ import Configuration
 import HearthBytes
 import HTTP
 
-/// The header fields that let a web page read an answer (spec functions 5).
+/// The header fields by which browsers let a web page read an answer (spec functions 5).
 package enum CORSHeaders {
-    /// Adds what every actual answer has.
+    /// Writes the fields of an answer; with `isPreflight`, those of an answer to OPTIONS.
     package static func write(_ policy: CORSPolicy, for exchange: HTTPExchange, to fields: ResponseHead, isPreflight: Bool = false) {
         switch policy {
         case .off: return
@@ -21,7 +21,7 @@ package enum CORSHeaders {
         }
     }
 
-    /// Whether the policy names the origin of the page that sends the request; one for every origin names none.
+    /// Whether the policy lists the origin of the page that sends the request. Policies that admit all origins list none.
     static func names(_ policy: CORSPolicy, _ exchange: HTTPExchange) -> Bool {
         guard let origin = exchange.header("origin")?.string() else { return false }
         return switch policy {
@@ -31,7 +31,7 @@ package enum CORSHeaders {
         }
     }
 
-    /// Answers OPTIONS, unless the policy leaves it to the function.
+    /// Answers an OPTIONS request, unless the policy is off, so that the function has to.
     ///
     /// - Returns: whether it was answered.
     package static func answerPreflight(_ exchange: HTTPExchange, _ policy: CORSPolicy, methods: StaticString) -> Bool {

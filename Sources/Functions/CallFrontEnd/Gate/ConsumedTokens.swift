@@ -5,23 +5,23 @@ import Logging
 import SQLite
 import Synchronization
 
-/// Remembers which App Check tokens were consumed, until no verifier accepts them any more. On the disk, so that a token counts once whatever
-/// becomes of the host, and for two hosts too while one takes over from the other.
+/// Remembers consumed App Check tokens until they have expired for every verifier. Stored on disk, so that a token counts once even if the
+/// host crashes, or while another host takes over from it.
 ///
-/// What is kept of a token is a hash of what was signed; its signature can be written in more than one way. Can be used from any thread.
+/// Stores a hash of the signed part of a token, because the same signature can be encoded in several ways. Can be used from any thread.
 package final class ConsumedTokens: Sendable {
     /// The result of consuming a token.
     enum Use: Sendable, Equatable {
-        /// It was not used before, and from now on it is.
+        /// The token had not been consumed before.
         case first
         case repeated
-        /// The store failed: it is unknown whether the token was used.
+        /// The store failed: the token may have been consumed before.
         case unknown
     }
 
     private struct Question: Sendable {
         var token: [UInt8]
-        /// Seconds since 1970.
+        /// In seconds since 1970.
         var forgetAt: Int
         var completion: @Sendable (Use) -> Void
     }
@@ -36,20 +36,20 @@ package final class ConsumedTokens: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - path: the file, which is made with the first token.
-    ///   - loop: whose thread pool does the work.
-    ///   - now: seconds since 1970.
+    ///   - path: the file; created when the first token is consumed.
+    ///   - loop: the loop whose thread pool does the work.
+    ///   - now: the clock, in seconds since 1970.
     package init(path: String, loop: EventLoop, log: Logger, now: @escaping @Sendable () -> Int) {
         self.loop = loop
         file = ConsumedTokenFile(path: path, log: log, now: now)
     }
 
-    /// Marks a verified token as consumed, and says whether it was already; when that outlives the host. What comes meanwhile shares a
-    /// transaction.
+    /// Marks a verified token as consumed. Reports, once the mark is durable, whether it was consumed before. Tokens that arrive during a
+    /// transaction share the next one.
     ///
     /// - Parameters:
     ///   - token: the token's text.
-    ///   - forgetAt: when nobody accepts it any more, in seconds since 1970.
+    ///   - forgetAt: when no verifier accepts the token any more, in seconds since 1970.
     ///   - completion: called on any thread.
     func consume(_ token: [UInt8], forgetAt: Int, completion: @escaping @Sendable (Use) -> Void) {
         let startsNow = state.withLock { state in
@@ -63,10 +63,10 @@ package final class ConsumedTokens: Sendable {
     private func work() {
         Task { [self] in
             while let questions = next() {
-                let uses = try? await loop.offload { [file] in
+                let uses = await loop.offload { [file] in
                     file.consume(questions.map { (ConsumedTokens.hash(of: $0.token), $0.forgetAt) })
                 }
-                for (index, question) in questions.enumerated() { question.completion(uses?[index] ?? .unknown) }
+                for (index, question) in questions.enumerated() { question.completion(uses[index]) }
             }
         }
     }
@@ -87,7 +87,7 @@ package final class ConsumedTokens: Sendable {
 }
 
 /// The file of ``ConsumedTokens``.
-// Unchecked: one piece of work on the thread pool uses it after the other.
+// Unchecked: only one job of the thread pool at a time uses it.
 private final class ConsumedTokenFile: @unchecked Sendable {
     private let path: String
     private let log: Logger
@@ -114,7 +114,7 @@ private final class ConsumedTokenFile: @unchecked Sendable {
             hasTrouble = false
             return uses
         } catch {
-            if !hasTrouble { log.error("consumed App Check tokens cannot be noted", metadata: ["file": "\(path)", "reason": "\(error)"]) }
+            if !hasTrouble { log.error("consumed App Check tokens cannot be stored", metadata: ["file": "\(path)", "reason": "\(error)"]) }
             hasTrouble = true
             connection = nil
             return tokens.map { _ in .unknown }
@@ -137,7 +137,7 @@ private final class ConsumedTokenFile: @unchecked Sendable {
     }
 
     private func open() throws(SQLiteError) -> Connection {
-        // SQLite would let everybody read it.
+        // SQLite would create a file that all users can read.
         let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         if descriptor >= 0 { close(descriptor) }
         let connection = try Connection(path)

@@ -7,22 +7,22 @@ import Messaging
 import RealtimeDatabase
 import Tokens
 
-/// Verifies the ID tokens of requests to the database, as the gate does for functions, and the access tokens of service accounts.
+/// Verifies the credentials of requests to the database: ID tokens, as ``TokenGate`` does for functions, and access tokens of service accounts.
 package final class DatabaseCredentials: CredentialChecker {
     private let gate: TokenGate
     private let project: String
     private let messaging: MessagingFrontEnd
     private let loop: EventLoop
     private let log: Logger
-    /// When each kind of refusal may be logged again, in milliseconds of the loop's clock.
+    /// When refusals of each kind may be logged again, in milliseconds of the loop's clock.
     private var quietUntil: [TokenRefusal: UInt64] = [:]
-    /// Shortest time between two log lines about refusals of one kind: clients repeat their requests.
+    /// Shortest time between two log lines about refusals of one kind, because clients repeat their requests.
     private static let quietMilliseconds: UInt64 = 1000
-    /// The verdicts on tokens that the gate remembers, by the number of their verification: the value that rules see is made once.
+    /// Verdicts on the tokens in the gate's cache, by the serial number of their verification, so that `auth` for the rules is made once.
     private var verdicts: [UInt64: CredentialVerdict] = [:]
     private static let verdictsMax = 1024
 
-    /// - Parameter messaging: knows the service accounts and issues their tokens.
+    /// - Parameter messaging: issues and verifies the access tokens of service accounts.
     package init(gate: TokenGate, project: String, messaging: MessagingFrontEnd, loop: EventLoop, log: Logger) {
         self.gate = gate
         self.project = project
@@ -57,7 +57,7 @@ package final class DatabaseCredentials: CredentialChecker {
         }
     }
 
-    /// Logs why a token was refused, which the answer does not say.
+    /// Logs why a token was refused. The client does not get the reason.
     private func tell(_ refusal: TokenRefusal, _ reason: String) {
         let now = loop.nowMilliseconds
         guard now >= quietUntil[refusal] ?? 0 else { return }
@@ -76,7 +76,7 @@ package final class DatabaseCredentials: CredentialChecker {
 
     private static func verdict(_ token: VerifiedToken) -> CredentialVerdict {
         guard let claims = try? JSONValue(parsing: token.claims.span) else { return .refused(.unreadable) }
-        // Tools for tests write unsigned tokens that ended in 1970, of which the times are not looked at.
+        // Test tools write unsigned tokens that ended in 1970. The gate ignores their times, so they do not expire here either.
         let isTimeless = token.isUnsigned && token.validUntil * 1000 <= Int(WallClock.now().unixMilliseconds)
         return .user(
             auth: AuthVariable.make(uid: token.subject, claims: claims), expires: isTimeless ? nil : Int64(token.validUntil),

@@ -2,14 +2,14 @@ import EventLoop
 import HearthBytes
 import Tokens
 
-/// What a request's token is worth (spec functions 3).
+/// The result of verifying a request's token (spec functions 3).
 enum TokenVerdict: Sendable {
     case missing
-    /// Refused, for a reason that the log may have and the client may not.
+    /// Refused. The reason is for the log and must not be sent to the client.
     case invalid(reason: String)
-    case valid(VerifiedToken, raw: [UInt8])
+    case valid(VerifiedToken)
 
-    /// As the log of a call names it.
+    /// The name in log lines about a call.
     var name: String {
         switch self {
         case .missing: "MISSING"
@@ -19,9 +19,9 @@ enum TokenVerdict: Sendable {
     }
 }
 
-/// Says who calls: verifies ID tokens and App Check tokens, before anything of the user's runs.
+/// Verifies the ID tokens and App Check tokens of requests, before any code of a function runs.
 ///
-/// What was verified before is answered at once; the rest is verified off the loop, both tokens of a request at a time.
+/// Known tokens are found in a cache. All others are verified off the loop, both tokens of a request concurrently.
 package final class TokenGate: Sendable {
     private let idTokens: TokenVerifier
     private let appCheckTokens: TokenVerifier
@@ -29,8 +29,8 @@ package final class TokenGate: Sendable {
     private let keyFiles: [KeySet]
 
     /// - Parameters:
-    ///   - consumed: App Check tokens that count no more.
-    ///   - keyFiles: keys that are read once at start, so that a broken file is found then.
+    ///   - consumed: the App Check tokens that were consumed.
+    ///   - keyFiles: key files, which are read once at start to find broken ones then.
     package init(idTokens: TokenVerifier, appCheckTokens: TokenVerifier, consumed: ConsumedTokens, keyFiles: [KeySet]) {
         self.consumed = consumed
         self.idTokens = idTokens
@@ -40,36 +40,37 @@ package final class TokenGate: Sendable {
 
     /// Reads the key files.
     ///
-    /// - Throws: `KeyFetchError` for one that cannot be used.
+    /// - Throws: `KeyFetchError` for a file that cannot be used.
     package func loadKeyFiles() async throws(KeyFetchError) {
         for keys in keyFiles { try await keys.load() }
     }
 
-    /// The credentials of one request, and what is known of them so far.
+    /// The credentials of a request, with the verdicts that are known so far.
     struct Credentials: Sendable {
         var idToken: Credential
         var appCheck: Credential
 
-        /// Whether both verdicts are there.
+        /// Whether both verdicts are known.
         var areKnown: Bool { idToken.verdict != nil && appCheck.verdict != nil }
     }
 
-    /// One token as it was sent.
+    /// A token of a request.
     struct Credential: Sendable {
-        var raw: [UInt8] = []
+        /// The text to verify; empty if the verdict is known.
+        var unverified: [UInt8] = []
         var verdict: TokenVerdict?
 
         static let missing = Credential(verdict: .missing)
     }
 
-    /// Reads the two headers; an absent one and an empty one are the same.
+    /// Reads the two headers. An empty one counts as absent.
     func credentials(authorization: Span<UInt8>?, appCheck: Span<UInt8>?) -> Credentials {
         Credentials(idToken: idCredential(authorization), appCheck: appCheckCredential(appCheck))
     }
 
     private func idCredential(_ header: Span<UInt8>?) -> Credential {
         guard let header, header.count > 0 else { return .missing }
-        // `^Bearer (.*)$`, whatever the case; everything else in this header is a failed authentication.
+        // `^Bearer (.*)$`, ignoring case. Any other value fails the authentication, as in Firebase.
         guard header.count >= 7, header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ") else {
             return Credential(verdict: .invalid(reason: "the Authorization header does not begin with \"Bearer \""))
         }
@@ -83,11 +84,11 @@ package final class TokenGate: Sendable {
     }
 
     private static func known(_ verified: VerifiedToken?, _ token: Span<UInt8>) -> Credential {
-        let raw = token.array()
-        return Credential(raw: raw, verdict: verified.map { .valid($0, raw: raw) })
+        guard let verified else { return Credential(unverified: token.array()) }
+        return Credential(verdict: .valid(verified))
     }
 
-    /// Finds the verdicts that are missing and calls `completion` with them on `loop`.
+    /// Verifies the tokens whose verdicts are not known, and calls `completion` on `loop` with both verdicts.
     func verify(_ credentials: Credentials, on loop: EventLoop, completion: @escaping @Sendable (TokenVerdict, TokenVerdict) -> Void) {
         let idToken = credentials.idToken
         let appCheck = credentials.appCheck
@@ -101,18 +102,18 @@ package final class TokenGate: Sendable {
 
     private static func verdict(_ credential: Credential, _ verifier: TokenVerifier) async -> TokenVerdict {
         if let verdict = credential.verdict { return verdict }
-        switch await verifier.verify(credential.raw) {
-        case .success(let token): return .valid(token, raw: credential.raw)
-        case .failure(let refusal): return .invalid(reason: verifier.reason(for: refusal, of: credential.raw))
+        switch await verifier.verify(credential.unverified) {
+        case .success(let token): return .valid(token)
+        case .failure(let refusal): return .invalid(reason: verifier.reason(for: refusal, of: credential.unverified))
         }
     }
 
-    /// An ID token that was verified before and still holds.
+    /// The verified ID token from the cache, if it is there and has not expired.
     func cachedIDToken(_ token: Span<UInt8>) -> VerifiedToken? { idTokens.cached(token) }
 
-    /// Verifies an ID token that came another way than in a header of its own, and calls `completion` on `loop`.
+    /// Verifies an ID token from another place than the `Authorization` header, and calls `completion` on `loop`.
     ///
-    /// - Parameter completion: also gets the reason of a refusal, for the log.
+    /// - Parameter completion: gets the result, and for a refusal the reason, for the log.
     func verifyIDToken(
         _ token: [UInt8], on loop: EventLoop, completion: @escaping @Sendable (Result<VerifiedToken, TokenRefusal>, String?) -> Void
     ) {
@@ -124,12 +125,10 @@ package final class TokenGate: Sendable {
         }
     }
 
-    /// Marks an App Check token as used, and calls `completion` on `loop` when that outlives the host.
-    func consume(
-        _ token: VerifiedToken, raw: [UInt8], on loop: EventLoop, completion: @escaping @Sendable (ConsumedTokens.Use) -> Void
-    ) {
-        // As long as any verifier may still accept it.
+    /// Marks an App Check token as consumed, and calls `completion` on `loop` when the mark is durable.
+    func consume(_ token: VerifiedToken, on loop: EventLoop, completion: @escaping @Sendable (ConsumedTokens.Use) -> Void) {
+        // Some verifier may accept the token until then.
         let forgetAt = token.expires + TokenRules.clockSkewSecondsMax
-        consumed.consume(raw, forgetAt: forgetAt) { use in loop.post { completion(use) } }
+        consumed.consume(token.text, forgetAt: forgetAt) { use in loop.post { completion(use) } }
     }
 }

@@ -1,6 +1,6 @@
 import FunctionDispatch
 
-/// Knows which libraries somebody may still load: a function that was found long ago, a pool that drains. Belongs to the home loop.
+/// The libraries that may still be loaded: by a request that found its function long ago, or by a pool that drains. Belongs to the home loop.
 package final class ArtifactLeases {
     private struct Entry {
         weak var lease: Artifact.Lease?
@@ -12,13 +12,13 @@ package final class ArtifactLeases {
     private var entries: [Entry] = []
     private let didEnd: @Sendable () -> Void
 
-    /// - Parameter didEnd: called on any thread when a library is held by one less.
+    /// - Parameter didEnd: called on any thread when a user of a library has ended.
     init(store: ArtifactStore, didEnd: @escaping @Sendable () -> Void) {
         self.store = store
         self.didEnd = didEnd
     }
 
-    /// A library of the store.
+    /// Starts a use of a library in the store.
     func artifact(plugin: String, hash: String, file: String) -> Artifact {
         let lease = Artifact.Lease(ended: didEnd)
         let artifact = Artifact(name: plugin, hash: hash, path: store.path(of: hash), displayName: file, lease: lease)
@@ -29,7 +29,7 @@ package final class ArtifactLeases {
 
     private func forgetEnded() { entries.removeAll { $0.lease == nil } }
 
-    /// The hashes and the workers' folders of all that is held.
+    /// The hashes of all libraries in use, and the folders of their workers.
     var inUse: (hashes: Set<String>, folders: Set<String>) {
         forgetEnded()
         return (Set(entries.map(\.hash)), Set(entries.map(\.folder)))

@@ -4,17 +4,17 @@ import FunctionWorker
 import Glibc
 import HearthBytes
 
-/// Keeps the host's own copies of libraries, so that a rebuilt or deleted file changes nothing that runs. What a library said of
-/// itself when it was probed is beside it. Everything here blocks: for the thread pool.
+/// The host's own copies of libraries, so that a rebuilt or deleted file does not affect running functions. The manifest of a probed
+/// library is beside it. Every call blocks: for the thread pool.
 struct ArtifactStore: Sendable {
     /// `artifacts` in the data directory.
     let directory: String
 
-    /// A library that is in the store.
+    /// A library in the store.
     struct Entry: Sendable {
         var hash: String
         var path: String
-        /// What it said when it was probed; nil before that.
+        /// Its manifest, if it was probed.
         var manifest: [UInt8]?
     }
 
@@ -23,9 +23,9 @@ struct ArtifactStore: Sendable {
     func path(of hash: String) -> String { "\(directory)/\(hash).so" }
     private func manifestPath(of hash: String) -> String { "\(directory)/\(hash).json" }
 
-    /// Copies a library in, unless it is there already.
+    /// Copies a library into the store, unless it is already there.
     ///
-    /// - Throws: `PluginRefusal` when it cannot be read or loaded here, or the copy cannot be written.
+    /// - Throws: `PluginRefusal` if it cannot be read or loaded here, or if the copy cannot be written.
     func admit(file: String) throws(PluginRefusal) -> Entry {
         let source = open(file, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw PluginRefusal("\(file): cannot be read: \(Self.reason())") }
@@ -42,7 +42,7 @@ struct ArtifactStore: Sendable {
             unlink(temporary)
         }
         let copied = try Self.copy(from: source, to: copy, file)
-        // A compiler may still be writing it: what was checked is not what was copied.
+        // A compiler may still be writing the file, so that the copy differs from what was checked.
         guard copied == hash else { throw PluginRefusal("\(file): changed while it was being read; try again when it is complete") }
         guard fsync(copy) == 0, rename(temporary, path(of: hash)) == 0 else {
             throw PluginRefusal("\(file): cannot be copied to \(directory): \(Self.reason())")
@@ -51,7 +51,7 @@ struct ArtifactStore: Sendable {
         return entry(hash)
     }
 
-    /// The same of a file whose hash is known and which is never written again: a second name for it is enough.
+    /// Admits a file whose hash is known and which is never written again, by a second name for it.
     func adopt(file: String, hash: String, name: String) throws(PluginRefusal) -> Entry {
         let source = open(file, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw PluginRefusal("\(name): cannot be read: \(Self.reason())") }
@@ -70,21 +70,21 @@ struct ArtifactStore: Sendable {
         return stat(path(of: hash), &status) == 0 && status.st_size == size
     }
 
-    /// Whether there is a library of this hash.
+    /// Whether the store has a library with this hash.
     func contains(_ hash: String) -> Bool { access(path(of: hash), R_OK) == 0 }
 
-    /// A library that is there.
+    /// The stored library with this hash.
     func entry(_ hash: String) -> Entry {
         let bytes = try? WholeFile.read(manifestPath(of: hash), sizeBytesMax: Self.manifestSizeMax)
         return Entry(hash: hash, path: path(of: hash), manifest: bytes)
     }
 
-    /// Remembers what a library says of itself, so that it need not be probed again. A failure costs another probe.
+    /// Stores the manifest of a library, so that it need not be probed again. A failure costs another probe.
     func remember(_ manifest: [UInt8], of hash: String) {
         try? DurableFile.replace(manifestPath(of: hash), with: manifest, mode: 0o600)
     }
 
-    /// Removes what is not in `kept`, and what a host that was killed left half done.
+    /// Removes files that are not in `kept`, and the remains of a host that was killed.
     func removeAll(except kept: Set<String>) {
         for name in Folder.names(in: directory) {
             let hash = name.split(separator: ".", maxSplits: 1).first.map(String.init) ?? name

@@ -1,51 +1,37 @@
+import AdminProtocol
 import Files
 import FunctionWorker
 import Glibc
 
-/// Libraries on their way in, piece by piece and resumable. Blocks: for the thread pool, one call at a time.
+/// Uploads of libraries, in pieces and resumable. Blocks: for the thread pool, one call at a time.
 package struct ArtifactUploads: Sendable {
     /// `uploads` in the data directory.
     let directory: String
     let store: ArtifactStore
 
-    /// The largest piece.
-    package static let pieceBytesMax = 8 << 20
-    /// How many may lie here; more are refused.
+    /// The most uploads that are unfinished or not deployed; more are refused.
     static let countMax = 100
-    /// What nobody has touched for so long is removed.
+    /// The age at which an unused upload is removed.
     static let ageSecondsMax = 24 * 3600
 
-    /// How much of a library is here.
-    package struct Status: Sendable, Equatable {
-        package enum State: String, Sendable { case absent, partial, complete }
-
-        package var state: State
-        package var receivedBytes: Int
-    }
-
     package enum Failure: Error {
-        /// The piece does not follow what is here.
+        /// The offset of the piece is not the number of received bytes.
         case wrongOffset(receivedBytes: Int)
-        /// What was asked cannot be.
+        /// The request makes no sense.
         case invalid(String)
-        /// The disk does not take it.
+        /// The disk is full or fails.
         case storage(String)
     }
 
     func partialPath(of hash: String) -> String { "\(directory)/\(hash).part" }
     func completePath(of hash: String) -> String { "\(directory)/\(hash).so" }
 
-    /// A name of an artifact: 64 hexadecimal digits in lower case.
-    package static func isHash(_ text: String) -> Bool {
-        text.utf8.count == 64 && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (97...102).contains($0) }
-    }
-
-    package func status(of hash: String) -> Status {
+    package func status(of hash: String) -> ArtifactAnswer {
         for path in [store.path(of: hash), completePath(of: hash)] {
-            if let size = Self.size(of: path) { return Status(state: .complete, receivedBytes: size) }
+            if let size = Self.size(of: path) { return ArtifactAnswer(state: .complete, receivedBytes: size) }
         }
-        guard let size = Self.size(of: partialPath(of: hash)) else { return Status(state: .absent, receivedBytes: 0) }
-        return Status(state: .partial, receivedBytes: size)
+        guard let size = Self.size(of: partialPath(of: hash)) else { return ArtifactAnswer(state: .absent, receivedBytes: 0) }
+        return ArtifactAnswer(state: .partial, receivedBytes: size)
     }
 
     private static func size(of path: String) -> Int? {
@@ -53,8 +39,8 @@ package struct ArtifactUploads: Sendable {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Takes one piece.
-    package func append(_ piece: [UInt8], to hash: String, at offset: Int) throws(Failure) -> Status {
+    /// Appends a piece.
+    package func append(_ piece: [UInt8], to hash: String, at offset: Int) throws(Failure) -> ArtifactAnswer {
         let status = status(of: hash)
         if status.state == .complete { return status }
         guard offset == status.receivedBytes else { throw .wrongOffset(receivedBytes: status.receivedBytes) }
@@ -68,15 +54,15 @@ package struct ArtifactUploads: Sendable {
         guard lseek(descriptor, off_t(offset), SEEK_SET) == off_t(offset), piece.withUnsafeBytes({ DurableFile.writeAll($0, to: descriptor) })
         else {
             let reason = ArtifactStore.reason()
-            // A piece is here as a whole or not at all.
+            // A piece is stored completely or not at all.
             ftruncate(descriptor, off_t(offset))
             throw .storage("the upload cannot be kept: \(reason)")
         }
-        return Status(state: .partial, receivedBytes: offset + piece.count)
+        return ArtifactAnswer(state: .partial, receivedBytes: offset + piece.count)
     }
 
-    /// The last piece was sent: checks the whole.
-    package func complete(_ hash: String, sizeBytes: Int) throws(Failure) -> Status {
+    /// Checks the upload after its last piece.
+    package func complete(_ hash: String, sizeBytes: Int) throws(Failure) -> ArtifactAnswer {
         let status = status(of: hash)
         if status.state == .complete { return status }
         guard status.state == .partial, status.receivedBytes == sizeBytes else {
@@ -99,7 +85,7 @@ package struct ArtifactUploads: Sendable {
         return self.status(of: hash)
     }
 
-    /// Removes what was deployed, and what nobody has come back for.
+    /// Removes deployed libraries, and uploads that were not continued.
     func removeOld(deployed: Set<String>) {
         for name in Folder.names(in: directory) {
             var status = stat()

@@ -1,20 +1,20 @@
 import FunctionWorker
 import Glibc
 
-/// What a file's headers say of it, before anything of it is loaded: a library for this machine, and whole.
+/// The headers of a file, read before anything of it is loaded: whether it is a complete library for this machine.
 struct LibraryFile {
-    /// How messages call it.
+    /// The name of the file in messages.
     let name: String
     let descriptor: Int32
     let size: Int
 
-    /// A library of more bytes is refused.
+    /// The maximum size of a library in bytes.
     static let sizeMax = 1 << 30
 
     private static let headerSize = 64
     private static let segmentsMax = 256
 
-    /// - Throws: `PluginRefusal` when it is no file, or too large.
+    /// - Throws: `PluginRefusal` if it is not a file, or too large.
     init(descriptor: Int32, name: String) throws(PluginRefusal) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -28,7 +28,7 @@ struct LibraryFile {
         size = Int(status.st_size)
     }
 
-    /// - Throws: `PluginRefusal` unless it can be loaded here as far as its headers tell.
+    /// - Throws: `PluginRefusal` if, according to its headers, it cannot be loaded here.
     func check() throws(PluginRefusal) {
         let header = bytes(at: 0, count: Self.headerSize)
         guard header.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else {
@@ -52,7 +52,7 @@ struct LibraryFile {
         let (segmentsAt, segmentSize, segmentCount) = (Self.number(header, 32, 8), Self.number(header, 54, 2), Self.number(header, 56, 2))
         let (sectionsAt, sectionSize, sectionCount) = (Self.number(header, 40, 8), Self.number(header, 58, 2), Self.number(header, 60, 2))
         guard segmentCount > 0, segmentCount <= Self.segmentsMax, segmentSize == 56 else {
-            throw PluginRefusal("\(name): is damaged: its header names \(segmentCount) segments")
+            throw PluginRefusal("\(name): is damaged: its header has \(segmentCount) segments")
         }
         var end = max(try sum(segmentsAt, segmentCount * segmentSize), try sum(sectionsAt, sectionCount * sectionSize))
         if end <= size {
@@ -66,12 +66,12 @@ struct LibraryFile {
 
     private func sum(_ left: Int, _ right: Int) throws(PluginRefusal) -> Int {
         let (sum, overflow) = left.addingReportingOverflow(right)
-        guard !overflow, left >= 0, right >= 0 else { throw PluginRefusal("\(name): is damaged: its header names a place beyond any file") }
+        guard !overflow, left >= 0, right >= 0 else { throw PluginRefusal("\(name): is damaged: its header refers to a place beyond any file") }
         return sum
     }
 
     private func truncated(names count: Int) -> PluginRefusal {
-        PluginRefusal("\(name): is truncated: it has \(size) bytes of the \(count) that its headers name; build or copy it again")
+        PluginRefusal("\(name): is truncated: it has \(size) bytes of the \(count) that its headers describe; build or copy it again")
     }
 
     private func bytes(at offset: Int, count: Int) -> [UInt8] {

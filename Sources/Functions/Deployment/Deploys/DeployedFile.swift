@@ -2,14 +2,14 @@ import Files
 import Glibc
 import HearthJSON
 
-/// `deployed.json` in the data directory: the truth of what runs.
+/// `deployed.json` in the data directory: the authoritative record of the deployed functions.
 package struct DeployedFile: Sendable {
     let path: String
     private let sizeMax: Int
 
     static let format = "hearth.deployed"
     static let formatVersion = 1
-    /// A longer one is neither read nor written.
+    /// The size limit of the file, for reading and writing.
     package static let sizeMax = 256 << 20
 
     private struct Head: Decodable {
@@ -28,11 +28,11 @@ package struct DeployedFile: Sendable {
         self.sizeMax = sizeMax
     }
 
-    /// What is deployed; nothing where there is no file. Blocks.
+    /// The deployed state; an empty one if there is no file. Blocks.
     ///
-    /// - Throws: `DeployedFileError` for a file that this host does not understand.
+    /// - Throws: `DeployedFileError` if the file cannot be understood.
     package func read() throws(DeployedFileError) -> DeployedState {
-        // What a host that was killed had begun to write.
+        // The remains of a host that was killed while it wrote.
         DurableFile.removeUnfinished(path)
         let bytes: [UInt8]?
         do throws(FileFailure) {
@@ -68,33 +68,23 @@ package struct DeployedFile: Sendable {
         }
     }
 
-    /// The file's new contents. May be made anywhere.
+    /// Encodes and writes the new contents, on any thread.
     ///
-    /// - Throws: a sentence when they cannot be written; then the old ones are there.
+    /// - Throws: a sentence if they cannot be written. Then the file has its previous contents.
     func write(_ state: DeployedState) throws(FileFailure) {
         let document = Document(format: Self.format, formatVersion: Self.formatVersion, state: state)
-        // A state is made of texts and numbers, which all can be written.
+        // A state consists of strings and numbers, which can all be encoded.
         guard let bytes = try? JSONEncoder().encode(document) else { throw FileFailure("made") }
         guard bytes.count <= sizeMax else {
             throw FileFailure("written", code: EFBIG)
         }
         try DurableFile.replace(path, with: bytes, mode: 0o600)
     }
-
-    /// The same, as a value that can cross threads.
-    func result(of state: DeployedState) -> FileFailure? {
-        do throws(FileFailure) {
-            try write(state)
-            return nil
-        } catch {
-            return error
-        }
-    }
 }
 
-/// Why the record of deployments cannot be used.
+/// The reason why the record of deployments cannot be used.
 package struct DeployedFileError: Error, Sendable, CustomStringConvertible {
-    /// One sentence for a person.
+    /// One sentence for the user.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -1,124 +1,86 @@
+import AdminProtocol
 import HearthJSON
 
-/// What a host runs, and what it ran before: the contents of `deployed.json`.
+/// The deployed functions and their history: the contents of `deployed.json`.
 package struct DeployedState: Codable, Sendable, Equatable {
-    /// Grows with each change.
+    /// Increased by each change.
     package var revision = 0
     /// The number of the newest deployment.
     var lastDeployment = 0
     package var functions: [String: DeployedFunction] = [:]
-    /// The last number of functions that were deleted: numbers are never used again.
+    /// The last version numbers of deleted functions, because numbers are never reused.
     var retired: [String: Int] = [:]
-    /// What the last local deployment saw of each plugin of `functions.json`.
+    /// Each plugin of `functions.json` at the last local deployment.
     var local: [String: LocalSight] = [:]
-    /// What `functions.json` said of each function when it was last looked at.
+    /// The options of each function in `functions.json` when it was last read.
     var seen: [String: OperatorOptions] = [:]
-    /// Oldest first.
+    /// The history, oldest first.
     package var deployments: [DeploymentRecord] = []
 
     static let deploymentsMax = 100
     static let versionsMax = 10
     static let retiredMax = 1000
 
-    /// The artifacts that some version or sight names.
+    /// The hashes of all libraries in the state.
     var artifacts: Set<String> {
         Set(functions.values.flatMap { $0.versions.map(\.artifact) }).union(local.values.map(\.artifact))
     }
 
-    /// The name of the plugin that a function is of.
+    /// The name of a function's plugin.
     func plugin(of function: String) -> String? { functions[function]?.main?.plugin }
 }
 
 /// A function with its versions.
 package struct DeployedFunction: Codable, Sendable, Equatable {
-    /// Oldest first: the newest ones, and those that calls go to.
+    /// The newest versions and those that get calls, oldest first.
     package var versions: [FunctionVersion]
-    /// Percent of the calls by version; the sum is 100.
+    /// The percentage of calls by version. The sum is 100.
     package var traffic: [Int: Int]
-    /// The version that had all calls before.
+    /// The previous version that got all calls.
     var before: Int?
-    /// The newest number that was given.
+    /// The last used version number.
     var lastNumber: Int
 
     func version(_ number: Int) -> FunctionVersion? { versions.first { $0.number == number } }
 
-    /// The version that gets most calls; of two that get as many, the newer one.
+    /// The version that gets the most calls; the newer one of two with equal percentages.
     package var main: FunctionVersion? {
         traffic.max { ($0.value, $0.key) < ($1.value, $1.key) }.flatMap { version($0.key) }
     }
 
-    /// The versions that get calls, the one with most of them first.
+    /// The versions that get calls, in descending order of their percentages.
     var current: [FunctionVersion] {
         traffic.filter { $0.value > 0 }.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.compactMap { version($0.key) }
     }
 
-    /// Sends calls elsewhere, and remembers where all of them went.
+    /// Changes the percentages, and remembers the version that got all calls until now.
     mutating func direct(_ traffic: [Int: Int]) {
         if self.traffic.count == 1, let all = self.traffic.first?.key, traffic[all] != 100 { before = all }
         self.traffic = traffic
     }
 
-    /// Lets go of the oldest versions.
+    /// Removes the oldest versions.
     mutating func forgetOldVersions() {
         let newest = Set(versions.map(\.number).sorted().suffix(DeployedState.versionsMax))
         versions.removeAll { !newest.contains($0.number) && traffic[$0.number] == nil && before != $0.number }
     }
 }
 
-/// A plugin of `functions.json` as a local deployment saw it.
+/// The state of a plugin of `functions.json` at a local deployment.
 struct LocalSight: Codable, Sendable, Equatable {
     var artifact: String
     var file: String
     var isIsolated: Bool
     var environment: [String: String]
-    /// Its functions, those left out that could not be served.
+    /// The functions that could be served.
     var functions: [String]
 
     enum CodingKeys: String, CodingKey {
         case artifact, file, isIsolated = "isolated", environment, functions
     }
 
-    /// Whether the library and its surroundings are the same, whatever options say.
+    /// Whether library, isolation and environment are the same, regardless of options.
     func isSameLibrary(as other: LocalSight) -> Bool {
         artifact == other.artifact && isIsolated == other.isIsolated && environment == other.environment
     }
-}
-
-/// One act that changed functions.
-package struct DeploymentRecord: Codable, Sendable, Equatable {
-    package var deployment: Int
-    /// RFC 3339.
-    package var time: String
-    /// `local`, `deploy`, `rollback`, `split` or `delete`.
-    package var origin: String
-    package var changes: [FunctionChange]
-}
-
-/// What a deployment does to one function.
-package struct FunctionChange: Codable, Sendable, Equatable {
-    enum Action: String, Codable, Sendable {
-        case create, update, delete, unchanged
-        /// Gone from the plugin, and kept since nobody asked for its removal.
-        case keep
-    }
-
-    var function: String
-    var plugin: String
-    var action: Action
-    /// Why, in a few words.
-    var reason: String
-    package var fromVersion: Int?
-    package var toVersion: Int?
-
-    package var json: JSONValue {
-        var object: JSONObject = [
-            "function": .string(function), "plugin": .string(plugin), "action": .string(action.rawValue), "reason": .string(reason),
-        ]
-        if let fromVersion { object["fromVersion"] = JSONValue(fromVersion) }
-        if let toVersion { object["toVersion"] = JSONValue(toVersion) }
-        return .object(object)
-    }
-
-    /// Whether anything happens.
-    var isChange: Bool { action != .unchanged && action != .keep }
 }

@@ -1,15 +1,13 @@
 import Configuration
 import EventLoop
 
-/// Acts on one function.
+/// Operations on a single function.
 extension Deployer {
-    package typealias FunctionAnswer = (Result<DeploymentResult, DeploymentFailure>) -> Void
-
     /// Sends all calls of a function to another version of it.
     ///
-    /// - Parameter version: nil for the one that had all calls before.
-    package func rollBack(_ name: String, to version: Int?, completion: @escaping FunctionAnswer) {
-        change(name, as: "rollback", completion) { (plan, function) throws(DeploymentFailure) in
+    /// - Parameter version: nil for the previous version that got all calls.
+    package func rollBack(_ name: String, to version: Int?) async throws(DeploymentFailure) -> DeploymentResult {
+        try await change(name, as: "rollback") { (plan, function) throws(DeploymentFailure) in
             guard let number = version ?? function.before else {
                 let others = function.versions.count > 1
                 throw DeploymentFailure(
@@ -30,9 +28,9 @@ extension Deployer {
 
     /// Splits the calls of a function between versions of it.
     ///
-    /// - Parameter traffic: percents by version, one or two of them, with the sum of 100.
-    package func split(_ name: String, _ traffic: [Int: Int], completion: @escaping FunctionAnswer) {
-        change(name, as: "split", completion) { [self] (plan, function) throws(DeploymentFailure) in
+    /// - Parameter traffic: the percentages of one or two versions. Their sum must be 100.
+    package func split(_ name: String, _ traffic: [Int: Int]) async throws(DeploymentFailure) -> DeploymentResult {
+        try await change(name, as: "split") { (plan, function) throws(DeploymentFailure) in
             guard (1...2).contains(traffic.count), traffic.values.allSatisfy({ (1...100).contains($0) }), traffic.values.reduce(0, +) == 100
             else {
                 throw DeploymentFailure(.refused, "versions must name one or two versions, with whole percentages from 1 that add up to 100")
@@ -47,7 +45,7 @@ extension Deployer {
         }
     }
 
-    /// Versions between which one trigger can choose.
+    /// Checks that the versions have the same trigger, so that it can choose between them.
     private func checkSplit(_ name: String, _ versions: [FunctionVersion]) throws(DeploymentFailure) {
         guard versions.count == 2 else { return }
         guard versions.allSatisfy(\.isIsolated) else {
@@ -62,48 +60,35 @@ extension Deployer {
         }
     }
 
-    /// Deletes a function with all of its versions. What has begun ends.
-    package func delete(_ name: String, completion: @escaping FunctionAnswer) {
-        change(name, as: "delete", completion) { (plan, _) throws(DeploymentFailure) in plan.remove(name, reason: "deleted by name") }
+    /// Deletes a function with all of its versions. Requests that have started are answered.
+    package func delete(_ name: String) async throws(DeploymentFailure) -> DeploymentResult {
+        try await change(name, as: "delete") { (plan, _) throws(DeploymentFailure) in plan.remove(name, reason: "deleted by name") }
     }
 
     private func change(
-        _ name: String, as origin: String, _ completion: @escaping FunctionAnswer,
-        _ make: @escaping (inout DeploymentPlan, DeployedFunction) throws(DeploymentFailure) -> Void
-    ) {
-        perform { [self] done in
-            let finish: FunctionAnswer = { answer in
-                completion(answer)
-                done()
-            }
-            guard !isStopped else { return finish(.failure(DeploymentFailure(.unavailable, "the host is stopping"))) }
-            guard let function = state.functions[name] else {
-                return finish(.failure(DeploymentFailure(.unknown, "there is no function \(name)")))
-            }
-            loadManifests(of: function) { [self] in
-                var plan = newPlan(.deploy)
-                do throws(DeploymentFailure) {
-                    try make(&plan, function)
-                } catch {
-                    return finish(.failure(error))
-                }
-                commit(plan, as: origin) { answer, _ in finish(answer) }
-            }
+        _ name: String, as origin: String, _ make: (inout DeploymentPlan, DeployedFunction) throws(DeploymentFailure) -> Void
+    ) async throws(DeploymentFailure) -> DeploymentResult {
+        try await turns.alone { () async throws(DeploymentFailure) in
+            guard !isStopped else { throw DeploymentFailure(.unavailable, "the host is stopping") }
+            guard let function = state.functions[name] else { throw DeploymentFailure(.unknown, "there is no function \(name)") }
+            await loadManifests(of: function)
+            var plan = newPlan(.deploy)
+            try make(&plan, function)
+            return try await commit(plan, as: origin)
         }
     }
 
-    /// Brings what libraries say of themselves into memory; of one that is gone nothing is known.
-    private func loadManifests(of function: DeployedFunction, completion: @escaping () -> Void) {
+    /// Loads the known manifests of a function's libraries into memory.
+    private func loadManifests(of function: DeployedFunction) async {
         let unknown = function.versions.filter { manifests.known($0.artifact) == nil }
         let needed = Dictionary(unknown.map { ($0.artifact, $0) }) { first, _ in first }
-        let countdown = Countdown(needed.count, completion: completion)
-        for (hash, version) in needed {
-            manifests.read(leases.artifact(plugin: version.plugin, hash: hash, file: version.file)) { countdown.hit() }
+        _ = await loop.concurrently(Array(needed.values)) { [self] version in
+            await manifests.read(leases.artifact(plugin: version.plugin, hash: version.artifact, file: version.file))
         }
     }
 }
 
 extension DeployedFunction {
-    /// For a sentence.
+    /// The version numbers, for a sentence.
     fileprivate var numbers: String { versions.map { "\($0.number)" }.joined(separator: ", ") }
 }

@@ -1,19 +1,19 @@
+import AdminProtocol
 import Configuration
 import EventLoop
 import FunctionWorker
 
 extension Deployer {
-    /// Reads the secrets again, which no version keeps.
+    /// Reads the secrets again. They are not stored in versions.
     ///
-    /// - Parameters:
-    ///   - plugins: those to look at; nil for all.
-    ///   - completion: gets the versions that run with other values than are there now, worked out anew; and a sentence for each that
-    ///     could not be, with the plugin's name.
+    /// - Parameter plugins: the plugins to check; nil for all.
+    /// - Returns: the running versions with outdated values, resolved again, and for each that could not be resolved a sentence and the
+    ///   plugin's name.
     func findOtherSecrets(
-        only plugins: Set<String>?, completion: @escaping ([ResolvedFunction], [(plugin: String, refusal: PluginRefusal)]) -> Void
-    ) {
-        // What was just brought back has today's.
-        guard isLocalKnown else { return completion([], []) }
+        only plugins: Set<String>?
+    ) async -> (renewed: [ResolvedFunction], lost: [(plugin: String, refusal: PluginRefusal)]) {
+        // Versions that were restored at start have the current values.
+        guard isLocalKnown else { return ([], []) }
         let running = live.versions.filter {
             let version = $0.value.resolved.version
             return version.isIsolated && !$0.value.resolved.options.secrets.isEmpty && plugins?.contains(version.plugin) ?? true
@@ -23,13 +23,12 @@ extension Deployer {
                 VersionResolver.Candidate(name: key.function, version: version.resolved.version, manifest: $0)
             }
         }
-        guard !candidates.isEmpty else { return completion([], []) }
-        loop.offload { [resolver] in resolver.resolve(candidates) } then: { [self] outcome in
-            let lost = outcome.refusals.sorted { $0.key < $1.key }.compactMap { name, refusal in
-                state.plugin(of: name).map { (plugin: $0, refusal: refusal) }
-            }
-            completion(outcome.functions.filter { $0.secrets != live[$0.key]?.resolved.secrets }, lost)
+        guard !candidates.isEmpty else { return ([], []) }
+        let outcome = await loop.offload { [resolver] in resolver.resolve(candidates) }
+        let lost = outcome.refusals.sorted { $0.key < $1.key }.compactMap { name, refusal in
+            state.plugin(of: name).map { (plugin: $0, refusal: refusal) }
         }
+        return (outcome.functions.filter { $0.secrets != live[$0.key]?.resolved.secrets }, lost)
     }
 }
 

@@ -1,3 +1,4 @@
+import AdminProtocol
 import Configuration
 import EventLoop
 import Files
@@ -5,13 +6,17 @@ import FunctionDispatch
 import FunctionWorker
 import Logging
 
-/// Changes what a host runs: one deployment after the other, each as a whole or not at all. Belongs to the home loop.
+/// Changes the deployed functions: one deployment after the other, each completely or not at all. Belongs to the home loop.
 ///
-/// A deployment goes like this: libraries are admitted and describe themselves in a probe worker; the plan is made; the workers of
-/// new versions are started; `deployed.json` is replaced; every loop and the triggers learn of it in one act; what ran before
-/// drains. Until the file is replaced nothing has changed.
+/// Steps of a deployment:
+/// 1. Copy each library into the store, load it in a probe worker and read its manifest (``LocalDeployment``, ``RemoteDeployment``).
+/// 2. Make the plan (``DeploymentPlan``).
+/// 3. Start the workers of new versions.
+/// 4. Replace `deployed.json`. This is the commit point: a failure before it changes nothing.
+/// 5. Publish the functions to all loops and to the triggers.
+/// 6. Drain the old workers.
 package final class Deployer {
-    /// What the host's own `functions.json` said last.
+    /// The host's own `functions.json`, as it was last read.
     package var configuration: Configuration
     let dispatcher: Dispatcher
     let store: ArtifactStore
@@ -19,17 +24,20 @@ package final class Deployer {
     let manifests: ManifestLibrary
     package let live: LiveFunctions
     let leases: ArtifactLeases
-    let turns = DiskTurns()
+    /// The turns of deployments, one after the other.
+    let turns = LoopTurns()
+    /// The turns of the store: libraries are added concurrently, and removed exclusively.
+    let storeTurns = LoopTurns()
     let log: Logger
-    /// Gets the lines of local deployments, where another log than `log` does.
+    /// The log for the lines of local deployments, if it is not `log`.
     package var localLog: Logger?
     private let file: DeployedFile
 
-    /// Where libraries are kept.
+    /// The folders with libraries.
     package struct Directories {
         /// The host's own copies.
         var artifacts: String
-        /// Libraries that are being sent.
+        /// Libraries that are being uploaded.
         var uploads: String
 
         package init(artifacts: String, uploads: String) {
@@ -38,28 +46,26 @@ package final class Deployer {
         }
     }
 
-    /// What runs, as `deployed.json` has it.
+    /// The deployed state, as in `deployed.json`.
     package private(set) var state: DeployedState
-    /// Why functions of the state are not served.
+    /// The reasons why functions of the state are not served.
     package private(set) var problems: [String: PluginRefusal] = [:]
     /// Plugins of `functions.json` that could not be loaded, with a sentence for each.
     package var leftOut: [String: [PluginRefusal]] = [:]
-    /// Whether what was deployed has been brought back.
+    /// Whether the deployed functions have been restored.
     package private(set) var isStarted = false
-    /// Whether nothing more is taken.
+    /// Whether no more deployments are accepted.
     package private(set) var isStopped = false
-    /// Whether another process uses libraries and folders, too, so that none is removed.
+    /// Whether another process also uses the libraries and folders, so that none may be removed.
     package var isSharing = false {
         didSet { if oldValue, !isSharing { sweepLater() } }
     }
 
     /// Host and port at which plugins reach the host.
     package var address = ""
-    /// Lets every loop and the triggers know; the completion is called once every loop does.
-    package var publish: (Publication, @escaping () -> Void) -> Void = { $1() }
+    /// Publishes functions to the triggers and to every loop; returns when every loop knows them.
+    package var publish: (Publication) async -> Void = { _ in }
 
-    private var waiting: [(@escaping () -> Void) -> Void] = []
-    private var isBusy = false
     private var isSweepPlanned = false
 
     package var loop: EventLoop { dispatcher.loop }
@@ -74,7 +80,7 @@ package final class Deployer {
         self.log = log
         store = ArtifactStore(directory: directories.artifacts)
         uploads = ArtifactUploads(directory: directories.uploads, store: store)
-        // What is held ends on any loop, and outlives the host's last word.
+        // Leases end on any loop, and may outlive the host.
         let reference = LoopBound(DeployerReference(), loop: dispatcher.loop)
         leases = ArtifactLeases(store: store) { [loop = dispatcher.loop] in
             loop.post { reference.value.deployer?.sweepLater() }
@@ -86,50 +92,31 @@ package final class Deployer {
 
     var resolver: VersionResolver { VersionResolver(configuration: configuration, address: address) }
 
-    /// Takes no more deployments.
+    /// Accepts no more deployments.
     package func stop() { isStopped = true }
 
-    // MARK: One after the other
-
-    /// Runs an act when those before it are over; it calls what it is given at its end.
-    package func perform(_ act: @escaping (@escaping () -> Void) -> Void) {
-        waiting.append(act)
-        goOn()
-    }
-
-    private func goOn() {
-        guard !isBusy, !waiting.isEmpty else { return }
-        isBusy = true
-        let act = waiting.removeFirst()
-        act { [self] in
-            isBusy = false
-            // Acts that end at once must not run on the stack of each other.
-            loop.endOfTurn { [self] in goOn() }
-        }
-    }
+    /// Runs `act` after the current deployments. Later deployments wait for its end.
+    package func inTurn<Answer>(_ act: () async -> Answer) async -> Answer { await turns.alone(act) }
 
     // MARK: Starting
 
-    /// Brings back what is deployed.
-    ///
-    /// - Parameter completion: called once it is reachable; ``problems`` has what could not be brought back.
-    package func start(completion: @escaping () -> Void) {
-        perform { [self] done in
+    /// Restores the deployed functions. ``problems`` has those that could not be restored.
+    package func start() async {
+        await turns.alone {
             let (known, wanted) = (state, stateWithoutForgotten)
-            workOut(wanted, known: [:]) { [self] prepared, problems in
-                self.problems = problems
-                show(wanted, prepared) { [self] in
-                    isStarted = true
-                    dispatcher.prepare()
-                    sweep { done() }
-                    completion()
-                }
-                state = known
-            }
+            let (prepared, problems) = await workOut(wanted, known: [:])
+            self.problems = problems
+            let publication = install(wanted, prepared)
+            state = known
+            await publish(publication)
+            live.retireOthers()
+            isStarted = true
+            dispatcher.prepare()
+            sweepLater()
         }
     }
 
-    /// What is deployed, without what the local deployment is about to delete: no event may begin in it.
+    /// The deployed state without the functions that the local deployment is about to delete, so that no event starts them.
     private var stateWithoutForgotten: DeployedState {
         var wanted = state
         for (plugin, sight) in state.local where !configuration.plugins.contains(where: { $0.name == plugin }) {
@@ -140,13 +127,12 @@ package final class Deployer {
 
     // MARK: Steps
 
-    /// Resolves and makes pools for the versions of a state that get calls and do not run yet.
+    /// Resolves the versions of a state that get calls but do not run yet, and creates pools for them.
     ///
-    /// - Parameter known: those that were resolved already.
-    func workOut(
-        _ state: DeployedState, known: [FunctionVersion.Key: ResolvedFunction],
-        completion: @escaping (LiveFunctions.Prepared, [String: PluginRefusal]) -> Void
-    ) {
+    /// - Parameter known: versions that are already resolved.
+    private func workOut(
+        _ state: DeployedState, known: [FunctionVersion.Key: ResolvedFunction]
+    ) async -> (LiveFunctions.Prepared, [String: PluginRefusal]) {
         var resolved: [ResolvedFunction] = []
         var missing: [(name: String, version: FunctionVersion)] = []
         for (name, function) in state.functions {
@@ -155,59 +141,57 @@ package final class Deployer {
                 if let known = known[key] { resolved.append(known) } else if live[key] == nil { missing.append((name, version)) }
             }
         }
-        resolve(missing) { [self] found, refusals in
-            completion(live.prepare(resolved + found), refusals)
-        }
+        let (found, refusals) = await resolve(missing)
+        return (live.prepare(resolved + found), refusals)
     }
 
-    /// Works out versions that were deployed before.
+    /// Resolves versions from the record.
     private func resolve(
-        _ versions: [(name: String, version: FunctionVersion)],
-        completion: @escaping ([ResolvedFunction], [String: PluginRefusal]) -> Void
-    ) {
-        guard !versions.isEmpty else { return completion([], [:]) }
-        var known: [String: Result<PluginManifest, PluginRefusal>] = [:]
+        _ versions: [(name: String, version: FunctionVersion)]
+    ) async -> ([ResolvedFunction], [String: PluginRefusal]) {
+        guard !versions.isEmpty else { return ([], [:]) }
         let needed = Dictionary(versions.map { ($0.version.artifact, $0.version) }) { first, _ in first }
-        let countdown = Countdown(needed.count) { [self] in
-            var candidates: [VersionResolver.Candidate] = []
-            var refusals: [String: PluginRefusal] = [:]
-            for (name, version) in versions {
-                switch known[version.artifact] {
-                case .success(let manifest)? where manifest.functions.contains(where: { $0.name == name }):
-                    candidates.append(VersionResolver.Candidate(name: name, version: version, manifest: manifest))
-                case .failure(let refusal)?: refusals[name] = refusal
-                default: refusals[name] = PluginRefusal("\(version.file): has no function \(name), although version \(version.number) of it is one")
-                }
-            }
-            loop.offload { [resolver, candidates] in resolver.resolve(candidates) } then: { outcome in
-                completion(outcome.functions, refusals.merging(outcome.refusals) { $1 })
+        var known: [String: Result<PluginManifest, PluginRefusal>] = [:]
+        _ = await loop.concurrently(Array(needed.values)) { [self] version in
+            do throws(PluginRefusal) {
+                known[version.artifact] = .success(try await manifest(ofDeployed: version))
+            } catch {
+                known[version.artifact] = .failure(error)
             }
         }
-        let store = store
-        for (hash, version) in needed {
-            let artifact = leases.artifact(plugin: version.plugin, hash: hash, file: version.file)
-            loop.offload { store.contains(hash) } then: { [self] isThere in
-                guard isThere else {
-                    known[hash] = .failure(
-                        PluginRefusal("\(version.file): its library \(hash).so is gone from \(store.directory); deploy it again"))
-                    // Writes go on raising the events of its functions.
-                    return manifests.read(artifact) { countdown.hit() }
-                }
-                manifests.manifest(of: artifact) { result in
-                    known[hash] = result
-                    countdown.hit()
-                }
+        var candidates: [VersionResolver.Candidate] = []
+        var refusals: [String: PluginRefusal] = [:]
+        for (name, version) in versions {
+            switch known[version.artifact] {
+            case .success(let manifest)? where manifest.functions.contains(where: { $0.name == name }):
+                candidates.append(VersionResolver.Candidate(name: name, version: version, manifest: manifest))
+            case .failure(let refusal)?: refusals[name] = refusal
+            default: refusals[name] = PluginRefusal("\(version.file): has no function \(name), although version \(version.number) of it is one")
             }
         }
+        let outcome = await loop.offload { [resolver, candidates] in resolver.resolve(candidates) }
+        return (outcome.functions, refusals.merging(outcome.refusals) { $1 })
     }
 
-    /// Makes a state the one that runs.
-    private func show(_ state: DeployedState, _ prepared: LiveFunctions.Prepared, completion: @escaping () -> Void) {
+    private func manifest(ofDeployed version: FunctionVersion) async throws(PluginRefusal) -> PluginManifest {
+        let artifact = leases.artifact(plugin: version.plugin, hash: version.artifact, file: version.file)
+        guard await loop.offload({ [store] in store.contains(version.artifact) }) else {
+            // Writes still raise the events of its functions.
+            await manifests.read(artifact)
+            throw PluginRefusal("\(version.file): its library \(version.artifact).so is gone from \(store.directory); deploy it again")
+        }
+        return try await manifests.manifest(of: artifact)
+    }
+
+    /// Makes a state the running one.
+    ///
+    /// - Returns: the functions to publish.
+    private func install(_ state: DeployedState, _ prepared: LiveFunctions.Prepared) -> Publication {
         var traffic: [String: [(number: Int, percent: Int)]] = [:]
         let running = Dictionary(live.functions.map { ($0.name, $0) }) { $1 }
         for (name, function) in state.functions {
             if function.current.contains(where: live.mustWait) {
-                // What runs inside the host goes on until the host starts again.
+                // A plugin inside the host cannot be replaced until the host restarts.
                 if let old = running[name] { traffic[name] = [(old.version, 100)] }
             } else {
                 traffic[name] = function.current.map { ($0.number, function.traffic[$0.number] ?? 0) }
@@ -220,10 +204,7 @@ package final class Deployer {
         }
         problems = problems.filter { state.functions[$0.key] != nil }
         live.didPublish(versions, functions)
-        publish(publication) { [self] in
-            live.retireOthers()
-            completion()
-        }
+        return publication
     }
 
     private var publication: Publication {
@@ -246,61 +227,68 @@ package final class Deployer {
         return triggers
     }
 
-    /// Whether the plugins of `functions.json` have been looked at.
-    package var isLocalKnown = false {
-        didSet { if isLocalKnown != oldValue { publish(publication) {} } }
+    /// Whether the plugins of `functions.json` have been loaded or refused.
+    package private(set) var isLocalKnown = false
+
+    /// Publishes that the plugins of `functions.json` have been loaded or refused. Returns when all loops know it.
+    package func localIsKnown() async {
+        guard !isLocalKnown else { return }
+        isLocalKnown = true
+        await publish(publication)
     }
 
-    /// Carries out a plan.
+    /// Carries out a plan. To be called in a turn of ``turns``.
     ///
     /// - Parameters:
-    ///   - origin: what the history says.
-    ///   - renewed: versions that run and get new workers all the same.
-    ///   - completion: gets the functions that are to blame, too, where their workers do not come up.
+    ///   - origin: the origin in the history.
+    ///   - renewed: running versions that get new workers.
+    /// - Throws: `DeploymentFailure`, with the functions whose workers do not start. Then nothing has changed.
     func commit(
-        _ plan: DeploymentPlan, as origin: String, renewed: [ResolvedFunction] = [],
-        completion: @escaping (Result<DeploymentResult, DeploymentFailure>, [String: PluginRefusal]) -> Void
-    ) {
+        _ plan: DeploymentPlan, as origin: String, renewed: [ResolvedFunction] = []
+    ) async throws(DeploymentFailure) -> DeploymentResult {
         var plan = plan
         let number = plan.conclude(origin: origin)
-        var result = DeploymentResult(deployment: number, revision: plan.target.revision, changes: plan.changes)
-        // Functions that failed to load at start are tried again: the library may be there now.
-        guard plan.target != state || !renewed.isEmpty || !problems.isEmpty else { return completion(.success(result), [:]) }
         let target = plan.target
+        var result = DeploymentResult(deployment: number, revision: target.revision, changes: plan.changes)
+        // Functions that failed to load at the start are tried again, because the library may exist now.
+        guard target != state || !renewed.isEmpty || !problems.isEmpty else { return result }
         var clock = LapTimer()
-        let known = Dictionary((renewed + plan.created).map { ($0.key, $0) }) { $1 }
-        workOut(target, known: known) { [self] prepared, refusals in
-            // What could not be brought back at start is nobody's fault now.
-            let blamed = refusals.filter { problems[$0.key] == nil }
-            guard blamed.isEmpty else { return abandon(blamed, completion) }
-            live.warm(prepared) { [self] failures in
-                guard failures.isEmpty else { return abandon(failures, completion) }
-                result.durations.prepare = clock.lap()
-                let isSame = target == state
-                loop.offload { [file] in isSame ? nil : file.result(of: target) } then: { [self] failure in
-                    if let failure {
-                        live.retireOthers()
-                        return completion(.failure(DeploymentFailure(.unavailable, "\(file.path) \(failure); nothing was changed")), [:])
-                    }
-                    result.durations.write = clock.lap()
-                    show(target, prepared) { [self] in
-                        result.durations.publish = clock.lap()
-                        tell(plan, number, origin)
-                        completion(.success(result), [:])
-                        sweepLater()
-                    }
-                }
-            }
-        }
+        let prepared = try await workersUp(target, known: Dictionary((renewed + plan.created).map { ($0.key, $0) }) { $1 })
+        result.durations.prepare = clock.lap()
+        try await write(target)
+        result.durations.write = clock.lap()
+        await publish(install(target, prepared))
+        live.retireOthers()
+        result.durations.publish = clock.lap()
+        tell(plan, number, origin)
+        sweepLater()
+        return result
     }
 
-    private func abandon(
-        _ failures: [String: PluginRefusal],
-        _ completion: (Result<DeploymentResult, DeploymentFailure>, [String: PluginRefusal]) -> Void
-    ) {
-        live.retireOthers()
-        let refusals = failures.sorted { $0.key < $1.key }.map(\.value)
-        completion(.failure(DeploymentFailure(refusals: refusals)), failures)
+    /// Starts the workers of new versions.
+    private func workersUp(
+        _ target: DeployedState, known: [FunctionVersion.Key: ResolvedFunction]
+    ) async throws(DeploymentFailure) -> LiveFunctions.Prepared {
+        let (prepared, refusals) = await workOut(target, known: known)
+        // Functions that could not be restored at the start do not fail the deployment.
+        var failures = refusals.filter { problems[$0.key] == nil }
+        if failures.isEmpty { failures = await live.warm(prepared) }
+        guard failures.isEmpty else {
+            live.retireOthers()
+            throw DeploymentFailure(blamed: failures)
+        }
+        return prepared
+    }
+
+    /// Replaces `deployed.json`, if the state has changed.
+    private func write(_ target: DeployedState) async throws(DeploymentFailure) {
+        guard target != state else { return }
+        do throws(FileFailure) {
+            try await loop.offload { [file] () throws(FileFailure) in try file.write(target) }
+        } catch {
+            live.retireOthers()
+            throw DeploymentFailure(.unavailable, "\(file.path) \(error); nothing was changed")
+        }
     }
 
     /// Logs one line for the deployment, and at the level `debug` one for each function.
@@ -322,40 +310,38 @@ package final class Deployer {
         }
     }
 
-    // MARK: Sweeping
+    // MARK: Cleanup
 
-    /// Sweeps when nothing else is to be done.
+    /// Cleans up after the waiting deployments.
     func sweepLater() {
         guard !isStopped, !isSweepPlanned else { return }
         isSweepPlanned = true
-        perform { [self] done in
-            isSweepPlanned = false
-            sweep(completion: done)
+        loop.task { [self] in
+            await turns.alone {
+                isSweepPlanned = false
+                await sweep()
+            }
         }
     }
 
-    /// Removes libraries that no version names and folders that no worker stands in.
-    private func sweep(completion: @escaping () -> Void) {
-        if isSharing { return completion() }
-        turns.sweep { [self] done in
+    /// Removes libraries that no version uses, and folders that no worker uses.
+    private func sweep() async {
+        if isSharing { return }
+        await storeTurns.alone {
             let (hashes, folders) = leases.inUse
             let named = state.artifacts
             let kept = named.union(hashes)
             manifests.forget(except: kept)
-            let (store, uploads, workers) = (store, uploads, dispatcher.workersDirectory)
-            loop.offload {
+            await loop.offload { [store, uploads, workers = dispatcher.workersDirectory] in
                 store.removeAll(except: kept)
                 uploads.removeOld(deployed: named)
                 for name in Folder.names(in: workers) where !folders.contains(name) { FileTree.remove("\(workers)/\(name)") }
-            } then: {
-                done()
-                completion()
             }
         }
     }
 }
 
-/// What is made after those who need it.
+/// A reference to the deployer, for parts that are created before it.
 private final class DeployerReference {
     weak var deployer: Deployer?
 }
@@ -376,7 +362,7 @@ extension FunctionChange {
 }
 
 extension FunctionChange.Action {
-    /// For a log.
+    /// The metadata for the log.
     fileprivate var past: String {
         switch self {
         case .create: "created"

@@ -1,12 +1,13 @@
+import AdminProtocol
 import Configuration
 import HearthJSON
 
-/// What a deployment does to each function and why, before anything happens. A value: it can be looked at and thrown away.
+/// The effects of a deployment on each function, with reasons, before anything happens. A value: it can be looked at and thrown away.
 struct DeploymentPlan {
-    /// The state after it.
+    /// The state after the deployment.
     private(set) var target: DeployedState
     private(set) var changes: [FunctionChange] = []
-    /// The new versions, worked out.
+    /// The new versions, resolved.
     private(set) var created: [ResolvedFunction] = []
     private let origin: FunctionVersion.Origin
     private let time: String
@@ -14,8 +15,8 @@ struct DeploymentPlan {
     private let mustWait: (FunctionVersion) -> Bool
 
     /// - Parameters:
-    ///   - options: what a version that runs is held to.
-    ///   - mustWait: whether a version takes effect at the next start only.
+    ///   - options: returns the options of a running version.
+    ///   - mustWait: whether a version takes effect only at the next start.
     init(
         _ state: DeployedState, origin: FunctionVersion.Origin, time: String, options: @escaping (FunctionVersion.Key) -> FunctionOptions?,
         mustWait: @escaping (FunctionVersion) -> Bool
@@ -29,9 +30,9 @@ struct DeploymentPlan {
 
     var isChange: Bool { changes.contains(where: \.isChange) }
 
-    /// A function as it is to be.
+    /// Adds a function that the deployment contains.
     ///
-    /// - Parameter isForced: makes a version of what is as it was, too.
+    /// - Parameter isForced: creates a new version even if nothing has changed.
     mutating func propose(_ function: ResolvedFunction, isForced: Bool = false) {
         let name = function.name
         target.seen[name] = function.version.host
@@ -74,14 +75,14 @@ struct DeploymentPlan {
         deployed.forgetOldVersions()
         target.functions[name] = deployed
         created.append(function)
-        let note = mustWait(function.version) ? "; takes effect when the host starts again, since the plugin runs inside it" : ""
+        let note = mustWait(function.version) ? "; takes effect at the next start of the host, because the plugin runs inside it" : ""
         self.note(name, function.version.plugin, action, reason + note, from: from, to: deployed.lastNumber)
     }
 
-    /// A function that its plugin does not have any more.
+    /// Removes a function that its plugin no longer has.
     mutating func remove(_ name: String, reason: String) {
         guard let known = target.functions.removeValue(forKey: name) else { return }
-        // What a local deployment has seen is not brought back by the next one.
+        // The next local deployment does not restore a function that the last one has seen.
         if !target.local.values.contains(where: { $0.functions.contains(name) }) { target.seen[name] = nil }
         target.retired[name] = known.lastNumber
         if target.retired.count > DeployedState.retiredMax, let any = target.retired.keys.first(where: { $0 != name }) {
@@ -90,7 +91,7 @@ struct DeploymentPlan {
         note(name, known.main?.plugin ?? "", .delete, reason, from: known.main?.number, to: nil)
     }
 
-    /// A function that its plugin does not have any more and that stays.
+    /// Keeps a function that its plugin no longer has.
     mutating func keep(_ name: String, reason: String) {
         let main = target.functions[name]?.main
         note(name, main?.plugin ?? "", .keep, reason, from: main?.number, to: main?.number)
@@ -102,14 +103,14 @@ struct DeploymentPlan {
         changes.append(FunctionChange(function: name, plugin: plugin, action: action, reason: reason, fromVersion: from, toVersion: to))
     }
 
-    /// What is other than in a version that runs; nil where it is the same.
+    /// The differences from a version that runs; nil if there are none.
     private func differences(_ function: ResolvedFunction, _ version: FunctionVersion) -> [String]? {
         let proposed = function.version
         var differences: [String] = []
         if proposed.plugin != version.plugin { differences.append("moved from the plugin \(version.plugin)") }
         if proposed.artifact != version.artifact { differences.append("library changed") }
         if proposed.isIsolated != version.isIsolated {
-            differences.append(proposed.isIsolated ? "runs in processes of its own now" : "runs inside the host now")
+            differences.append(proposed.isIsolated ? "now runs in separate processes" : "now runs inside the host")
         }
         if let old = options(FunctionVersion.Key(function: function.name, number: version.number)) {
             let changed = OptionsDifference.texts(from: old, to: function.options)
@@ -123,9 +124,9 @@ struct DeploymentPlan {
         return differences.isEmpty ? nil : differences
     }
 
-    // MARK: Other acts
+    // MARK: Other operations
 
-    /// Sends calls of a function to other versions of it.
+    /// Directs the calls of a function to other versions.
     mutating func direct(_ name: String, _ traffic: [Int: Int], reason: String) {
         guard var known = target.functions[name] else { return }
         let (from, plugin) = (known.main?.number, known.main?.plugin ?? "")
@@ -135,13 +136,13 @@ struct DeploymentPlan {
         note(name, plugin, .update, reason, from: from, to: known.main?.number)
     }
 
-    /// Changes what local deployments remember.
+    /// Records what a local deployment has seen.
     mutating func remember(_ sight: LocalSight?, of plugin: String) { target.local[plugin] = sight }
     mutating func remember(_ host: OperatorOptions, of function: String) { target.seen[function] = host }
 
-    /// Numbers it and puts it into the history.
+    /// Adds the deployment to the history.
     ///
-    /// - Returns: its number; nil where nothing changes.
+    /// - Returns: its number; nil if nothing changes.
     mutating func conclude(origin: String) -> Int? {
         guard isChange else { return nil }
         target.revision += 1

@@ -1,23 +1,26 @@
+import AdminProtocol
 import FunctionWorker
 
-/// Why a deployment was not done. Nothing has changed then.
+/// The reason why a deployment was not carried out. Nothing has changed then.
 package struct DeploymentFailure: Error, Sendable {
     package enum Kind: Sendable {
-        /// What was asked cannot be.
+        /// The request cannot be carried out.
         case refused
         /// There is no such function, version or artifact.
         case unknown
-        /// The state is another one than the caller thought.
+        /// The deployed state is not the one that the caller has seen.
         case conflict
         /// The host cannot do it now.
         case unavailable
     }
 
     package var kind: Kind
-    /// One each.
+    /// One sentence for each reason.
     package var sentences: [String]
     /// Libraries that were not uploaded.
     package var absent: [String] = []
+    /// The functions whose new versions caused the failure, with a sentence for each.
+    var blamed: [String: PluginRefusal] = [:]
 
     init(_ kind: Kind, _ sentences: String...) {
         self.kind = kind
@@ -29,29 +32,34 @@ package struct DeploymentFailure: Error, Sendable {
         kind = .refused
         sentences = refusals.map(\.description)
     }
+
+    init(blamed: [String: PluginRefusal]) {
+        self.init(refusals: blamed.sorted { $0.key < $1.key }.map(\.value))
+        self.blamed = blamed
+    }
 }
 
-/// What a deployment did.
+/// The outcome of a deployment.
 package struct DeploymentResult: Sendable {
-    /// How long its parts took, in milliseconds.
+    /// The durations of the parts, in milliseconds.
     struct Durations: Sendable {
-        /// Reading, copying, probing.
+        /// Reading, copying and probing.
         var load = 0.0
-        /// Working out options, and starting workers.
+        /// Resolving options and starting workers.
         var prepare = 0.0
-        /// Making it durable.
+        /// Writing the record durably.
         var write = 0.0
-        /// Until every loop knew it.
+        /// Publishing to every loop.
         var publish = 0.0
     }
 
-    /// Its number; nil where nothing changed.
+    /// The number of the deployment; nil if nothing has changed.
     package var deployment: Int?
     package var revision = 0
     package var changes: [FunctionChange] = []
-    /// Of a local deployment: a sentence for each plugin or function that is left as it was.
+    /// A local deployment: one sentence for each plugin or function that stays as it was.
     var refusals: [PluginRefusal] = []
-    /// Of a local deployment: the functions that are to blame for a refusal. Empty where a whole library is.
+    /// A local deployment: the functions to blame for a refusal. Empty if a whole library is to blame.
     var refused: Set<String> = []
     var durations = Durations()
 }

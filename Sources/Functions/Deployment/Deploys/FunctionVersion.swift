@@ -1,39 +1,39 @@
 import Configuration
 import HearthJSON
 
-/// One version of a function: a library, options and variables. It is never changed once it has a number.
+/// A version of a function: a library, options and variables. Never changed once it has a number.
 package struct FunctionVersion: Codable, Sendable, Equatable {
-    /// Who brought it.
+    /// The source of the version.
     package enum Origin: String, Codable, Sendable {
         /// The plugins of the host's own `functions.json`.
         case local
-        /// A deployment over the administration.
+        /// A deployment through the admin API.
         case deploy
     }
 
-    /// Counts from 1 for each function.
+    /// The number, counted from 1 for each function.
     package var number: Int
     /// The plugin's name.
     package var plugin: String
-    /// SHA-256 of the library.
+    /// The SHA-256 of the library.
     package var artifact: String
-    /// What people call the library's file.
+    /// The name of the library's file, for messages.
     package var file: String
     var isIsolated: Bool
     /// The function's entry of the deployer's `functions.json`.
     var overrides: JSONObject
     /// The `defaults` of the deployer's `functions.json`.
     var defaults: JSONObject
-    /// What the host's own `functions.json` said when the version was made.
+    /// The options in the host's own `functions.json` when the version was made.
     var host: OperatorOptions
     /// Variables of the `.env` files; never secrets.
     var environment: [String: String]
-    /// RFC 3339.
+    /// The creation time, in the form of RFC 3339.
     package var time: String
     package var origin: Origin
-    /// The deployment that made it.
+    /// The deployment that created it.
     package var deployment: Int
-    /// What it runs because of, where that is events: writes raise them also while the library cannot be loaded. Nil in the records of
+    /// The trigger of an event function: writes raise its events even while the library cannot be loaded. Nil in the records of
     /// hosts that did not note it.
     var event: EventTrigger?
 
@@ -42,24 +42,24 @@ package struct FunctionVersion: Codable, Sendable, Equatable {
         case deployment, event
     }
 
-    /// Names it among all versions of all functions.
+    /// Identifies a version among all versions of all functions.
     struct Key: Hashable, Sendable {
         var function: String
         var number: Int
     }
 }
 
-/// What a host's `functions.json` says of a function: it is laid over what a deployer says, since the operator has the last word.
+/// The options of a function in a host's `functions.json`. They override those of the deployer, since the operator has the last word.
 struct OperatorOptions: Codable, Sendable, Equatable {
     var region: String
     /// The `defaults` object.
     var defaults: JSONObject
-    /// The function's own entry.
+    /// The entry of the function.
     var function: JSONObject
 }
 
 extension OperatorOptions {
-    /// Those of a whole file, for one function after the other.
+    /// The options in a whole file, by function.
     struct File: Sendable {
         private let region: String
         private let defaults: JSONObject

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Measures the parts of something.
+/// Measures the durations of successive steps.
 struct LapTimer {
     private var last = EventLoop.monotonicNanoseconds()
 

@@ -3,24 +3,24 @@ import EventLoop
 import FunctionDispatch
 import FunctionWorker
 
-/// The versions that run now, with their pools. Belongs to the home loop.
+/// The running versions, with their pools. Belongs to the home loop.
 package final class LiveFunctions {
-    /// A version that runs.
+    /// A running version.
     struct Version {
         var resolved: ResolvedFunction
         var artifact: Artifact
         var pool: WorkerPool
     }
 
-    /// Versions that are about to run.
+    /// Versions that will run soon.
     typealias Prepared = [FunctionVersion.Key: Version]
 
     private let dispatcher: Dispatcher
     private let leases: ArtifactLeases
     private(set) var versions: Prepared = [:]
-    /// What was published last, in the order of names.
+    /// The functions that were published last, in the order of names.
     package private(set) var functions: [RegisteredFunction] = []
-    /// The libraries that were loaded into the host itself, by plugin: another one of a plugin must wait for the next start.
+    /// The libraries that are loaded into the host itself, by plugin. Another library of the same plugin must wait for the next start.
     private var inside: [String: (artifact: String, environment: [String: String])] = [:]
 
     init(dispatcher: Dispatcher, leases: ArtifactLeases) {
@@ -30,13 +30,13 @@ package final class LiveFunctions {
 
     subscript(key: FunctionVersion.Key) -> Version? { versions[key] }
 
-    /// Whether a version cannot run before the host starts again.
+    /// Whether a version cannot run before the next start of the host.
     func mustWait(_ version: FunctionVersion) -> Bool {
         guard !version.isIsolated, let loaded = inside[version.plugin] else { return false }
         return loaded.artifact != version.artifact || loaded.environment != version.environment
     }
 
-    /// Makes pools for versions, without letting anybody reach them.
+    /// Creates pools for versions. They get no requests yet.
     func prepare(_ resolved: [ResolvedFunction]) -> Prepared {
         var prepared: Prepared = [:]
         var artifacts: [String: Artifact] = [:]
@@ -51,10 +51,10 @@ package final class LiveFunctions {
         return prepared
     }
 
-    /// Lets new pools start as many workers as those have which they replace, at least as many as they always have.
+    /// Starts as many workers in each new pool as in the pool that it replaces, at least the minimum.
     ///
-    /// - Parameter completion: gets the functions whose workers do not come up, with a sentence for each.
-    func warm(_ prepared: Prepared, completion: @escaping ([String: PluginRefusal]) -> Void) {
+    /// - Returns: the functions whose workers do not start, with a sentence for each.
+    func warm(_ prepared: Prepared) async -> [String: PluginRefusal] {
         let running = Set(versions.values.map { ObjectIdentifier($0.pool) })
         var wanted: [ObjectIdentifier: (pool: WorkerPool, count: Int, names: [String])] = [:]
         for (key, version) in prepared where !running.contains(ObjectIdentifier(version.pool)) {
@@ -63,22 +63,22 @@ package final class LiveFunctions {
             wanted[ObjectIdentifier(version.pool)] = (version.pool, max(before, known?.count ?? 0), (known?.names ?? []) + [key.function])
         }
         var failures: [String: PluginRefusal] = [:]
-        let countdown = Countdown(wanted.count) { completion(failures) }
-        for (pool, count, names) in wanted.values {
-            pool.warm(count) { reason in
-                if let reason {
-                    for name in names {
-                        failures[name] = PluginRefusal("\(pool.artifact.displayName): a worker for \(name) does not come up: \(reason)")
-                    }
-                }
-                countdown.hit()
+        _ = await dispatcher.loop.concurrently(Array(wanted.values)) { pool, count, names in
+            guard let reason = await Self.warm(pool, count) else { return }
+            for name in names {
+                failures[name] = PluginRefusal("\(pool.artifact.displayName): a worker for \(name) does not start: \(reason)")
             }
         }
+        return failures
     }
 
-    /// What is to be reached once `prepared` runs beside what runs already.
+    private static func warm(_ pool: WorkerPool, _ count: Int) async -> String? {
+        await withCheckedContinuation { continuation in pool.warm(count) { continuation.resume(returning: $0) } }
+    }
+
+    /// The running versions and the callable functions, when `prepared` runs in addition to the present versions.
     ///
-    /// - Parameter traffic: of each function its versions with their percents, most first.
+    /// - Parameter traffic: for each function its versions with their percentages, the largest first.
     func assemble(_ prepared: Prepared, traffic: [String: [(number: Int, percent: Int)]]) -> (Prepared, [RegisteredFunction]) {
         var live: Prepared = [:]
         var registered: [RegisteredFunction] = []
@@ -110,7 +110,7 @@ package final class LiveFunctions {
             alternativePercent: other?.percent ?? 0)
     }
 
-    /// These run now.
+    /// Sets the running versions.
     func didPublish(_ live: Prepared, _ registered: [RegisteredFunction]) {
         versions = live
         functions = registered
@@ -120,6 +120,6 @@ package final class LiveFunctions {
         }
     }
 
-    /// Lets go of the pools that no version uses.
+    /// Ends the pools that no version uses any more, after their last answers.
     func retireOthers() { dispatcher.retireAll(except: Set(versions.values.map { ObjectIdentifier($0.pool) })) }
 }

@@ -1,3 +1,4 @@
+import AdminProtocol
 import Configuration
 import EventLoop
 import FunctionDispatch
@@ -6,36 +7,35 @@ import HearthJSON
 import Logging
 import Logs
 
-/// Brings what runs into step with the plugins and options of the host's own `functions.json`.
+/// Deploys the plugins and options of the host's own `functions.json`.
 ///
-/// A plugin that cannot be loaded, and a function that cannot be served, stay as they were. Plugins that load in good time are
-/// deployed together; one that takes long holds up nobody and follows on its own. Belongs to the home loop.
+/// A plugin that cannot be loaded, and a function that cannot be served, stay as they were. Plugins that load in time are deployed
+/// together; one that takes long does not delay the others and follows on its own. Belongs to the home loop.
 final class LocalDeployment {
     private let deployer: Deployer
     private let configuration: Configuration
     private let host: OperatorOptions.File
-    /// The plugins to look at; nil for all.
+    /// The plugins to deploy; nil for all.
     private let wanted: Set<String>?
-    /// Plugins that stay as they are, because their libraries are still to be built.
+    /// Plugins that are left unchanged, because their libraries have not been built yet.
     private let kept: Set<String>
     private let refused: (PluginRefusal) -> Void
-    private let completion: (DeploymentResult) -> Void
     private var loading: Set<String> = []
     private var loaded: [LocalPlugin] = []
+    private var arrival: CheckedContinuation<Void, Never>?
+    private var hasArrived = false
     private var hasLookedAtOthers = false
-    private var isCommitting = false
-    private var patience: Timer?
     private var result = DeploymentResult()
     private var clock = LapTimer()
 
-    /// How long those that are loaded wait for the others.
+    /// How long loaded plugins wait for the others.
     private static let patienceMilliseconds: UInt64 = 1000
-    /// Stands for what is the fault of no single plugin.
+    /// The key of refusals that no single plugin has caused.
     private static let wholeFile = "functions.json"
 
     init(
         _ deployer: Deployer, _ configuration: Configuration, plugins: Set<String>?, keeping kept: Set<String>,
-        refused: @escaping (PluginRefusal) -> Void, completion: @escaping (DeploymentResult) -> Void
+        refused: @escaping (PluginRefusal) -> Void
     ) {
         self.deployer = deployer
         self.configuration = configuration
@@ -43,34 +43,64 @@ final class LocalDeployment {
         wanted = plugins
         self.kept = kept
         self.refused = refused
-        self.completion = completion
     }
 
-    func begin() {
+    func run() async -> DeploymentResult {
         let plugins = configuration.plugins.filter { isLookedAt($0.name) }
-        // What was wrong at the last look is looked at again.
+        // Earlier refusals are dropped, because the plugins are loaded again.
         deployer.leftOut = deployer.leftOut.filter { !isLookedAt($0.key) && $0.key != Self.wholeFile }
         loading = Set(plugins.map(\.name))
-        if plugins.isEmpty { return deployLoaded() }
-        patience = Timer(loop: deployer.loop) { [self] in deployLoaded() }
-        patience?.start(afterMilliseconds: Self.patienceMilliseconds)
-        for settings in plugins {
-            deployer.loadLocal(settings, configuration) { [self] in didLoad(settings, $0) }
-        }
+        for settings in plugins { deployer.loop.task { [self] in await load(settings) } }
+        await waitForAll()
+        result.durations.load = clock.lap()
+        repeat {
+            await deployLoaded()
+            while loaded.isEmpty, !loading.isEmpty { await waitForArrival() }
+        } while !loaded.isEmpty
+        result.revision = deployer.state.revision
+        return result
     }
 
     private func isLookedAt(_ plugin: String) -> Bool { wanted?.contains(plugin) ?? true && !kept.contains(plugin) }
 
-    private func didLoad(_ settings: PluginSettings, _ loadedPlugin: Result<LocalPlugin, PluginRefusal>) {
-        loading.remove(settings.name)
-        switch loadedPlugin {
-        case .failure(let refusal): leaveOut(settings.name, refusal)
-        case .success(let plugin):
+    // MARK: Loading
+
+    private func load(_ settings: PluginSettings) async {
+        do throws(PluginRefusal) {
+            let plugin = try await deployer.loadLocal(settings, configuration)
             deployer.leftOut[settings.name] = nil
             loaded.append(plugin)
+        } catch {
+            leaveOut(settings.name, error)
         }
-        // Those that come late come alone.
-        if loading.isEmpty || patience == nil { deployLoaded() }
+        loading.remove(settings.name)
+        arrive()
+    }
+
+    /// Waits until all plugins are loaded or refused, but not longer than loaded ones may wait.
+    private func waitForAll() async {
+        var isPatient = true
+        let patience = Timer(loop: deployer.loop) { [self] in
+            isPatient = false
+            arrive()
+        }
+        patience.start(afterMilliseconds: Self.patienceMilliseconds)
+        while isPatient, !loading.isEmpty { await waitForArrival() }
+        patience.close()
+    }
+
+    /// Waits until a plugin has arrived since the last wait.
+    private func waitForArrival() async {
+        await withCheckedContinuation { continuation in
+            if hasArrived { continuation.resume() } else { arrival = continuation }
+        }
+        hasArrived = false
+    }
+
+    private func arrive() {
+        hasArrived = true
+        arrival?.resume()
+        arrival = nil
     }
 
     private func leaveOut(_ plugin: String, _ refusal: PluginRefusal) {
@@ -79,86 +109,62 @@ final class LocalDeployment {
         result.refusals.append(refusal)
     }
 
-    private func deployLoaded() {
-        patience = nil
-        guard !isCommitting else { return }
-        isCommitting = true
-        if result.durations.load == 0 { result.durations.load = clock.lap() }
+    private func deployLoaded() async {
         let order = configuration.plugins.map(\.name)
         let batch = loaded.sorted { (order.firstIndex(of: $0.settings.name) ?? 0) < (order.firstIndex(of: $1.settings.name) ?? 0) }
         loaded = []
-        deployer.perform { [self] done in
+        await deployer.turns.alone {
             deployer.configuration = configuration
-            deploy(batch, without: []) { [self] in
-                done()
-                isCommitting = false
-                if !loaded.isEmpty { return deployLoaded() }
-                if loading.isEmpty { finish() }
-            }
+            var excluded: Set<String> = []
+            while let blamed = await deploy(batch, without: excluded) { excluded.formUnion(blamed) }
         }
-    }
-
-    private func finish() {
-        result.revision = deployer.state.revision
-        completion(result)
     }
 
     // MARK: One batch
 
-    /// - Parameter excluded: functions that were tried and do not come up.
-    private func deploy(_ batch: [LocalPlugin], without excluded: Set<String>, done: @escaping () -> Void) {
+    /// - Parameter excluded: functions that were tried and do not start.
+    /// - Returns: further functions that do not start. Then nothing has changed, and the others are to be tried without them. Nil at the end.
+    private func deploy(_ batch: [LocalPlugin], without excluded: Set<String>) async -> Set<String>? {
         var candidates = batch.flatMap { differing($0) }
         if wanted == nil, !hasLookedAtOthers { candidates += others(batch) }
         candidates.removeAll { excluded.contains($0.name) }
-        deployer.loop.offload { [resolver = deployer.resolver, candidates] in
-            resolver.resolve(candidates)
-        } then: { [self] outcome in
-            for warning in outcome.warnings { deployer.log.warning("\(warning)") }
-            for (name, refusal) in outcome.refusals.sorted(by: { $0.key < $1.key }) {
-                leaveOut(candidates.first { $0.name == name }?.version.plugin ?? name, refusal)
-                result.refused.insert(name)
+        let outcome = await deployer.loop.offload { [resolver = deployer.resolver, candidates] in resolver.resolve(candidates) }
+        let plugins = Dictionary(candidates.map { ($0.name, $0.version.plugin) }) { first, _ in first }
+        for warning in outcome.warnings { deployer.log.warning("\(warning)") }
+        for (name, refusal) in outcome.refusals.sorted(by: { $0.key < $1.key }) {
+            leaveOut(plugins[name] ?? name, refusal)
+            result.refused.insert(name)
+        }
+        let plan = plan(batch, outcome, refused: excluded.union(outcome.refusals.keys))
+        let (outdated, lost) = await deployer.findOtherSecrets(only: wanted)
+        for (plugin, refusal) in lost { leaveOut(plugin, refusal) }
+        let renewed = outdated.filter { !excluded.contains($0.name) }
+        do throws(DeploymentFailure) {
+            didDeploy(try await deployer.commit(plan, as: "local", renewed: renewed), renewed)
+            return nil
+        } catch {
+            guard !error.blamed.isEmpty, !excluded.isSuperset(of: error.blamed.keys) else {
+                for sentence in error.sentences { leaveOut(Self.wholeFile, PluginRefusal(sentence)) }
+                return nil
             }
-            let plan = plan(batch, outcome, refused: excluded.union(outcome.refusals.keys))
-            deployer.findOtherSecrets(only: wanted) { [self] renewed, lost in
-                for (plugin, refusal) in lost { leaveOut(plugin, refusal) }
-                commit(plan, batch, candidates, renewed.filter { !excluded.contains($0.name) }, without: excluded, done: done)
-            }
+            for (name, refusal) in error.blamed.sorted(by: { $0.key < $1.key }) { leaveOut(plugins[name] ?? name, refusal) }
+            result.refused.formUnion(error.blamed.keys)
+            return Set(error.blamed.keys)
         }
     }
 
-    private func commit(
-        _ plan: DeploymentPlan, _ batch: [LocalPlugin], _ candidates: [VersionResolver.Candidate], _ renewed: [ResolvedFunction],
-        without excluded: Set<String>, done: @escaping () -> Void
-    ) {
-        deployer.commit(plan, as: "local", renewed: renewed) { [self] answer, blamed in
-            let plugins = Dictionary(candidates.map { ($0.name, $0.version.plugin) }) { first, _ in first }
-            switch answer {
-            case .success(let answer):
-                hasLookedAtOthers = true
-                didDeploy(answer)
-                let changed = Set(answer.changes.filter(\.isChange).map(\.function))
-                result.changes += renewed.filter { !changed.contains($0.name) }.map { FunctionChange(renewing: $0) }
-                done()
-            case .failure where !blamed.isEmpty && !excluded.isSuperset(of: blamed.keys):
-                for (name, refusal) in blamed.sorted(by: { $0.key < $1.key }) { leaveOut(plugins[name] ?? name, refusal) }
-                result.refused.formUnion(blamed.keys)
-                deploy(batch, without: excluded.union(blamed.keys), done: done)
-            case .failure(let failure):
-                for sentence in failure.sentences { leaveOut(Self.wholeFile, PluginRefusal(sentence)) }
-                done()
-            }
-        }
-    }
-
-    private func didDeploy(_ answer: DeploymentResult) {
+    private func didDeploy(_ answer: DeploymentResult, _ renewed: [ResolvedFunction]) {
+        hasLookedAtOthers = true
         result.deployment = answer.deployment ?? result.deployment
         result.changes += answer.changes
         result.durations.prepare += answer.durations.prepare
         result.durations.write += answer.durations.write
         result.durations.publish += answer.durations.publish
+        let changed = Set(answer.changes.filter(\.isChange).map(\.function))
+        result.changes += renewed.filter { !changed.contains($0.name) }.map { FunctionChange(renewing: $0) }
     }
 
-    /// The functions of a plugin that differ from what the last local deployment saw.
+    /// The functions of a plugin that differ from the last local deployment.
     private func differing(_ plugin: LocalPlugin) -> [VersionResolver.Candidate] {
         let state = deployer.state
         let sight = state.local[plugin.settings.name]
@@ -168,7 +174,7 @@ final class LocalDeployment {
             let isKnown = sight.map { $0.isSameLibrary(as: new) && $0.functions.contains(name) } ?? false
             if isKnown {
                 guard state.seen[name] != host[name] else { return nil }
-                // Only options have changed: what was deployed from afar keeps its library.
+                // Only options have changed. A remotely deployed function keeps its library.
                 if let main = state.functions[name]?.main, main.artifact != new.artifact { return rebased(name, main) }
             }
             let version = FunctionVersion(
@@ -179,7 +185,7 @@ final class LocalDeployment {
         }
     }
 
-    /// Functions that were deployed from afar and of which `functions.json` says something else now.
+    /// Remotely deployed functions whose options in `functions.json` have changed.
     private func others(_ batch: [LocalPlugin]) -> [VersionResolver.Candidate] {
         let state = deployer.state
         let local = Set(state.local.values.flatMap(\.functions) + batch.flatMap { $0.manifest.functions.map(\.name) })
@@ -201,7 +207,7 @@ final class LocalDeployment {
     private func plan(_ batch: [LocalPlugin], _ outcome: VersionResolver.Outcome, refused: Set<String>) -> DeploymentPlan {
         var plan = deployer.newPlan(.local)
         let order = batch.flatMap { $0.manifest.functions.map(\.name) }
-        // First what goes: a function may move from one plugin to another.
+        // Removed functions come first, because a function may move from one plugin to another.
         for plugin in batch { removeVanished(plugin, outcome, &plan) }
         removeForgottenPlugins(&plan)
         var left = refused
@@ -209,7 +215,7 @@ final class LocalDeployment {
             guard let function = outcome.functions.first(where: { $0.name == name && !left.contains(name) }), !function.options.omit else { continue }
             if let owner = plan.target.functions[name]?.main, owner.plugin != function.version.plugin {
                 left.insert(name)
-                let sentence = "\(function.version.file): its function \(name) is left out, because \(owner.file) has one of that name"
+                let sentence = "\(function.version.file): its function \(name) is left out, because \(owner.file) has a function of that name"
                 leaveOut(function.version.plugin, PluginRefusal(sentence))
                 continue
             }
@@ -250,23 +256,23 @@ final class LocalDeployment {
 }
 
 extension Deployer {
-    /// Looks at the plugins of a `functions.json`, and deploys what differs from what the last local deployment saw.
+    /// Deploys the plugins of a `functions.json` that differ from the last local deployment.
     ///
     /// - Parameters:
-    ///   - configuration: the file as it is now; its options, environment files and plugins count, the server's settings do not.
-    ///   - plugins: those to look at; nil for all, and for what the file says of functions that were deployed from afar.
-    ///   - kept: those of them that stay as they are.
-    ///   - refused: told of everything that stays as it was, as soon as that is known.
-    ///   - completion: gets what changed, and the same sentences.
+    ///   - configuration: the current file. Its options, environment files and plugins are used, the server's settings are not.
+    ///   - plugins: the plugins to deploy; nil for all, and for changed options of remotely deployed functions.
+    ///   - kept: plugins among them that are left unchanged.
+    ///   - refused: gets the reason for everything that is left unchanged, as soon as it is known.
+    /// - Returns: the changes, and the same reasons.
     package func deployLocal(
         _ configuration: Configuration, plugins: Set<String>? = nil, keeping kept: Set<String> = [],
-        refused: @escaping (PluginRefusal) -> Void = { _ in }, completion: @escaping (DeploymentResult) -> Void
-    ) {
-        LocalDeployment(self, configuration, plugins: plugins, keeping: kept, refused: refused, completion: completion).begin()
+        refused: @escaping (PluginRefusal) -> Void = { _ in }
+    ) async -> DeploymentResult {
+        await LocalDeployment(self, configuration, plugins: plugins, keeping: kept, refused: refused).run()
     }
 
-    /// The plugins whose deployed library was built as another configuration than the one that is wanted now. A library of the wanted one
-    /// that is there is of any age: it may lack functions that are deployed.
+    /// The plugins whose deployed library was built in another configuration than the wanted one. An existing library of the wanted
+    /// configuration may be old, and lack functions that are deployed.
     package func builtOtherwise(_ configuration: Configuration) -> Set<String> {
         guard let wanted = configuration.productFolders.first?.split(separator: "/").last else { return [] }
         let plugins = configuration.plugins.filter { plugin in
@@ -276,7 +282,7 @@ extension Deployer {
         return Set(plugins.map(\.name))
     }
 
-    /// A plan that begins with what runs now.
+    /// A plan that starts with the running state.
     func newPlan(_ origin: FunctionVersion.Origin) -> DeploymentPlan {
         DeploymentPlan(
             state, origin: origin, time: WallClock.now().rfc3339, options: { [live] in live[$0]?.resolved.options },

@@ -5,17 +5,17 @@ import FunctionWorker
 import Glibc
 import PluginBuild
 
-/// A plugin of `functions.json` as it is on the disk now.
+/// A plugin of `functions.json` in its present state on the disk.
 struct LocalPlugin {
     var settings: PluginSettings
     var artifact: Artifact
     var manifest: PluginManifest
-    /// Of its `.env` files.
+    /// The variables of its `.env` files.
     var environment: [String: String]
 
     var isIsolated: Bool { settings.isolation == .process }
 
-    /// - Parameter functions: those of its functions that are served.
+    /// - Parameter functions: the functions that are served.
     func sight(functions: [String]) -> LocalSight {
         LocalSight(
             artifact: artifact.hash, file: artifact.displayName, isIsolated: isIsolated, environment: environment, functions: functions)
@@ -23,10 +23,10 @@ struct LocalPlugin {
 }
 
 extension PluginSettings {
-    /// The library's file.
+    /// Finds the library's file.
     ///
-    /// - Parameter folders: where those of products are, first the one that is wanted.
-    /// - Throws: `PluginRefusal` when there is none.
+    /// - Parameter folders: the build folders of products, the preferred one first.
+    /// - Throws: `PluginRefusal` if there is none.
     func libraryFile(in folders: [String]) throws(PluginRefusal) -> String {
         switch source {
         case .library(let path):
@@ -44,36 +44,20 @@ extension PluginSettings {
 }
 
 extension Deployer {
-    /// Loads a plugin of `functions.json`: its library into the store, its files, its manifest.
-    func loadLocal(
-        _ settings: PluginSettings, _ configuration: Configuration, completion: @escaping (Result<LocalPlugin, PluginRefusal>) -> Void
-    ) {
-        typealias Read = Result<(entry: ArtifactStore.Entry, file: String, environment: [String: String]), PluginRefusal>
-        turns.comeIn { [self] isHeld in
-            let store = store
-            loop.offload { () -> Read in
-                do throws(PluginRefusal) {
-                    let file = try settings.libraryFile(in: configuration.productFolders)
-                    let environment = try settings.variables(in: configuration)
-                    return .success((try store.admit(file: file), file, environment))
-                } catch {
-                    return .failure(error)
-                }
-            } then: { [self] read in
-                switch read {
-                case .failure(let refusal):
-                    isHeld()
-                    completion(.failure(refusal))
-                case .success(let found):
-                    let artifact = leases.artifact(plugin: settings.name, hash: found.entry.hash, file: found.file)
-                    isHeld()
-                    manifests.manifest(of: artifact) { result in
-                        completion(
-                            result.map { LocalPlugin(settings: settings, artifact: artifact, manifest: $0, environment: found.environment) })
-                    }
-                }
+    /// Loads a plugin of `functions.json`: copies its library into the store, and reads its environment files and manifest.
+    ///
+    /// - Throws: `PluginRefusal` with the first reason why the plugin cannot be served.
+    func loadLocal(_ settings: PluginSettings, _ configuration: Configuration) async throws(PluginRefusal) -> LocalPlugin {
+        let (artifact, environment) = try await storeTurns.together { () async throws(PluginRefusal) -> (Artifact, [String: String]) in
+            let found = try await loop.offload { [store] () throws(PluginRefusal) -> (hash: String, file: String, environment: [String: String]) in
+                let file = try settings.libraryFile(in: configuration.productFolders)
+                let environment = try settings.variables(in: configuration)
+                return (try store.admit(file: file).hash, file, environment)
             }
+            return (leases.artifact(plugin: settings.name, hash: found.hash, file: found.file), found.environment)
         }
+        let manifest = try await manifests.manifest(of: artifact)
+        return LocalPlugin(settings: settings, artifact: artifact, manifest: manifest, environment: environment)
     }
 }
 

@@ -4,7 +4,7 @@ import EventLoop
 import FunctionDispatch
 import FunctionWorker
 
-/// What libraries say of themselves: remembered, read from the store, or asked in a probe worker. Belongs to the home loop.
+/// The manifests of libraries: from memory, from the store, or from a probe worker. Belongs to the home loop.
 final class ManifestLibrary {
     private let dispatcher: Dispatcher
     private let store: ArtifactStore
@@ -15,52 +15,44 @@ final class ManifestLibrary {
         self.store = store
     }
 
-    /// The manifest of a library that was asked for before.
+    /// The manifest of a library, if it is in memory.
     func known(_ hash: String) -> PluginManifest? { manifests[hash] }
 
-    /// - Parameter completion: gets the manifest of a library that is in the store, or why there is none.
-    func manifest(of artifact: Artifact, completion: @escaping (Result<PluginManifest, PluginRefusal>) -> Void) {
+    /// The manifest of a library in the store.
+    ///
+    /// - Throws: `PluginRefusal` if the library cannot be loaded, or its manifest is invalid.
+    func manifest(of artifact: Artifact) async throws(PluginRefusal) -> PluginManifest {
         if var known = manifests[artifact.hash] {
             known.source = artifact.displayName
-            return completion(.success(known))
+            return known
         }
-        let (store, hash, name) = (store, artifact.hash, artifact.displayName)
-        dispatcher.loop.offload {
+        if let stored = await stored(artifact) { return keep(stored, artifact) }
+        let bytes = try await probe(artifact)
+        let manifest = try Self.checked(bytes, artifact.displayName)
+        await dispatcher.loop.offload { [store, hash = artifact.hash] in store.remember(bytes, of: hash) }
+        return keep(manifest, artifact)
+    }
+
+    /// Loads the stored manifest of a library into memory, even if the library no longer exists.
+    func read(_ artifact: Artifact) async {
+        if let manifest = await stored(artifact) { _ = keep(manifest, artifact) }
+    }
+
+    private func stored(_ artifact: Artifact) async -> PluginManifest? {
+        await dispatcher.loop.offload { [store, hash = artifact.hash, name = artifact.displayName] in
             store.entry(hash).manifest.flatMap { try? PluginManifest(parsing: $0, source: name) }
-        } then: { [self] manifest in
-            if let manifest { return finish(manifest, artifact, completion) }
-            probe(artifact, completion)
         }
     }
 
-    /// Brings the manifest of a library that was probed before into memory.
-    func read(_ artifact: Artifact, completion: @escaping () -> Void) {
-        let (store, hash, name) = (store, artifact.hash, artifact.displayName)
-        dispatcher.loop.offload {
-            store.entry(hash).manifest.flatMap { try? PluginManifest(parsing: $0, source: name) }
-        } then: { [self] manifest in
-            if let manifest { finish(manifest, artifact) { _ in } }
-            completion()
-        }
-    }
-
-    private func probe(_ artifact: Artifact, _ completion: @escaping (Result<PluginManifest, PluginRefusal>) -> Void) {
-        // The plugin is only asked what it offers: without secrets, and with memory for that.
+    /// Loads the library in a separate worker, and asks for its contents.
+    private func probe(_ artifact: Artifact) async throws(PluginRefusal) -> [UInt8] {
+        // The worker gets no secrets, and memory for this only.
         let settings = PoolSettings(
             concurrency: 1, instancesMin: 0, instancesMax: 1, memoryBytes: 1 << 30, isIsolated: true, environment: ["TZ=UTC"])
-        dispatcher.probe(artifact, settings: settings) { [self] result in
-            switch result {
-            case .failure(let refusal): completion(.failure(refusal))
-            case .success(let bytes):
-                do throws(PluginRefusal) {
-                    let manifest = try Self.checked(bytes, artifact.displayName)
-                    let (store, hash) = (store, artifact.hash)
-                    dispatcher.loop.offload { store.remember(bytes, of: hash) } then: { [self] in finish(manifest, artifact, completion) }
-                } catch {
-                    completion(.failure(error))
-                }
-            }
+        let result = await withCheckedContinuation { continuation in
+            dispatcher.probe(artifact, settings: settings) { continuation.resume(returning: $0) }
         }
+        return try result.get()
     }
 
     /// Reads and checks the manifest of a library that is new to the host.
@@ -75,15 +67,13 @@ final class ManifestLibrary {
         return manifest
     }
 
-    private func finish(
-        _ manifest: PluginManifest, _ artifact: Artifact, _ completion: @escaping (Result<PluginManifest, PluginRefusal>) -> Void
-    ) {
+    private func keep(_ manifest: PluginManifest, _ artifact: Artifact) -> PluginManifest {
         manifests[artifact.hash] = manifest
         dispatcher.setFunctionNames(manifest.functions.map(\.name), of: artifact)
-        completion(.success(manifest))
+        return manifest
     }
 
-    /// Forgets libraries that no version names any more.
+    /// Removes libraries that no version uses any more.
     func forget(except kept: Set<String>) {
         manifests = manifests.filter { kept.contains($0.key) }
         dispatcher.forgetFunctionNames(except: kept)

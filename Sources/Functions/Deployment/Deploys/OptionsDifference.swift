@@ -1,8 +1,8 @@
 import Configuration
 
-/// How the options of two versions differ, in words.
+/// Describes the differences between the options of two versions.
 enum OptionsDifference {
-    /// For example `timeoutSeconds 60 -> 30`; in the order in which the documentation has them.
+    /// For example `timeoutSeconds 60 -> 30`. In the order of the documentation.
     static func texts(from old: FunctionOptions, to new: FunctionOptions) -> [String] {
         var texts: [String] = []
         func compare<Value: Equatable>(_ name: String, _ path: KeyPath<FunctionOptions, Value>, _ text: (Value) -> String?) {

@@ -3,34 +3,34 @@ import FunctionDispatch
 import FunctionWorker
 import HearthJSON
 
-/// A version worked out: what its workers are given and what calls of it are held to.
+/// A version with all settings for its workers and calls.
 struct ResolvedFunction: Sendable {
     var version: FunctionVersion
     var declaration: FunctionDeclaration
     var options: FunctionOptions
     var pool: PoolSettings
-    /// The values of the function's secrets, which the version does not keep.
+    /// The values of the function's secrets, which are not stored in the version.
     var secrets: [String: String]
 
     var name: String { declaration.name }
     var key: FunctionVersion.Key { FunctionVersion.Key(function: declaration.name, number: version.number) }
 }
 
-/// Works out versions: the options of the code, of the deployer and of the host over each other, parameters and secrets. Reads
-/// environment files: for the thread pool.
+/// Resolves versions: merges the options of the code, of the deployer and of the host, and adds parameters and secrets. Reads environment
+/// files, and must run on the thread pool.
 struct VersionResolver: Sendable {
     let configuration: Configuration
     /// Host and port at which plugins reach the host.
     let address: String
 
-    /// A version of the function `name`, to be worked out.
+    /// A version of the function `name` to resolve.
     struct Candidate: Sendable {
         var name: String
         var version: FunctionVersion
         var manifest: PluginManifest
     }
 
-    /// What came of it.
+    /// The outcome.
     struct Outcome: Sendable {
         var functions: [ResolvedFunction] = []
         /// One sentence for each function that cannot be served.
@@ -38,7 +38,7 @@ struct VersionResolver: Sendable {
         var warnings: [String] = []
     }
 
-    /// Functions that may have workers in common.
+    /// The key of functions that may share workers.
     private struct Group: Hashable {
         var plugin: String
         var artifact: String
@@ -47,7 +47,7 @@ struct VersionResolver: Sendable {
         var region: String
         var defaults: String
         var hostDefaults: String
-        /// Two versions of one function are in different groups.
+        /// Separates two versions of the same function.
         var round: Int
     }
 
@@ -80,7 +80,7 @@ struct VersionResolver: Sendable {
                 for candidate in group { outcome.refusals[candidate.name] = PluginRefusal(error.sentence) }
                 return
             }
-            // One of them is to blame: the others are served.
+            // One of them is invalid. The others are served.
             var fine: [Candidate] = []
             for candidate in group {
                 do throws(ConfigurationErrors) {
@@ -137,7 +137,7 @@ struct VersionResolver: Sendable {
 
     // MARK: Pools
 
-    /// Functions that want the same of a worker share a pool; a plugin inside the host has one pool, since it is loaded once.
+    /// The settings of the pool. Functions with the same settings share a pool. A plugin inside the host has one pool, because it is loaded once.
     private func poolSettings(
         _ own: FunctionOptions, _ all: [String: FunctionOptions], _ environment: PluginEnvironment, isIsolated: Bool
     ) -> PoolSettings {
@@ -160,7 +160,7 @@ struct VersionResolver: Sendable {
 }
 
 extension JSONObject {
-    /// This one, with the members of another in the place of its own.
+    /// This object, with members replaced or added from another one.
     fileprivate func overlaid(with other: JSONObject) -> JSONObject {
         var merged = self
         for (key, value) in other { merged[key] = value }
@@ -169,6 +169,6 @@ extension JSONObject {
 }
 
 extension ConfigurationErrors {
-    /// All of it in one line.
+    /// All problems in one line.
     var sentence: String { problems.map(\.description).joined(separator: "; ") }
 }

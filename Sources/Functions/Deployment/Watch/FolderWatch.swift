@@ -3,7 +3,7 @@ import EventLoop
 import Logging
 import PluginBuild
 
-/// Hears of changes in many folders. Belongs to a loop.
+/// Notices changes in many folders. Belongs to a loop.
 package final class FolderWatch {
     private let loop: EventLoop
     private let log: Logger
@@ -13,7 +13,7 @@ package final class FolderWatch {
     private var isExhausted = false
 
     /// - Parameters:
-    ///   - isPassing: whether changes of what has a name mean nothing.
+    ///   - isPassing: whether changes of a file with this name are ignored.
     ///   - heard: called for each other change.
     package init(loop: EventLoop, log: Logger, isPassing: @escaping (String) -> Bool = WatchScope.isPassing, heard: @escaping () -> Void) {
         self.loop = loop
@@ -22,9 +22,9 @@ package final class FolderWatch {
         self.heard = heard
     }
 
-    /// Watches these folders and no others; one that was replaced by another of its name is watched anew.
+    /// Watches exactly these folders. A folder that was replaced by another one of the same name is watched anew.
     ///
-    /// - Returns: whether there is one that was not watched before.
+    /// - Returns: whether one of them was not watched before.
     package func watch(_ folders: [String: FileStamp]) -> Bool {
         var isNew = false
         for (path, known) in watchers where folders[path].map({ !$0.isSameFile(as: known.stamp) }) ?? true { watchers[path] = nil }
@@ -36,7 +36,7 @@ package final class FolderWatch {
                 watchers[path] = (stamp, watcher)
                 isNew = true
             } catch {
-                // A folder may be gone again; that the kernel has no watches left is said once.
+                // The folder may no longer exist. That the kernel has no watches left is logged once.
                 if error.name != "ENOENT", !isExhausted {
                     isExhausted = true
                     log.error("a folder is not watched; raise fs.inotify.max_user_watches", metadata: ["reason": "\(error)"])

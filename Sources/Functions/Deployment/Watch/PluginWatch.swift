@@ -5,24 +5,25 @@ import Glibc
 import Logging
 import PluginBuild
 
-/// Brings what was saved into service: sources are built, libraries loaded, settings read again (docs/hot-reload.md).
+/// Applies changes of files: builds sources, loads libraries, reads settings again (docs/hot-reload.md).
 ///
-/// Whatever the kernel says of a file only makes it look: what counts is how the files compare with the last look. So no event that
-/// is lost or misunderstood changes the result. Belongs to the home loop.
+/// A kernel event only causes a check of the files, which are compared with the last check. So a lost or misunderstood event does no
+/// harm. Belongs to the home loop.
 package final class PluginWatch {
-    /// What stands in `functions.json` now.
+    /// The current `functions.json`.
     var configuration: Configuration
     let deployer: Deployer
-    /// Takes the path of the rules file that the configuration names now.
+    /// Takes the path of the rules file in the configuration.
     let useRules: (String?) -> Void
     let ledger: BuildLedger
     let loop: EventLoop
     let log: Logger
     let report: (WatchReport) -> Void
-    /// Plugins that wait for being built or loaded, in order.
+    /// Plugins that wait to be built or loaded, in order.
     var waiting: [String] = []
     /// The plugin that is being built or loaded.
     private(set) var current: String?
+    private var isWorking = false
     var line: BuildLine?
     var scope = WatchScope()
     private var folders: FolderWatch?
@@ -32,28 +33,28 @@ package final class PluginWatch {
     private var firstHeard: UInt64?
     private var isLooking = false
     private var mustLookAgain = false
-    /// Whether it was said that not everything is watched.
+    /// Whether it was reported that not everything is watched.
     private var isFull = false
-    /// When the scope was last made anew: what is new in it and changed since counts as changed.
+    /// The time of the last change of the scope. New files in the scope count as changed if they were modified since then.
     private var scopeStart: timespec?
-    /// Plugins whose first build has not ended: that nothing changes is no news.
+    /// Plugins whose first build has not ended. It is not reported if it changes nothing.
     var isFirst: Set<String> = []
-    /// Plugins whose library is not the one that their settings ask for until they are built: it is of any age, or not there.
+    /// Plugins without a library of the wanted configuration until they are built: the existing one may be old, or absent.
     var unbuilt: Set<String> = []
-    /// Plugins whose last build or load did not come into service.
+    /// Plugins whose last build or load failed.
     var failed: Set<String> = []
-    /// Libraries that are not whole, with the time at which that is said.
+    /// Incomplete libraries, with the timer after which this is reported.
     var halfWritten: [String: Timer] = [:]
-    /// How often the settings were read.
+    /// The number of times that the settings were read.
     var readings = 0
     private(set) var isStopped = false
 
-    /// It is quiet when nothing happened for this long.
+    /// The time without events after which the files are checked.
     private static let quietMilliseconds: UInt64 = 50
-    /// What goes on for longer is looked at in between.
+    /// The longest time until a check, if events do not stop.
     private static let longestMilliseconds: UInt64 = 1000
 
-    /// - Parameter report: told what the user should see.
+    /// - Parameter report: takes the reports for the user.
     package init(
         _ configuration: Configuration, deployer: Deployer, useRules: @escaping (String?) -> Void, ledger: BuildLedger, loop: EventLoop, log: Logger,
         report: @escaping (WatchReport) -> Void
@@ -76,14 +77,17 @@ package final class PluginWatch {
         let products = self.products
         isFirst = Set(products.keys)
         unbuilt = deployer.builtOtherwise(configuration)
-        if line == nil, !unbuilt.isEmpty { deployUnbuilt() }
-        renewScope(since: nil) { [self] in
+        loop.task { [self] in
+            if line == nil, !unbuilt.isEmpty { await deployUnbuilt() }
+        }
+        loop.task { [self] in
+            await renewScope(since: nil)
             waiting += configuration.plugins.map(\.name).filter { products[$0] != nil }
             goOn()
         }
     }
 
-    /// Watches no more; a compiler that runs is killed.
+    /// Stops watching, and kills a running compiler.
     package func stop() {
         isStopped = true
         folders = nil
@@ -94,7 +98,7 @@ package final class PluginWatch {
         line = nil
     }
 
-    /// The product of each plugin that is built.
+    /// The product of each plugin that is built from sources.
     var products: [String: String] {
         guard line != nil else { return [:] }
         return Dictionary(
@@ -104,7 +108,7 @@ package final class PluginWatch {
         ) { $1 }
     }
 
-    /// Finds what builds products, where there are any; says why there is nothing.
+    /// Opens the queue of builds, if there are products. Reports the reason if that fails.
     func openLine() {
         line?.stop()
         line = nil
@@ -114,7 +118,7 @@ package final class PluginWatch {
             let kind: PackageBuild.Configuration = configuration.watch.configuration == .release ? .release : .debug
             let package = try PackageBuild(directory: configuration.directory, configuration: kind)
             do throws(LoopError) {
-                line = try BuildLine(package, home: loop)
+                line = try BuildLine(package)
             } catch {
                 report(WatchReport(.failure, "sources are not built: \(error)"))
             }
@@ -123,7 +127,7 @@ package final class PluginWatch {
         }
     }
 
-    // MARK: Looking
+    // MARK: Checking files
 
     private func hear() {
         let now = loop.nowMilliseconds
@@ -133,7 +137,7 @@ package final class PluginWatch {
         debounce?.start(afterMilliseconds: now >= left ? 0 : min(Self.quietMilliseconds, left - now))
     }
 
-    /// Compares what is with what was.
+    /// Compares the files with the last check.
     func look() {
         firstHeard = nil
         guard !isStopped else { return }
@@ -142,14 +146,20 @@ package final class PluginWatch {
             return
         }
         isLooking = true
-        let scope = scope
-        loop.offload { scope.snapshot() } then: { [self] in didLook($0, scope) }
+        loop.task { [self] in
+            repeat {
+                mustLookAgain = false
+                let looked = scope
+                let snapshot = await loop.offload { looked.snapshot() }
+                guard !isStopped else { return }
+                // A check of another scope than the present one is ignored.
+                if looked == scope { compare(snapshot, looked) } else { mustLookAgain = true }
+            } while mustLookAgain
+            isLooking = false
+        }
     }
 
-    private func didLook(_ snapshot: WatchSnapshot, _ looked: WatchScope) {
-        isLooking = false
-        guard !isStopped else { return }
-        guard looked == scope else { return look() }
+    private func compare(_ snapshot: WatchSnapshot, _ looked: WatchScope) {
         var changed: Set<String> = []
         for (path, stamp) in snapshot.stamps {
             if let before = seen[path] {
@@ -161,24 +171,20 @@ package final class PluginWatch {
         for path in seen.keys where snapshot.stamps[path] == nil && looked.contains(path) { changed.insert(path) }
         seen = snapshot.stamps
         scopeStart = nil
-        // What happened between the look and the watch is seen by another look.
-        let isNew = folders?.watch(snapshot.folders) ?? false
-        if isNew || mustLookAgain {
-            mustLookAgain = false
-            look()
-        }
+        // Another check finds changes between this one and the new watch.
+        if folders?.watch(snapshot.folders) ?? false { mustLookAgain = true }
         if snapshot.isFull, !isFull {
             let most = "\(WatchScope.filesMax) files in \(WatchScope.foldersMax) folders"
-            report(WatchReport(.notice, "There is more to watch than \(most), or folders in each other without end; the rest is not watched."))
+            report(WatchReport(.notice, "There is more to watch than \(most), or folders are nested too deeply; the rest is not watched."))
         }
         isFull = snapshot.isFull
-        // A folder that is away for a moment, as while branches change, comes back unheard.
+        // A folder that is missing for a moment, for example while branches change, reappears without an event.
         if snapshot.isIncomplete { retry?.start(afterMilliseconds: 1000) } else { retry?.stop() }
         if !changed.isEmpty { didChange(changed) }
     }
 
     private func didChange(_ paths: Set<String>) {
-        if !paths.isDisjoint(with: scope.settings) { readSettings() }
+        if !paths.isDisjoint(with: scope.settings) { loop.task { [self] in await readSettings() } }
         let names = configuration.plugins.map(\.name).filter { name in
             scope.plugins[name].map { plugin in paths.contains(where: plugin.owns) } ?? false
         }
@@ -188,19 +194,14 @@ package final class PluginWatch {
         goOn()
     }
 
-    /// Works out anew what belongs to which plugin.
+    /// Determines the sources of each plugin again.
     ///
-    /// - Parameter start: when the build began after which this is done.
-    func renewScope(since start: timespec?, completion: @escaping () -> Void = {}) {
+    /// - Parameter start: the start of the build after which this is done.
+    func renewScope(since start: timespec?) async {
         let products = products
-        guard let line, !products.isEmpty else {
-            useScope([:], since: start)
-            return completion()
-        }
-        line.origins(of: Array(products.values)) { [self] origins in
-            useScope(products.compactMapValues { origins[$0] }, since: start)
-            completion()
-        }
+        guard let line, !products.isEmpty else { return useScope([:], since: start) }
+        let origins = await line.origins(of: Array(products.values))
+        useScope(products.compactMapValues { origins[$0] }, since: start)
     }
 
     private func useScope(_ origins: [String: ProductOrigins], since start: timespec?) {
@@ -211,7 +212,7 @@ package final class PluginWatch {
             case .library(let path): plugins[plugin.name] = WatchScope.Plugin(files: [path])
             case .product:
                 guard let package = line?.package else { continue }
-                // Until there is a plan, everything in the package may belong to it.
+                // Until the first build has a plan, any file in the package may belong to the plugin.
                 let unknown = WatchScope.Plugin(files: ["\(package.directory)/Package.swift"], trees: ["\(package.directory)/Sources"])
                 let planned = origins[plugin.name].map { WatchScope.Plugin(files: $0.files, trees: $0.trees) }
                 plugins[plugin.name] = planned ?? scope.plugins[plugin.name] ?? unknown
@@ -220,9 +221,9 @@ package final class PluginWatch {
         replacePlugins(plugins, since: start)
     }
 
-    /// Watches these files from now on.
+    /// Replaces the watched files.
     ///
-    /// - Parameter start: what is new among them and changed after this counts as changed; nil for what changes from now on.
+    /// - Parameter start: new files among them that were modified after this time count as changed; nil for now.
     func replacePlugins(_ plugins: [String: WatchScope.Plugin], since start: timespec?) {
         let settings = configuration.environmentFiles.union([configuration.file])
         let renewed = WatchScope(plugins: plugins, settings: settings)
@@ -232,23 +233,26 @@ package final class PluginWatch {
         look()
     }
 
-    // MARK: One after the other
+    // MARK: Processing
 
+    /// Processes the waiting plugins one after the other, unless this is already running.
     func goOn() {
-        guard !isStopped, current == nil, !waiting.isEmpty else { return }
-        let name = waiting.removeFirst()
-        guard let plugin = configuration.plugins.first(where: { $0.name == name }) else { return goOn() }
-        current = name
-        switch plugin.source {
-        case .product(let product): build(name, product)
-        case .library(let path): load(name, path)
+        guard !isStopped, !isWorking, !waiting.isEmpty else { return }
+        isWorking = true
+        loop.task { [self] in
+            while !isStopped, !waiting.isEmpty { await work(on: waiting.removeFirst()) }
+            isWorking = false
         }
     }
 
-    /// The plugin that was worked on is done with.
-    func finish(_ name: String) {
+    private func work(on name: String) async {
+        guard let plugin = configuration.plugins.first(where: { $0.name == name }) else { return }
+        current = name
+        switch plugin.source {
+        case .product(let product): await build(name, product)
+        case .library(let path): await load(name, path)
+        }
         current = nil
         isFirst.remove(name)
-        goOn()
     }
 }

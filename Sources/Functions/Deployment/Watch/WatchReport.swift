@@ -1,22 +1,22 @@
-/// What a host that watches tells whoever sits before it.
+/// A report of a watching host to the person at its terminal.
 public struct WatchReport: Sendable {
-    /// How good the news is.
+    /// The kind of news.
     public enum Kind: Sendable, Equatable {
-        /// Something is under way: shown while it is, and only where lines can be replaced.
+        /// An ongoing operation. Shown only while it lasts, and only on terminals that can replace lines.
         case progress
         /// New versions serve, or settings are in force.
         case success
-        /// Nothing changed that serves; the sentence says why.
+        /// The served versions did not change. The sentence has the reason.
         case failure
-        /// Worth knowing, and nothing failed.
+        /// Other useful information. Nothing failed.
         case notice
     }
 
-    /// How the sentence is shown.
+    /// The kind, which determines the presentation.
     public let kind: Kind
     /// One sentence.
     public let sentence: String
-    /// What the compiler wrote, exactly; empty where it has no part in it.
+    /// The exact output of the compiler; empty if it has no part in it.
     public let diagnostics: String
 
     init(_ kind: Kind, _ sentence: String, diagnostics: String = "") {

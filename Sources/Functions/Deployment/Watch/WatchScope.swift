@@ -1,26 +1,26 @@
 import Files
 import PluginBuild
 
-/// Which files belong to what.
+/// The files that belong to each plugin, and those with settings.
 struct WatchScope: Sendable, Equatable {
-    /// What one plugin is made from.
+    /// The sources of one plugin.
     struct Plugin: Sendable, Equatable {
         var files: Set<String> = []
-        /// Folders in which any file counts, at any depth.
+        /// Folders in which all files are watched, at any depth.
         var trees: Set<String> = []
 
         func owns(_ path: String) -> Bool { files.contains(path) || trees.contains { path.hasPrefix("\($0)/") } }
     }
 
     var plugins: [String: Plugin] = [:]
-    /// `functions.json` and the environment files; they need not exist.
+    /// `functions.json` and the environment files. They need not exist.
     var settings: Set<String> = []
 
-    /// No more files and folders than these are looked at.
+    /// The most files and folders that are checked.
     static let filesMax = 50_000
     static let foldersMax = 8_000
 
-    /// Looks at everything. Blocks: for the thread pool.
+    /// Reads the state of all files. Blocks, and must run on the thread pool.
     func snapshot(filesMax: Int = WatchScope.filesMax, foldersMax: Int = WatchScope.foldersMax) -> WatchSnapshot {
         var snapshot = WatchSnapshot(filesMax: filesMax, foldersMax: foldersMax)
         for file in settings { snapshot.look(at: file) }
@@ -36,7 +36,7 @@ struct WatchScope: Sendable, Equatable {
 
     func contains(_ path: String) -> Bool { settings.contains(path) || plugins.values.contains { $0.owns(path) } }
 
-    /// Whether a name is one that editors and tools leave for themselves.
+    /// Whether a name is that of a temporary file of an editor or another tool.
     static func isPassing(_ name: String) -> Bool {
         if name.hasPrefix(".") { return !name.hasPrefix(".env") && name != ".secret.local" }
         if name.hasSuffix("~") || name.hasPrefix("#") || name == "4913" { return true }
@@ -46,14 +46,14 @@ struct WatchScope: Sendable, Equatable {
     private static let passingEndings = [".log", ".swp", ".swo", ".swx", ".tmp", ".bak", ".orig", ".rej"]
 }
 
-/// How everything that is watched looked at one time.
+/// The state of all watched files at one time.
 struct WatchSnapshot: Sendable {
     private(set) var stamps: [String: FileStamp] = [:]
-    /// The folders in which a change would be seen.
+    /// The folders to watch.
     private(set) var folders: [String: FileStamp] = [:]
-    /// Whether a folder that should be watched is not there.
+    /// Whether a folder that should be watched does not exist.
     private(set) var isIncomplete = false
-    /// Whether there is more than is looked at.
+    /// Whether a limit was exceeded.
     private(set) var isFull = false
     private let filesMax: Int
     private let foldersMax: Int
@@ -72,7 +72,7 @@ struct WatchSnapshot: Sendable {
         if stamps.count < filesMax || stamps[file] != nil { stamps[file] = stamp } else { isFull = true }
     }
 
-    /// Watches a folder, or where it is missing the nearest one above it.
+    /// Watches a folder, or its nearest existing parent.
     fileprivate mutating func watch(_ folder: String) {
         guard folders[folder] == nil else { return }
         guard folders.count < foldersMax else { return isFull = true }

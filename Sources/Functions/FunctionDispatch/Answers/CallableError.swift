@@ -2,16 +2,16 @@ import AdminProtocol
 import HearthBytes
 import HearthJSON
 
-/// An error as clients read it.
+/// An error in the form that clients of callables read.
 package struct CallableError: Error, Sendable {
     package var code: FunctionErrorCode
     package var message: String
-    /// Sent where it is there, also when it is null.
+    /// The details. Sent unless nil, also if they are JSON's null.
     package var details: JSONValue?
-    /// Sent beside the body, for people: the body is the protocol's.
+    /// An explanation for people, sent in a header because the protocol fixes the body.
     package var reason: String?
 
-    /// A request that is not one of the callable protocol. The body is the protocol's (spec functions 1.2), which says no more.
+    /// A request that is not a callable request. The protocol fixes its body (spec functions 1.2); `reason` is sent beside it.
     package static func badRequest(_ reason: String) -> CallableError {
         var error = CallableError(code: .invalidArgument, message: "Bad Request")
         error.reason = reason
@@ -32,7 +32,7 @@ package struct CallableError: Error, Sendable {
 
     package init(_ failure: InvocationFailure) { self.init(code: failure.code, message: failure.message) }
 
-    /// What a function's `HEARTH_ERROR` says; INTERNAL for what is not of that form.
+    /// Parses a function's `HEARTH_ERROR`. Anything malformed becomes INTERNAL.
     package init(functionError body: Span<UInt8>) {
         guard let object = (try? JSONValue(parsing: body, limits: CallableLimits.json))?.object,
             let code = object["code"]?.string.flatMap(FunctionErrorCode.init(name:)), let message = object["message"]?.string
@@ -44,10 +44,10 @@ package struct CallableError: Error, Sendable {
     }
 }
 
-/// The bounds of what a callable takes and answers.
+/// Limits for the values of callables.
 package enum CallableLimits {
     /// For data, results and the details of errors.
     package static let json = JSONLimits(depthMax: 512)
-    /// The most values in data that has 64-bit wrappers, which is unwrapped in memory.
+    /// The most values in data with 64-bit wrappers, because unwrapping builds all values in memory.
     package static let valuesMax = 1 << 20
 }

@@ -2,27 +2,27 @@ import AdminProtocol
 import HTTP
 import WorkerProtocol
 
-/// Why the host answers in a function's place.
+/// The reason why the host answers in place of a function.
 public enum InvocationFailure: Sendable, Equatable {
-    /// The queue of the function's pool holds as many invocations as it may.
+    /// The pool's queue is full.
     case queueFull(length: Int)
-    /// There is no memory to keep it until a worker is free.
+    /// No memory is left to hold the invocation until a worker is free.
     case memoryIsFull
-    /// No message to a worker carries its body.
+    /// The body does not fit into a message to a worker.
     case payloadTooLarge(bytes: Int)
-    /// It waited for a worker longer than the pool lets anybody wait.
+    /// The invocation waited for a worker longer than the pool allows.
     case waitedTooLong(milliseconds: UInt64, blockedBy: String?)
-    /// No worker runs and none can be started now.
+    /// No worker runs, and none can be started now.
     case cannotStart(retryAfterSeconds: Int)
-    /// The plugin cannot be loaded into the host, where it is to run.
+    /// The plugin is configured to run inside the host and cannot be loaded.
     case cannotLoad
     /// The function's `timeoutSeconds` have passed.
     case deadlineExceeded(seconds: Double)
-    /// The worker ended with the invocation in it.
+    /// The worker ended while the invocation was running in it.
     case workerEnded
-    /// This invocation's function did not give the worker's event loop back, and held others up: the worker was ended.
+    /// The function of this invocation blocked the worker's event loop and delayed other calls, so the worker was ended.
     case hasBlockedInstance(function: String, seconds: Double)
-    /// Another function did that; unknown where no invocation was to blame.
+    /// Another function did so; nil if no invocation was running.
     case instanceWasBlocked(function: String?, seconds: Double)
     /// The host is stopping.
     case shuttingDown
@@ -38,11 +38,11 @@ public enum InvocationFailure: Sendable, Equatable {
         }
     }
 
-    /// What the client reads. Says which limit was met and its value; nothing of the function's own.
+    /// The message for the client. States the limit and its value, and nothing about the function's internals.
     package var message: String {
         switch self {
         case .queueFull(let length): "\(length) requests are waiting for this function already; try again later"
-        case .memoryIsFull: "too much waits in this host's memory for instances of functions; try again later"
+        case .memoryIsFull: "the host has no memory left for requests that wait for an instance; try again later"
         case .payloadTooLarge(let bytes): "the body has \(bytes) bytes; a function takes at most \(FrameHeader.bodySizeMax)"
         case .waitedTooLong(let milliseconds, nil): "no instance of this function became free within \(milliseconds) ms; try again later"
         case .waitedTooLong(let milliseconds, let function?):
@@ -60,12 +60,12 @@ public enum InvocationFailure: Sendable, Equatable {
         }
     }
 
-    /// The status of an answer that is not a callable's.
+    /// The status for clients of plain HTTP functions.
     package var httpStatus: HTTPStatus {
         if case .payloadTooLarge = self { .contentTooLarge } else { HTTPStatus(rawValue: code.httpStatus) }
     }
 
-    /// The `Retry-After` header's value, where one makes sense.
+    /// The value of the `Retry-After` header; nil if a retry is not useful.
     package var retryAfterSeconds: Int? {
         switch self {
         case .cannotStart(let seconds): seconds

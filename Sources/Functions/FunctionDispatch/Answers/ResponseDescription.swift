@@ -2,12 +2,12 @@ import HearthBytes
 import HearthJSON
 import HTTP
 
-/// `{"status": 200, "headers": [name, value, ...]}`, as a plugin begins an HTTP answer.
+/// The head of an HTTP answer, which a plugin writes as `{"status": 200, "headers": [name, value, ...]}`.
 package struct ResponseDescription {
     package let status: HTTPStatus
     package let headers: [(String, String)]
 
-    /// The first digit of a head's status; 0 for what is no head.
+    /// The first digit of the status in a head; 0 for an invalid head.
     static func statusClass(_ bytes: Span<UInt8>) -> Int {
         let usual: StaticString = "{\"status\":"
         let size = usual.utf8CodeUnitCount
@@ -17,10 +17,12 @@ package struct ResponseDescription {
         return ResponseDescription(bytes).map { $0.status.rawValue / 100 } ?? 0
     }
 
-    /// - Returns: nil for anything else than that, and for a status that is no final one.
+    /// Parses a head.
+    ///
+    /// - Returns: nil for an invalid head, or one without a final status (200 to 599).
     package init?(_ bytes: Span<UInt8>) {
         guard let object = (try? JSONValue(parsing: bytes))?.object else { return nil }
-        // A number that is no status, or no number, is not the same as none.
+        // An invalid status is an error; an absent one means 200.
         let status = object["status"].map { $0.int ?? 0 } ?? 200
         guard (200...599).contains(status) else { return nil }
         let words = object["headers"]?.array ?? []

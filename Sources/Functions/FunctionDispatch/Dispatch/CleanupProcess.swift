@@ -2,20 +2,21 @@ import EventLoop
 import HearthBytes
 import Logging
 
-/// The process that ends what workers leave behind; see `WorkerCleanup`. Started with the first worker, and again where it was killed.
+/// Starts and informs the clean-up process, which kills leftover processes of workers; see `WorkerCleanup`. It is started with the first
+/// worker, and again if it was killed.
 final class CleanupProcess {
     private let loop: EventLoop
     private let executable: String
     private let log: Logger
     private var process: ChildProcess?
     private var workers: Set<Int32> = []
-    /// Workers that have ended while there was no process to be told.
+    /// Workers that have ended while no clean-up process was running.
     private var untold: [Int32] = []
     private var restart: Timer?
     private var restartMilliseconds = CleanupProcess.restartMillisecondsMin
     private var startedMilliseconds: UInt64 = 0
 
-    /// A process that ends as soon as it has started is started again ever more rarely.
+    /// Limits of the delay before a restart. It grows while the process ends soon after its start.
     private static let restartMillisecondsMin: UInt64 = 10
     private static let restartMillisecondsMax: UInt64 = 10_000
 
@@ -25,13 +26,13 @@ final class CleanupProcess {
         self.log = log
     }
 
-    /// A worker has been started; it has not loaded its plugin yet.
+    /// Reports a worker that has been started and has not loaded its plugin yet.
     func workerDidStart(_ pid: Int32) {
         workers.insert(pid)
         if process == nil { start() } else { tell(pid) }
     }
 
-    /// A worker has ended, and what it has started must end with it.
+    /// Reports a worker that has ended, so that its remaining processes are killed.
     func workerDidEnd(_ pid: Int32) {
         guard workers.remove(pid) != nil else { return }
         if process == nil { untold.append(pid) } else { tell(-pid) }
@@ -57,7 +58,7 @@ final class CleanupProcess {
             }
             untold = []
         } catch {
-            log.warning("what workers leave behind will not be ended", metadata: ["reason": "\(error)"])
+            log.warning("leftover processes of workers are not ended: the clean-up process cannot be started", metadata: ["reason": "\(error)"])
             startLater()
         }
     }
@@ -70,7 +71,7 @@ final class CleanupProcess {
         stream.queueFlush()
     }
 
-    /// The process ended unexpectedly: start another one.
+    /// Schedules another process after the end of this one, which is always unexpected.
     private func didEnd() {
         process = nil
         if loop.nowMilliseconds - startedMilliseconds > Self.restartMillisecondsMax { restartMilliseconds = Self.restartMillisecondsMin }

@@ -5,12 +5,12 @@ import Glibc
 import HTTP
 import Logging
 
-/// Runs invocations: owns the pools, the processes and the clock that they are held to. Belongs to one loop, the host's
-/// home loop; connections on other loops send their invocations here.
+/// Runs invocations: owns the pools, the worker processes and the deadlines. Belongs to the host's home loop. Further loops start invocations
+/// on workers that have room (``LoopDispatch``), and send all others here.
 package final class Dispatcher {
     package let loop: EventLoop
     let limits: PoolLimits
-    /// The budget for memory held for clients and plugins.
+    /// The memory budget for clients and plugins.
     let memory: MemoryBudget
     package let services = ServiceBroker()
     let functionLog: FunctionLog
@@ -18,9 +18,13 @@ package final class Dispatcher {
     private(set) lazy var crashLog = CrashLog(loop: loop, functionLog: functionLog, executable: launch.executable)
     private(set) lazy var launcher = WorkerLauncher(dispatcher: self, launch: launch, keepsPrewarmed: keepsPrewarmed)
     private(set) lazy var deadlines = DeadlineWatch(loop: loop) { [unowned self] in expire(now: $0) }
-    /// Looks at workers that have something to do, to see whether their loops turn.
+    /// Schedules the checks of workers' event loops.
     private(set) lazy var lifeWatch = DeadlineWatch(loop: loop) { [unowned self] in lookForLife(now: $0) }
-    private let launch: WorkerLaunch
+    /// Whether such checks are scheduled, for other loops.
+    let life = LifeSignal()
+    /// The parts on further loops of the host, in the order of the loops.
+    private(set) var loops: [LoopDispatch] = []
+    private var launch: WorkerLaunch
     private let keepsPrewarmed: Bool
 
     private struct PoolKey: Hashable {
@@ -28,14 +32,14 @@ package final class Dispatcher {
         var settings: PoolSettings
     }
 
-    /// The traces of what the host itself begins, events above all.
+    /// The source of trace contexts for invocations that the host itself begins, mainly for events.
     package var traces = TraceSource()
-    /// What is counted of functions.
+    /// The metrics of all functions.
     package var figures = FunctionFigureBook()
     private var figuresOfPlugins: [String: PluginFigures] = [:]
 
     private var pools: [PoolKey: WorkerPool] = [:]
-    /// Pools of versions that get no more calls, until what has begun in them is over.
+    /// Pools of former versions, until the calls that have reached them have ended.
     private var retired: [ObjectIdentifier: WorkerPool] = [:]
     private var functionNames: [String: [String]] = [:]
     package let workersDirectory: String
@@ -46,8 +50,8 @@ package final class Dispatcher {
     private var stopTimer: Timer?
 
     /// - Parameters:
-    ///   - executable: the program whose `worker` command a worker is.
-    ///   - dataDirectory: workers get their working directories in it.
+    ///   - executable: the program whose command `worker` is started for each worker.
+    ///   - dataDirectory: the folder with the working directories of workers.
     package init(
         loop: EventLoop, limits: PoolLimits, memory: MemoryBudget, executable: String, dataDirectory: String, keepsPrewarmed: Bool,
         functionLog: FunctionLog, log: Logger
@@ -75,12 +79,20 @@ package final class Dispatcher {
         if limits.isSandboxed { watchWorkers() }
     }
 
-    /// Removes control groups of processes that have ended without removing them.
+    /// Adds further loops that may start invocations. Call it before the first pool is made.
+    package func serve(on further: [EventLoop]) {
+        let count = min(further.count, WorkerPage.lanesMax - 1)
+        loops = further.prefix(count).enumerated().map { LoopDispatch(loop: $1, number: $0 + 1, dispatcher: self) }
+        launch.variables.lanes = count + 1
+        figures.laneCount = count + 1
+    }
+
+    /// Removes control groups of earlier hosts that ended without removing them.
     package func removeAbandonedGroups() {
         EventLoop.offload { [groups = launch.variables.groups] in groups.removeAbandoned(hasOwn: true) }
     }
 
-    /// Starts the watches that sandboxed workers need: folder sizes and system files.
+    /// Starts the watches for sandboxed workers: folder sizes and system files.
     private func watchWorkers() {
         quota = FolderQuota(loop: loop, bytesMax: limits.folderBytes) { [unowned self] in
             let isolated = Dictionary(grouping: allPools.filter { $0.settings.isIsolated && !$0.workers.isEmpty }) { $0.artifact.folder }
@@ -90,41 +102,41 @@ package final class Dispatcher {
         }
         do throws(LoopError) {
             systemFiles = try SystemFileWatch(loop: loop) { [unowned self] in
-                log.notice("a setting of the system was replaced: so are the workers, which can read the former one only")
+                log.notice("a setting of the system was replaced: replacing the workers, which can read only the former one")
                 for pool in pools.values { pool.replaceWorkers() }
             }
         } catch {
-            log.notice("settings of the system are not watched: workers that run do not see new ones", metadata: ["reason": "\(error)"])
+            log.notice("settings of the system are not watched: running workers do not notice changes", metadata: ["reason": "\(error)"])
         }
     }
 
-    /// Ends the workers that stand in a folder which holds too much, and gives those that follow an empty one.
+    /// Ends the workers whose folder is too large, and replaces the folder by an empty one.
     private func emptyFolder(_ folder: String) {
         let reason = "its folder holds more than \(limits.folderBytes) bytes (workers.folderBytes), and is emptied"
         for pool in allPools where folder == "\(workersDirectory)/\(pool.artifact.folder)" { pool.killWorkers(reason: reason) }
-        // Rename first, so that no worker finds it; the next sweep removes leftovers.
+        // Renamed first, so that no worker finds it. If the host ends now, the next start removes the leftovers.
         let former = "\(workersDirectory)/.full-\(loop.nowNanoseconds)"
         guard rename(folder, former) == 0 else { return }
         mkdir(folder, 0o700)
         loop.offload { FileTree.remove(former) } then: {}
     }
 
-    /// Says what keeps workers within their bounds on this machine, and what does not.
+    /// Logs how workers are limited on this machine, and which limits are missing.
     private static func tell(_ variables: WorkerLaunchVariables, isSandboxed: Bool, _ log: Logger) {
         let groups = variables.groups
         log.info("workers are limited", metadata: ["by": "\(groups.description)"])
         var missing = isSandboxed ? WorkerSandbox.missing(version: variables.landlockVersion) : []
         if groups.folders[.memory] == nil { missing.append("each process of a worker may take the memory that the worker may take") }
         if groups.folders[.tasks] == nil { missing.append("the processes of one worker are not counted on their own") }
-        if !isSandboxed { missing.append("`workers.sandbox` is false, so that workers may do all that the host's user may") }
+        if !isSandboxed { missing.append("`workers.sandbox` is false: workers may do everything that the host's user may") }
         guard !missing.isEmpty else { return }
         let level: Logger.Level = variables.landlockVersion == 0 || !isSandboxed ? .warning : .notice
         log.log(level: level, "workers are confined less than they could be", metadata: ["because": "\(missing.joined(separator: "; "))"])
     }
 
-    /// The pool for functions of `artifact` that need `settings`, made at the first call.
+    /// The pool for functions of `artifact` with these settings. Created at first use.
     package func pool(for artifact: Artifact, settings: PoolSettings) -> WorkerPool {
-        // What runs inside the host is loaded once, whatever is asked of it later.
+        // A plugin inside the host is loaded only once, even if the settings change.
         if !settings.isIsolated, let pool = pools.values.first(where: { $0.artifact.hash == artifact.hash && !$0.settings.isIsolated }) {
             return pool
         }
@@ -141,7 +153,7 @@ package final class Dispatcher {
         return pool
     }
 
-    /// What is counted of the instances of a plugin.
+    /// The metrics of a plugin's instances.
     func figures(ofPlugin name: String) -> PluginFigures {
         if let known = figuresOfPlugins[name] { return known }
         let new = PluginFigures(plugin: name)
@@ -149,17 +161,17 @@ package final class Dispatcher {
         return new
     }
 
-    /// The figures of every plugin that had instances, in order.
+    /// The metrics of all plugins that had instances, sorted by name.
     package var pluginFigures: [PluginFigures] { figuresOfPlugins.values.sorted { $0.plugin < $1.plugin } }
 
-    /// What the pools are doing, those of one artifact together.
+    /// The metrics of all pools, merged by artifact.
     package var poolFigures: [PoolFigures] {
         var byArtifact: [String: PoolFigures] = [:]
         for pool in allPools { byArtifact["\(pool.artifact.name) \(pool.artifact.hash)", default: pool.figures.empty].merge(pool.figures) }
         return byArtifact.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Lets go of every pool but these: what has begun in them ends, then their workers, then they are gone.
+    /// Retires all pools except `kept`: their calls end, then their workers, then they are released.
     package func retireAll(except kept: Set<ObjectIdentifier>) {
         for (key, pool) in pools where !kept.contains(ObjectIdentifier(pool)) && pool.settings.isIsolated {
             pools[key] = nil
@@ -168,12 +180,12 @@ package final class Dispatcher {
         }
     }
 
-    /// A retired pool has work, or workers.
+    /// Keeps a retired pool that has calls or workers.
     func keep(_ pool: WorkerPool) { retired[ObjectIdentifier(pool)] = pool }
 
-    /// A retired pool has neither. It may still be asked by a request that found its function long ago.
+    /// Releases a retired pool without calls and workers. A request that found its function earlier may still reach it.
     func retiredPoolIsEmpty(_ pool: WorkerPool) {
-        // Not within the call that led here, which is one of the pool's own.
+        // Deferred, because the caller is a function of the pool.
         loop.endOfTurn { [self] in
             if pool.isGone { retired[ObjectIdentifier(pool)] = nil }
         }
@@ -181,7 +193,7 @@ package final class Dispatcher {
 
     private var allPools: [WorkerPool] { Array(pools.values) + Array(retired.values) }
 
-    /// Remembers what an artifact's functions are called, in the manifest's order.
+    /// Sets the names of an artifact's functions, in the order of the manifest.
     package func setFunctionNames(_ names: [String], of artifact: Artifact) { functionNames[artifact.hash] = names }
 
     package func forgetFunctionNames(except kept: Set<String>) {
@@ -193,18 +205,18 @@ package final class Dispatcher {
         return names[Int(index)]
     }
 
-    /// Loads an artifact in a worker of its own, to ask for its manifest; the worker ends with the answer.
+    /// Loads an artifact in a separate worker to read its manifest. The worker ends afterwards.
     package func probe(_ artifact: Artifact, settings: PoolSettings, completion: @escaping (Result<[UInt8], PluginRefusal>) -> Void) {
         launcher.probe(artifact, settings: settings, completion: completion)
     }
 
-    /// Starts no more workers ahead of their use.
+    /// Stops starting workers in advance.
     package func stopPrewarming() { launcher.stop() }
 
-    /// Kills every worker process at once, without answers to what they run.
+    /// Kills all worker processes at once. Their invocations get no answer.
     package func killWorkerProcesses() { launcher.killAll() }
 
-    /// Starts the workers that functions want to have at all times, and the prewarmed one.
+    /// Starts the minimum of workers of each pool, and the prewarmed one.
     package func prepare() {
         for pool in pools.values { pool.prepare() }
         launcher.refillLater()
@@ -223,25 +235,34 @@ package final class Dispatcher {
     }
 
     private func lookForLife(now: UInt64) -> UInt64 {
+        life.set(false)
         let busy = allPools.count { $0.lookForLife(now: now) }
-        return busy > 0 ? now + LoopWatch.lookMilliseconds : .max
+        guard busy > 0 else { return .max }
+        life.set(!loops.isEmpty)
+        return now + LoopWatch.lookMilliseconds
+    }
+
+    /// Schedules checks of workers' event loops, because another loop has given a worker something to do.
+    func watchLife() {
+        life.set(true)
+        lifeWatch.note(loop.nowMilliseconds + LoopWatch.lookMilliseconds)
     }
 
     private func shrink() {
         for pool in pools.values { pool.shrink(now: loop.nowMilliseconds) }
     }
 
-    /// Whether nothing runs and nothing waits.
+    /// Whether no invocation runs or waits.
     package var isQuiet: Bool { allPools.allSatisfy { $0.openCount == 0 } }
 
     // MARK: Stopping
 
-    /// Answers everything that is still open in the functions' place.
+    /// Fails all waiting and running invocations.
     package func giveUp() {
         for pool in allPools { pool.giveUp() }
     }
 
-    /// Lets invocations end, then the workers, for as long as `limits.drainMilliseconds`; then ends what is left.
+    /// Lets invocations and then workers end, within `limits.drainMilliseconds`; afterwards kills the remaining workers.
     package func stop(completion: @escaping () -> Void) {
         stopCompletion = completion
         crashLog.becameIdle = { [unowned self] in poolDidShrink() }
@@ -259,7 +280,7 @@ package final class Dispatcher {
         poolDidShrink()
     }
 
-    /// A worker has ended; the last one ends the stop.
+    /// Completes the stop if all workers have ended.
     func poolDidShrink() {
         guard stopCompletion != nil, launcher.isIdle, crashLog.isIdle, allPools.allSatisfy({ $0.workers.isEmpty }) else { return }
         let completion = stopCompletion
@@ -272,18 +293,18 @@ package final class Dispatcher {
 }
 
 extension WorkerPool {
-    /// Starts workers until there are so many, as far as the pool may have them.
+    /// Starts workers until there are `count`, within the pool's limits.
     package func warmUp(to count: Int) {
         while workers.count < count, startWorker() {}
     }
 
-    /// How many workers it has, those included that start or end.
+    /// The number of workers, including those that are starting or ending.
     package var instanceCount: Int { workers.count }
 
-    /// Whether a worker is on its way.
+    /// Whether a worker is starting.
     package var isStarting: Bool { workers.contains { $0.state == .starting } }
 
-    /// Invocations that run or wait.
+    /// The number of running and waiting invocations.
     package var openCount: Int { queuedCount + workers.reduce(0) { $0 + $1.inFlight } }
 }
 

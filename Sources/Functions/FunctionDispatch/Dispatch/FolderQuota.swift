@@ -3,11 +3,11 @@ import Files
 import FunctionWorker
 import Glibc
 
-/// Looks once a second at what plugins' workers keep in their folders. Belongs to the dispatcher's loop.
+/// Checks the size of the folders of plugins' workers once a second. Belongs to the dispatcher's loop.
 ///
-/// The kernel bounds each file (`RLIMIT_FSIZE`); only quotas that few file systems have would bound all of them together.
+/// The kernel limits the size of each file (`RLIMIT_FSIZE`). It could limit their sum only with quotas, which few file systems have.
 final class FolderQuota {
-    /// A folder with the workers that stand in it.
+    /// A folder and the workers whose working directory it is.
     struct Subject: Sendable {
         var folder: String
         var workers: [Int32]
@@ -22,8 +22,8 @@ final class FolderQuota {
     private var isLooking = false
 
     /// - Parameters:
-    ///   - subjects: what to look at.
-    ///   - exceeded: gets the folder of one that holds more than `bytesMax`.
+    ///   - subjects: returns the folders to check.
+    ///   - exceeded: called with a folder that holds more than `bytesMax`.
     init(loop: EventLoop, bytesMax: Int, subjects: @escaping () -> [Subject], exceeded: @escaping (String) -> Void) {
         self.loop = loop
         self.bytesMax = bytesMax
@@ -34,7 +34,7 @@ final class FolderQuota {
         self.timer = timer
     }
 
-    /// Looks no more.
+    /// Stops the checks.
     func stop() { timer = nil }
 
     private func look() {
@@ -54,17 +54,17 @@ final class FolderQuota {
     }
 }
 
-/// Disk use of a folder, with open files that have no name any more. Everything blocks.
+/// Disk usage of a folder, including open files that were deleted. All functions block.
 private struct FolderUse {
     private static let depthMax = 64
-    /// The least that a file counts: empty files fill the inode table.
+    /// The minimum that a file counts, because empty files use up the inode table.
     private static let fileBytesMin = 4096
     private let bytesMax: Int
     private var bytes = 0
-    /// Numbers of files without a name that were counted.
+    /// The inodes of deleted files that were counted.
     private var seen: Set<UInt64> = []
 
-    /// - Parameter processes: all that there are: workers, and what they have started, have their own sessions.
+    /// - Parameter processes: all processes of the machine. Those of a worker are in its session.
     static func isOver(_ bytesMax: Int, _ subject: FolderQuota.Subject, among processes: [SessionMember]) -> Bool {
         var use = FolderUse(bytesMax: bytesMax)
         use.addFolder(Array(subject.folder.utf8CString), in: AT_FDCWD, depth: 0)
@@ -74,7 +74,8 @@ private struct FolderUse {
 
     private init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-    /// The worker may change what it is while it is looked at: links are not followed, and every step begins at an open folder.
+    /// Adds the files of a folder. The worker may change the tree at the same time, so links are not followed, and paths are relative to an
+    /// open folder.
     private mutating func addFolder(_ name: [CChar], in parent: Int32, depth: Int) {
         // A deeper tree counts as too large.
         guard depth < Self.depthMax else { return bytes = bytesMax + 1 }
@@ -89,7 +90,7 @@ private struct FolderUse {
         }
     }
 
-    /// Adds files that a process has open, or maps, and that have no name any more.
+    /// Adds deleted files that a process still has open or mapped.
     private mutating func addNameless(of pid: Int32, _ folder: String) {
         addMapped(of: pid, folder)
         let descriptor = open("/proc/\(pid)/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -102,7 +103,7 @@ private struct FolderUse {
         }
     }
 
-    /// Adds what is mapped of files that were in the folder: as much as is mapped, since the kernel tells others no more of it.
+    /// Adds the mapped parts of deleted files of the folder. The kernel does not show the size of such files to others.
     private mutating func addMapped(of pid: Int32, _ folder: String) {
         guard let file = fopen("/proc/\(pid)/maps", "r") else { return }
         defer { fclose(file) }
@@ -110,7 +111,7 @@ private struct FolderUse {
         var room = 0
         defer { free(line) }
         while bytes <= bytesMax, getline(&line, &room, file) > 0, let line {
-            // Range, rights, offset, device, number of the file, path.
+            // A line has the address range, permissions, offset, device, inode and path.
             guard strstr(line, " (deleted)") != nil, let path = strchr(line, CInt(UInt8(ascii: "/"))), strncmp(path, folder, folder.utf8.count) == 0
             else { continue }
             let words = String(cString: line).split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)

@@ -6,111 +6,166 @@ import HTTP
 import RealtimeDatabase
 import WorkerProtocol
 
-/// One call of one function, from its admission until it is answered. Belongs to the dispatcher's loop.
+/// A call of a function, from its admission to its answer. Belongs to the loop that it is started on: the dispatcher's, or the loop that
+/// accepted it if a worker has room.
 ///
-/// A subclass is the way the request came: it writes the context that the function sees, and turns what the function
-/// answers into the protocol's answer. Exactly one of ``didAnswer(_:head:body:)`` and ``didFail(_:)`` is called, unless
-/// the invocation was cancelled.
+/// A subclass implements the source of the call: it writes the context for the function, and converts the function's answer to the source's
+/// protocol. Exactly one of ``didAnswer(_:head:body:)`` and ``didFail(_:)`` is called, unless the invocation was cancelled.
 open class HostInvocation {
     /// The function that is called.
     package final let function: RegisteredFunction
-    /// When it must be answered, in milliseconds of the loop's clock; `UInt64.max` for never.
+    /// The loop that it belongs to. Exists longer than the invocation.
+    private final unowned(unsafe) let loop: EventLoop
+    /// The index of that loop in the host, if it was started there without the dispatcher; otherwise 0.
+    private final var loopNumber = 0
+    /// When it must be answered, in milliseconds of the loop's clock; `UInt64.max` for no deadline.
     package final var deadlineMilliseconds = UInt64.max
-    /// Its place in a trace: what it does for whoever asked for it. Set before it is started.
+    /// Its trace context. Set before it is started.
     package final var trace: TraceContext?
-    /// Whether chunks of an answer are wanted before its end.
+    /// Whether its context has the raw form of hearth.h, not JSON.
+    package final var isContextRaw = false
+    /// Whether the source takes chunks of the answer before its end.
     package final var takesChunks = false
 
     final var state = State.new
     final var queuedAtMilliseconds: UInt64 = 0
-    /// When it was started, on the loop's clock; 0 before, and once it is counted as over.
+    /// When it was started, in nanoseconds of the loop's clock; 0 before that, and once its end has been counted.
     final private(set) var startedNanoseconds: UInt64 = 0
-    /// Whether there was no instance for it when it came.
+    /// Whether no instance was ready when it arrived.
     final var isColdStart = false
-    /// The first digit of the status of an answer that was begun.
+    /// The first digit of the status of a streamed answer that has started.
     final var statusClass = 0
-    /// Context and payload of an invocation that waits for a worker.
+    /// The context and payload of an invocation that waits for a worker.
     final var parked = ByteBuffer()
     final var parkedContextSize = 0
     private var wasParked = false
-    /// Counts its parked bytes until it is started.
+    /// Charges the parked bytes to the memory budget until the invocation is started.
     package final var charge = MemoryCharge()
 
     enum State {
         case new
-        /// Waits in its pool's queue.
+        /// Waiting in the queue of its pool.
         case queued
-        /// In a worker, in the slot of its id.
-        case running(WorkerPlace)
-        /// Answered, failed or cancelled; what its worker still says of it is dropped.
+        /// Running in a worker, in the slot of its id.
+        case running(InvocationPlace)
+        /// Answered, failed or cancelled. Anything that its worker still sends for it is dropped.
         case over
     }
 
-    public init(function: RegisteredFunction) { self.function = function }
+    /// - Parameter loop: the loop that it belongs to; nil for the dispatcher's.
+    public init(function: RegisteredFunction, loop: EventLoop? = nil) {
+        self.function = function
+        self.loop = loop ?? function.pool.loop
+    }
 
-    /// Whether it waits for a worker.
+    /// Whether it is waiting for a worker.
     package final var isQueued: Bool { if case .queued = state { true } else { false } }
 
-    /// Marks it as over on this loop: another one answers for it.
+    /// Ends it on this loop without an answer, because its counterpart on another loop answers.
     package final func relinquish() { state = .over }
 
-    // MARK: What a subclass says
+    // MARK: Overridden by subclasses
 
-    /// The events that led to it; what it writes is part of the same chain.
+    /// The chain of events that caused it. Writes of the function continue the chain.
     open var chain: EventChain { EventChain() }
 
-    /// Appends the context object of hearth.h.
+    /// Appends the context, in the form that ``isContextRaw`` says.
     open func writeContext(into buffer: inout ByteBuffer) {}
 
-    /// The function's answer.
+    /// Handles the function's answer.
     open func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {}
 
-    /// A streamed response begins.
+    /// Handles the start of a streamed response.
     open func didStartResponse(head: Span<UInt8>) {}
 
-    /// A part of the answer.
+    /// Handles a part of the answer.
     open func didReceiveChunk(_ chunk: Span<UInt8>) {}
 
-    /// There will be no answer of the function's.
+    /// Handles the end without an answer of the function.
     open func didFail(_ failure: InvocationFailure) {}
 
-    /// Makes the charge for its parked bytes.
+    /// Starts the invocation again, through the dispatcher's loop, because the worker that it was sent to has not read it. Called only after
+    /// ``start(payload:on:)``; the invocation is no longer counted in the function's figures.
+    open func moveToDispatcher(context: Span<UInt8>, payload: Span<UInt8>) {}
+
+    /// Creates the memory charge for the parked bytes.
     open func makeCharge() -> MemoryCharge { MemoryCharge(function.pool.dispatcher.memory.requests, nil) }
 
-    // MARK: What the request's side says
+    // MARK: Called by the source
 
-    /// Sends it on its way.
+    /// Starts it on the dispatcher's loop.
     package final func start(payload: Span<UInt8>) {
-        startedNanoseconds = function.pool.loop.nowNanoseconds
-        function.figures.begin()
+        begin()
         function.pool.dispatch(self, payload: payload)
+    }
+
+    /// Starts it on another loop, on a worker that has room.
+    ///
+    /// - Returns: false if no worker has room. Then start it on the dispatcher's loop.
+    package final func start(payload: Span<UInt8>, on pool: PoolLane) -> Bool {
+        guard let lane = pool.takeRoom(payloadBytes: payload.count) else { return false }
+        loopNumber = lane.number
+        begin()
+        lane.start(self, payload: payload)
+        pool.dispatch.deadlines.note(deadlineMilliseconds)
+        return true
+    }
+
+    /// Starts, on the dispatcher's loop, an invocation that was moved there from another loop.
+    package final func start(movedContext context: Span<UInt8>, payload: Span<UInt8>) {
+        begin()
+        parked.append(context)
+        parkedContextSize = context.count
+        parked.append(payload)
+        function.pool.dispatchAgain(self)
     }
 
     /// Fails it instead of starting it.
     package final func refuse(_ failure: InvocationFailure) {
-        startedNanoseconds = function.pool.loop.nowNanoseconds
-        function.figures.begin()
+        begin()
         fail(failure)
     }
 
-    /// Counts it as over, once.
+    private final func begin() {
+        startedNanoseconds = loop.nowNanoseconds
+        function.figures.begin(on: loopNumber)
+    }
+
+    /// Moves an invocation that its worker will not start to the dispatcher's loop.
+    final func moveToDispatcher() {
+        function.figures.takeBack(on: loopNumber)
+        startedNanoseconds = 0
+        loopNumber = 0
+        state = .over
+        let buffer = takeParked()
+        let parked = buffer.bytes
+        moveToDispatcher(
+            context: parked.extracting(0..<parkedContextSize), payload: parked.extracting(parkedContextSize..<parked.count))
+    }
+
+    /// Records the waiting time of an invocation that gets a worker.
+    final func didWait(now: UInt64) {
+        function.figures.waited(nanoseconds: now &- startedNanoseconds, isColdStart: isColdStart)
+    }
+
+    /// Counts its end, once.
     final func end(_ outcome: InvocationOutcome) {
         state = .over
         if !parked.isEmpty { parked.clear(keepingAtMost: 0) }
         if charge.bytes != 0 { charge.set(to: 0) }
         guard startedNanoseconds != 0 else { return }
-        var nanoseconds = function.pool.loop.nowNanoseconds &- startedNanoseconds
-        // What runs inside the host may have been done in one turn.
+        var nanoseconds = loop.nowNanoseconds &- startedNanoseconds
+        // A plugin inside the host may have answered within the turn, in which the loop's clock stands still.
         if nanoseconds == 0 { nanoseconds = EventLoop.monotonicNanoseconds() &- startedNanoseconds }
         startedNanoseconds = 0
-        function.figures.end(outcome, nanoseconds: nanoseconds)
+        function.figures.end(outcome, nanoseconds: nanoseconds, on: loopNumber)
     }
 
-    /// Nobody waits for the answer any more.
+    /// Cancels it because its answer is no longer awaited.
     package final func cancel() {
         switch state {
         case .running(let place):
-            place.worker.cancel(place.id)
+            place.lane.cancel(place.id)
             end(InvocationOutcome(.cancelled))
         case .queued:
             end(InvocationOutcome(.cancelled))
@@ -119,20 +174,20 @@ open class HostInvocation {
         }
     }
 
-    /// The client's socket has taken `size` bytes of chunks.
+    /// Acknowledges `size` bytes of chunks, which the client's socket has taken.
     package final func acknowledge(size: Int) {
-        if case .running(let place) = state { place.worker.acknowledge(place.id, size: size) }
+        if case .running(let place) = state { place.lane.acknowledge(place.id, size: size) }
     }
 
-    /// Ends it with a failure unless it is over; its worker, if any, is told to stop.
+    /// Fails it unless it has ended. Its worker, if any, is asked to stop working on it.
     final func fail(_ failure: InvocationFailure) {
         switch state {
         case .over: return
         case .running(let place):
-            place.worker.cancel(place.id)
+            place.lane.cancel(place.id)
             end(InvocationOutcome(failure.code))
         case .new:
-            // A worker that began nothing of it may have given it back: it has waited then.
+            // A parked invocation can be new again if its worker gave it back. It has waited, so it was not refused at once.
             if !wasParked { function.figures.refuseAtOnce() }
             end(InvocationOutcome(failure.code))
         case .queued: end(InvocationOutcome(failure.code))
@@ -140,9 +195,9 @@ open class HostInvocation {
         didFail(failure)
     }
 
-    /// Keeps what is needed to start it later.
+    /// Stores the context and payload for a later start.
     ///
-    /// - Returns: whether there is room for it.
+    /// - Returns: false if there is no memory for them.
     final func park(payload: Span<UInt8>) -> Bool {
         writeContext(into: &parked)
         parkedContextSize = parked.count
@@ -155,20 +210,22 @@ open class HostInvocation {
         return true
     }
 
-    /// Counts it among those that did not get an instance at once; once, however often it waits for one.
+    /// Counts it as one that had to wait for an instance. Only the first call counts.
     final func countAsParked() {
         guard !wasParked else { return }
         wasParked = true
         function.figures.park()
     }
 
-    /// Counts `bytes` as kept until it is started or over, where there is room for them.
+    /// Charges `bytes` to the memory budget until the invocation is started or has ended.
+    ///
+    /// - Returns: false if there is no memory for them.
     package final func keeps(_ bytes: Int) -> Bool {
         if !charge.isBound { charge = makeCharge() }
         return charge.grow(to: bytes) == .granted
     }
 
-    /// Takes out what was kept.
+    /// Removes and returns the stored context and payload.
     final func takeParked() -> ByteBuffer {
         var buffer = ByteBuffer()
         swap(&buffer, &parked)
@@ -177,15 +234,8 @@ open class HostInvocation {
     }
 }
 
-/// Where an invocation runs: a slot of a worker.
-struct WorkerPlace {
-    /// A worker that ends takes every invocation out of its slots first, and so is not counted for each.
-    unowned(unsafe) let worker: Worker
-    let id: InvocationID
-}
-
 extension ByteBuffer {
-    /// Appends the members of the context that say where in a trace an invocation is, each after a comma.
+    /// Appends the trace members of the context, each after a comma.
     package mutating func append(_ trace: TraceContext) {
         append(",\"trace\":\"")
         trace.appendParent(to: &self)

@@ -1,18 +1,18 @@
 import Configuration
 import WorkerProtocol
 
-/// Invocations that wait for a worker, bounded by their number and by time.
+/// Invocations that wait for a worker, limited in number and in waiting time.
 ///
-/// Controlled delay: while the queue empties now and then, the oldest goes first and may wait for the whole budget. Once
-/// it has not been empty for that long it is congested: the newest goes first, and nobody waits for more than a tenth of
-/// the budget. Overload is then answered early, and those who are served are served fast.
+/// Implements controlled delay. Normally the oldest invocation goes first and may wait for the whole budget. If the queue has not been empty
+/// for that long, it is congested: the newest goes first, and all may wait for a tenth of the budget only. Then overload is reported early,
+/// and the invocations that are served are served quickly.
 struct InvocationQueue {
     private var waiting: [HostInvocation] = []
     private var head = 0
     private var forgotten = 0
     private var busySinceMilliseconds: UInt64?
 
-    /// How many wait.
+    /// The number of waiting invocations.
     var count: Int { waiting.count - head - forgotten }
 
     mutating func append(_ invocation: HostInvocation, now: UInt64) {
@@ -22,15 +22,15 @@ struct InvocationQueue {
         if busySinceMilliseconds == nil { busySinceMilliseconds = now }
     }
 
-    /// One that waits was cancelled.
+    /// Counts a waiting invocation that was cancelled.
     mutating func forgetOne() {
         forgotten += 1
         if count == 0 { reset() }
     }
 
-    /// Takes the next one out.
+    /// Removes the invocation whose turn it is.
     mutating func next(now: UInt64, _ limits: PoolLimits) -> HostInvocation? {
-        // As a rule nobody waits, and each answer asks.
+        // A fast path: usually the queue is empty, and every answer calls this function.
         if waiting.isEmpty { return nil }
         while head < waiting.count {
             let invocation: HostInvocation
@@ -55,10 +55,10 @@ struct InvocationQueue {
         return nil
     }
 
-    /// Takes out what has waited too long or is past its deadline. The caller fails it once the queue may be changed again: an answer can
-    /// bring the connection's next request, and with it another call of this pool.
+    /// Removes the invocations that have waited too long or are past their deadline. The caller fails them only when the queue may be changed
+    /// again: an answer can be followed by the connection's next request, which can be another call of this pool.
     ///
-    /// - Parameter blockingFunction: asked for where something has waited too long: the function that is to blame, if one is.
+    /// - Parameter blockingFunction: called for an invocation that has waited too long; returns the function that blocks all instances, if any.
     mutating func takeExpired(now: UInt64, _ limits: PoolLimits, blockingFunction: () -> String?) -> [(HostInvocation, InvocationFailure)] {
         guard count > 0 else { return [] }
         let budget = budget(now: now, limits)
@@ -81,13 +81,13 @@ struct InvocationQueue {
         return due
     }
 
-    /// When the oldest will have waited for a tenth of the budget again.
+    /// When the oldest invocation will have waited for a tenth of the budget; `UInt64.max` if the queue is empty.
     func nextCheckMilliseconds(_ limits: PoolLimits) -> UInt64 {
         guard count > 0, head < waiting.count else { return .max }
         return waiting[head].queuedAtMilliseconds + max(1, limits.queueWaitMilliseconds / 10)
     }
 
-    /// Empties the queue.
+    /// Empties the queue and returns its invocations.
     mutating func removeAll() -> [HostInvocation] {
         let left = waiting[head...].filter { if case .queued = $0.state { true } else { false } }
         reset()

@@ -1,6 +1,6 @@
 import WorkerProtocol
 
-/// Bounds what one worker may log: so many bytes a second, with a second's worth to spare.
+/// Limits the bytes that a worker may log per second. Allows bursts of one second's amount.
 struct LogBudget {
     let bytesPerSecond: Int
     private var left: Int
@@ -12,7 +12,7 @@ struct LogBudget {
         left = bytesPerSecond
     }
 
-    /// Whether `size` more bytes may be logged now; counts them as dropped when not.
+    /// Whether `size` more bytes may be logged now. If not, they are counted as dropped.
     mutating func admits(_ size: Int, now: UInt64) -> Bool {
         let elapsed = now &- filledAtMilliseconds
         filledAtMilliseconds = now
@@ -25,7 +25,7 @@ struct LogBudget {
         return true
     }
 
-    /// What a message counts: its bytes, and for each of its lines something for what the host adds to a line.
+    /// The size of a message for the budget: its bytes, and a constant for each line, for what the host adds.
     static func size(_ source: LogSource, _ message: Span<UInt8>, _ fields: Span<UInt8>) -> Int {
         var lines = 1
         if source != .logger {
@@ -36,7 +36,7 @@ struct LogBudget {
 
     private static let lineOverhead = 128
 
-    /// What was dropped since this was last asked.
+    /// Returns the number of bytes dropped since the last call.
     mutating func takeDropped() -> Int {
         defer { droppedBytes = 0 }
         return droppedBytes

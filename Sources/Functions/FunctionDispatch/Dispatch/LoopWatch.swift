@@ -1,28 +1,28 @@
 import FunctionWorker
 
-/// Tells a worker whose loop does not turn from one that waits for something, by what the worker shows in its ``WorkerPage``.
+/// Detects a worker whose event loop is blocked, from the state in its ``WorkerPage``.
 ///
-/// A worker without a sign of life is inside one and the same piece of the plugin's code as before, or has not received what it was sent.
+/// A worker without a sign of life is either in the same call into the plugin as before, or has not received frames that were sent to it.
 struct LoopWatch {
-    /// How often workers that have something to do are looked at.
+    /// The interval of the checks of workers that have something to do.
     static let lookMilliseconds: UInt64 = 100
-    /// How long a worker may be without a sign of life before it gets no more calls.
+    /// The time without a sign of life after which a worker gets no more calls.
     static let serviceMilliseconds: UInt64 = 500
 
-    /// The sight of the last look.
+    /// The state at the last check.
     private(set) var last: WorkerPage.Sight?
     private var lastLookMilliseconds: UInt64 = 0
-    /// How long there has been no sign of life.
+    /// The time without a sign of life.
     private(set) var stillMilliseconds: UInt64 = 0
 
-    /// Looks once.
+    /// Makes a check.
     ///
     /// - Returns: ``stillMilliseconds``.
     mutating func look(_ sight: WorkerPage.Sight, framesSent: UInt64, now: UInt64) -> UInt64 {
         let hasSomethingToDo = sight.isInPlugin || sight.framesReceived < framesSent
-        // The end of a piece of code is a sign of life too.
+        // Any change of the state is a sign of life, also the end of a call into the plugin.
         if hasSomethingToDo, last == sight {
-            // A host that did not run itself, stopped or starved, has not seen the worker hang for all that time.
+            // The added time is limited, because the host itself may have been stopped or starved since the last check.
             stillMilliseconds += min(now - lastLookMilliseconds, 2 * Self.lookMilliseconds)
         } else {
             stillMilliseconds = 0

@@ -1,12 +1,12 @@
-/// What decides how many workers a pool has and what each may do.
+/// The number of a pool's workers, and the limits of each.
 package struct PoolSettings: Hashable, Sendable {
     var concurrency: Int
     var instancesMin: Int
     var instancesMax: Int
     var memoryBytes: UInt64
-    /// Loaded into the host's own process.
+    /// Whether workers are processes. Otherwise the plugin is loaded into the host's own process.
     var isIsolated: Bool
-    /// `NAME=value` entries: params, the declared secrets and what every function sees.
+    /// Environment entries, `NAME=value`: params, declared secrets, and the variables of every function.
     var environment: [String]
 
     package init(concurrency: Int, instancesMin: Int, instancesMax: Int, memoryBytes: UInt64, isIsolated: Bool, environment: [String]) {
@@ -19,10 +19,10 @@ package struct PoolSettings: Hashable, Sendable {
     }
 }
 
-/// Limits that every pool of a host shares.
+/// The limits that are the same for all pools of a host.
 package struct PoolLimits: Sendable {
     package var queueLengthMax = 1000
-    /// How long an invocation may wait for a worker while the queue is healthy.
+    /// The longest waiting time of an invocation while the queue is not congested.
     package var queueWaitMilliseconds: UInt64 = 10_000
     package var idleMilliseconds: UInt64 = 300_000
     package var restartLimit = 10
@@ -31,13 +31,13 @@ package struct PoolLimits: Sendable {
     package var drainMilliseconds: UInt64 = 10_000
     package var openFiles = 1024
     package var logBytesPerSecond = 1 << 20
-    /// Processes and threads of a worker.
+    /// The most processes and threads of a worker.
     package var tasks = 256
     /// The most bytes in the folder of a plugin's workers.
     package var folderBytes = 128 << 20
-    /// Further files and folders that workers may read.
+    /// Additional files and folders that workers may read.
     package var readable: [String] = []
-    /// Whether workers are kept from files and system calls that no function needs.
+    /// Whether the sandbox denies workers the files and system calls that no function needs.
     package var isSandboxed = true
 
     /// The defaults.

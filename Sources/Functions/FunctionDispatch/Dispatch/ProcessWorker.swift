@@ -3,40 +3,37 @@ import EventLoop
 import FunctionWorker
 import Glibc
 import HearthBytes
-import HTTP
 import Logs
-import RealtimeDatabase
 import WorkerProtocol
 
-/// A worker in a process of its own. The child keeps it alive until that process has ended.
+/// A worker that is a process of its own. The child keeps a reference to it until the process has ended.
 final class ProcessWorker: Worker {
-    /// How long a library may take to load and to describe itself.
+    /// The time limit for loading a library and reading its manifest.
     static let loadMilliseconds: UInt64 = 10_000
 
     private let child: WorkerChild
+    private let lane: HomeLane
     private var loadCompletion: ((ProcessWorker, Result<[UInt8], PluginRefusal>) -> Void)?
     private var watch: Timer?
     private var killReason: String?
     private var isStopSent = false
     private var budget: LogBudget
-    /// The last message of Swift's runtime that a program is to end with.
+    /// The last fatal error that Swift's runtime printed.
     private var fatalMessage: String?
-    private var unread = UnreadCalls()
     private var loopWatch = LoopWatch()
-    private let lifeWatch: DeadlineWatch
 
-    override var pid: Int32 { child.pid }
-
-    /// - Parameter loaded: gets the manifest, or why there is none, once.
+    /// - Parameter loaded: called once, with the manifest or with the reason for a failure.
     init(
         artifact: Artifact, child: WorkerChild, settings: PoolSettings, dispatcher: Dispatcher,
         loaded: @escaping (ProcessWorker, Result<[UInt8], PluginRefusal>) -> Void
     ) {
         self.child = child
         loadCompletion = loaded
-        lifeWatch = dispatcher.lifeWatch
         budget = LogBudget(bytesPerSecond: dispatcher.limits.logBytesPerSecond)
-        super.init(artifact: artifact, dispatcher: dispatcher, seed: child.seed)
+        let identity = WorkerIdentity(
+            artifact: artifact, pid: child.pid, seed: child.seed, concurrency: settings.concurrency, records: child.records)
+        lane = HomeLane(identity, page: child.page, channel: child.channel, dispatcher: dispatcher)
+        super.init(identity, home: lane, dispatcher: dispatcher)
         child.owner = self
         var head = ByteBuffer()
         for word in [artifact.path, dispatcher.directory(for: artifact), artifact.displayName] + dispatcher.limits.readable {
@@ -48,68 +45,20 @@ final class ProcessWorker: Worker {
             body.append(entry)
             body.append(0)
         }
-        child.outbox.append(
+        child.channel.outbox.append(
             frame: FrameHeader(.load, value: settings.memoryBytes, detail: dispatcher.limits.isSandboxed ? 1 : 0),
             head: head.bytes, body: body.bytes)
-        child.frameIsWhole()
+        child.channel.frameIsWhole()
         startWatch(Self.loadMilliseconds, reason: "it did not load within \(Self.loadMilliseconds / 1000) s")
     }
 
-    // MARK: To the worker
-
-    override func send(_ invocation: HostInvocation, id: InvocationID, payload: Span<UInt8>) {
-        let start = begin(invocation, id)
-        invocation.writeContext(into: &child.outbox)
-        finish(start, id, invocation, payload)
-    }
-
-    override func sendParked(_ invocation: HostInvocation, id: InvocationID) {
-        let start = begin(invocation, id)
-        let buffer = invocation.takeParked()
-        let parked = buffer.bytes
-        child.outbox.append(parked.extracting(0..<invocation.parkedContextSize))
-        finish(start, id, invocation, parked.extracting(invocation.parkedContextSize..<parked.count))
-    }
-
-    private func begin(_ invocation: HostInvocation, _ id: InvocationID) -> Int {
-        let deadline = invocation.deadlineMilliseconds
-        let header = FrameHeader(
-            .invoke, invocation: id, value: deadline == .max ? 0 : deadline * 1_000_000, function: invocation.function.index,
-            detail: invocation.takesChunks ? 1 : 0)
-        let start = child.outbox.beginFrame(header)
-        child.outbox.append(invocation.function.nameBytes)
-        return start
-    }
-
-    private func finish(_ start: Int, _ id: InvocationID, _ invocation: HostInvocation, _ payload: Span<UInt8>) {
-        let headSize = child.outbox.payloadSize(ofFrameAt: start)
-        child.outbox.append(payload)
-        child.outbox.finishFrame(start, headSize: headSize)
-        child.frameIsWhole()
-        let nameSize = invocation.function.nameBytes.count
-        unread.append(
-            id, frame: child.framesSent, contextSize: headSize - nameSize, from: child.outbox, at: start + FrameHeader.size + nameSize
-        ) { child.page.framesReceived }
-        lifeWatch.note(dispatcher.loop.nowMilliseconds + LoopWatch.lookMilliseconds)
-    }
-
-    override func sendCancel(_ id: InvocationID) { send(FrameHeader(.cancel, invocation: id)) }
-
-    override func acknowledge(_ id: InvocationID, size: Int) {
-        send(FrameHeader(.acknowledge, invocation: id, value: UInt64(size)))
-    }
-
-    private func send(_ header: FrameHeader) {
-        guard state < .ended else { return }
-        child.outbox.append(frame: header)
-        child.frameIsWhole()
-    }
+    // MARK: Ending
 
     override func drain() {
         guard !isStopSent, state < .ended else { return }
         isStopSent = true
-        state = .draining
-        send(FrameHeader(.stop))
+        enter(.draining)
+        lane.send(FrameHeader(.stop))
         startWatch(dispatcher.limits.drainMilliseconds, reason: "it did not end within \(dispatcher.limits.drainMilliseconds / 1000) s")
     }
 
@@ -120,7 +69,7 @@ final class ProcessWorker: Worker {
         child.kill()
     }
 
-    /// Its end takes a moment, in which it would be given calls that it cannot answer.
+    /// Closes the worker's room, because it cannot answer calls that arrive between the kill and its end.
     private func takeNoMore() {
         if state == .ready { pool?.workerIsLost(self) }
     }
@@ -128,16 +77,18 @@ final class ProcessWorker: Worker {
     // MARK: Signs of life
 
     override func lookForLife(now: UInt64) -> UInt64 {
-        unread.trim(child.page.framesReceived)
-        return loopWatch.look(child.page.sight, framesSent: child.framesSent, now: now)
+        lane.trimUnread()
+        return loopWatch.look(pageSight, framesSent: identity.framesSent, now: now)
     }
 
-    /// The last sight: of the last look while the worker lives, of its page once it has ended.
-    private var sight: WorkerPage.Sight { state < .ended ? loopWatch.last ?? child.page.sight : child.page.sight }
+    private var pageSight: WorkerPage.Sight { child.page.sight(lanes: identity.laneCount) }
+
+    /// The last known state: of the last check while the worker runs, of its page once it has ended.
+    private var sight: WorkerPage.Sight { state < .ended ? loopWatch.last ?? pageSight : pageSight }
 
     override var current: InvocationID? {
         let sight = sight
-        // A crash on a thread of the plugin's own is none of what the loop ran.
+        // A crash on a thread of the plugin's own was not caused by the call on the loop.
         if state == .ended, child.page.crash?.isOnLoop == false { return nil }
         return sight.isInPlugin && sight.invocation.rawValue != 0 ? sight.invocation : nil
     }
@@ -145,26 +96,24 @@ final class ProcessWorker: Worker {
     override var hindrance: String {
         let sight = sight
         guard sight.isInPlugin else { return "it does not read what it is sent" }
-        guard let function = functionName(of: sight.invocation) else { return "code of no call blocks its event loop" }
+        guard let function = functionName(of: sight.invocation) else { return "code outside of calls blocks its event loop" }
         return "\"\(function)\" blocks its event loop"
     }
 
-    override func takeOutOfService() -> [HostInvocation] {
-        isBlocked = true
-        var taken: [HostInvocation] = []
-        var names: [UInt8] = []
-        unread.takeAll(after: child.page.holdCalls()) { id, contextSize, contextAndPayload in
-            withUnsafeBytes(of: id.rawValue) { names.append(contentsOf: $0) }
-            guard let invocation = takeBack(id) else { return }
-            invocation.parkedContextSize = contextSize
-            swap(&invocation.parked, &contextAndPayload)
-            taken.append(invocation)
+    override func takeUnread() -> [HostInvocation] { lane.takeUnread() }
+
+    // MARK: Lanes
+
+    override func attachLanes(_ lanes: [PoolLaneReference]) {
+        for (descriptor, lane) in zip(child.takeLaneSockets(), lanes) {
+            lane.post { [identity, page = child.page] in $0.attach(identity, page: page, descriptor: descriptor) }
         }
-        if state < .ended {
-            child.outbox.append(frame: FrameHeader(.resume), head: [UInt8]().span, body: names.span)
-            child.frameIsWhole()
-        }
-        return taken
+    }
+
+    override func laneDidBreak() {
+        guard state < .ended else { return }
+        takeNoMore()
+        child.kill()
     }
 
     private func startWatch(_ milliseconds: UInt64, reason: String) {
@@ -181,11 +130,11 @@ final class ProcessWorker: Worker {
         guard let completion = loadCompletion else { return }
         loadCompletion = nil
         watch = nil
-        if case .success = result { state = .ready }
+        if case .success = result { enter(.ready) }
         completion(self, result)
     }
 
-    /// What became of the process, in words for a log.
+    /// Describes for the log why the process ended; nil if the host had asked it to.
     private func describe(_ ending: ChildProcess.Ending) -> String? {
         if child.tookTooMuchMemory { return "it took more memory than it may" }
         if let killReason { return killReason }
@@ -193,11 +142,9 @@ final class ProcessWorker: Worker {
         return CrashWords.describe(ending, child.page.crash, message: fatalMessage)
     }
 
-    /// The invocation blamed for a crash: the one that the loop ran, or the only open one.
+    /// The invocation that caused a crash: the one on the loop, or else the only one in the worker.
     private var culprit: InvocationID? {
-        if let current { return current }
-        guard let only = onlyInvocation, case .running(let place) = only.state else { return nil }
-        return place.id
+        current ?? identity.onlyInvocation
     }
 
     private func tellCrash() {
@@ -213,9 +160,9 @@ extension ProcessWorker: WorkerChildOwner {
         switch header.kind {
         case .answer:
             pool?.workerHasAnswered()
-            didAnswer(header.invocation, AnswerKind(rawValue: header.detail) ?? .error, head: head, body: body)
-        case .chunk: invocation(header.invocation)?.didReceiveChunk(body)
-        case .startResponse: didStartResponse(header.invocation, head: head)
+            lane.didAnswer(header.invocation, AnswerKind(rawValue: header.detail) ?? .error, head: head, body: body)
+        case .chunk: lane.invocation(header.invocation)?.didReceiveChunk(body)
+        case .startResponse: lane.didStartResponse(header.invocation, head: head)
         case .serviceCall: callService(header, head: head, payload: body)
         case .resumed: pool?.workerIsBack(self)
         case .loaded: didLoad(.success(body.array()))
@@ -229,28 +176,15 @@ extension ProcessWorker: WorkerChildOwner {
     }
 
     private func callService(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>) {
-        let words = head.array().split(separator: 0, omittingEmptySubsequences: false)
-        guard words.count == 3 else { return kill(reason: "it sent a malformed service call") }
-        let hold = MemoryHold(dispatcher.memory.services, share, bytes: payload.count + Self.serviceCallBytes)
-        let caller = invocation(header.invocation)
-        let call = ServiceCall(
-            artifact: artifact, service: String(decoding: words[0], as: UTF8.self), method: String(decoding: words[1], as: UTF8.self),
-            payload: payload.array(), chain: caller?.chain ?? EventChain(), trace: trace(of: header.invocation))
-        dispatcher.services.handle(call) { [weak self, hold] answer in
-            withExtendedLifetime(hold) { self?.answerService(header.value, answer) }
+        let caller = lane.invocation(header.invocation)
+        guard let call = ServiceCall(header, head: head, payload: payload, from: identity, caller: caller) else {
+            return kill(reason: "it sent a malformed service call")
+        }
+        let hold = MemoryHold(dispatcher.memory.services, share, bytes: payload.count + ServiceCall.overheadBytes)
+        dispatcher.services.handle(call) { [lane, hold] answer in
+            withExtendedLifetime(hold) { lane.answerService(header.value, answer) }
         }
     }
-
-    private func answerService(_ number: UInt64, _ answer: ServiceAnswer) {
-        guard state < .ended else { return }
-        let answer = answer.body.count <= FrameHeader.bodySizeMax ? answer : Self.answerTooLarge
-        child.outbox.append(
-            frame: FrameHeader(.serviceAnswer, value: number, detail: answer.succeeded ? 1 : 0), head: [UInt8]().span, body: answer.body.span)
-        child.frameIsWhole()
-    }
-
-    private static let answerTooLarge = ServiceAnswer.failure(
-        .resourceExhausted, "the answer has more than \(FrameHeader.bodySizeMax >> 20) MiB, which is what a message to a function carries")
 
     func memory(for child: WorkerChild) -> MemoryCharge { MemoryCharge(dispatcher.memory.services, share) }
 
@@ -269,9 +203,9 @@ extension ProcessWorker: WorkerChildOwner {
         guard budget.admits(LogBudget.size(source, line, line.extracting(0..<0)), now: dispatcher.loop.nowMilliseconds) else { return }
         var id = InvocationID(rawValue: 0)
         var function = UInt32.max
-        if let only = onlyInvocation, case .running(let place) = only.state {
-            id = place.id
-            function = only.function.index
+        if let only = identity.onlyInvocation {
+            id = only
+            function = functionIndex(of: only) ?? .max
         }
         let level: UInt8 = source == .standardError ? 5 : 2
         record(source, level: level, id: id, function: function, message: line, fields: line.extracting(0..<0))
@@ -296,7 +230,8 @@ extension ProcessWorker: WorkerChildOwner {
 
     func child(_ child: WorkerChild, ended ending: ChildProcess.Ending) {
         let wasStarting = state == .starting
-        state = .ended
+        enter(.ended)
+        lane.channel = nil
         watch = nil
         let reason = describe(ending)
         let isCrash = killReason == nil && ending.signal != 0
@@ -313,4 +248,17 @@ extension ProcessWorker: WorkerChildOwner {
         }
         pool?.workerDidEnd(self, reason: reason, isTold: isTold)
     }
+}
+
+/// The lane for the dispatcher's loop in a worker process.
+private final class HomeLane: ChannelLane {
+    private let lifeWatch: DeadlineWatch
+
+    init(_ identity: WorkerIdentity, page: WorkerPage, channel: FrameChannel, dispatcher: Dispatcher) {
+        lifeWatch = dispatcher.lifeWatch
+        super.init(identity, number: 0, page: page, loop: dispatcher.loop, log: dispatcher.functionLog)
+        self.channel = channel
+    }
+
+    override func didSend() { lifeWatch.note(loop.nowMilliseconds + LoopWatch.lookMilliseconds) }
 }

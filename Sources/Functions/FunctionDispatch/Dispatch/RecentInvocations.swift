@@ -1,27 +1,27 @@
 import HTTP
 import WorkerProtocol
 
-/// The last invocations of a worker: what it logs comes another way than its answers, and may come after them.
+/// The last invocations of a worker. Log lines arrive on another socket than answers, and may arrive after them.
 struct RecentInvocations {
     struct Entry {
         var id: InvocationID
         var trace: TraceContext?
         var version: Int
-        /// The function's number within its plugin.
+        /// The function's index in the plugin's manifest.
         var function: UInt32
     }
 
     private static let countMax = 512
     private var entries: ContiguousArray<Entry> = []
 
-    /// Remembers one, in the place of the oldest. Generations count from 1, without a gap.
+    /// Adds an invocation, in place of the oldest one. Generations count from 1 without gaps.
     @inline(__always)
     mutating func append(_ entry: Entry) {
         if entries.count < Self.countMax { return entries.append(entry) }
         entries[Self.place(of: entry.id)] = entry
     }
 
-    /// The invocation `id`, if it is not too long ago.
+    /// The entry of invocation `id`, if it was not replaced yet.
     func find(_ id: InvocationID) -> Entry? {
         guard id.rawValue != 0 else { return nil }
         let place = Self.place(of: id)

@@ -1,29 +1,29 @@
 import Configuration
 
-/// A function that requests can reach: its options as they hold now, and the pool that runs it.
+/// A deployed function: its current options, and the pool that runs it.
 public final class RegisteredFunction: @unchecked Sendable {
-    // Unchecked: all of it is constant, and the pool is used on its dispatcher's loop only.
+    // Unchecked: all members are constant. Of the pool, other loops than the dispatcher's use only `lanes`, which is constant too.
 
     package let name: String
-    /// The name, ended by a zero byte, as `invoke` frames begin.
+    /// The name with a terminating zero byte, as in `invoke` frames.
     let nameBytes: [UInt8]
-    /// Its position in the manifest.
+    /// Its index in the manifest.
     let index: UInt32
     /// The number of its version.
     package let version: Int
     package let artifact: Artifact
     package let trigger: Trigger
-    /// 1 or 2: the first has no streaming.
+    /// 1 or 2. The first generation has no streaming.
     package let generation: Int
     package let options: FunctionOptions
     package let pool: WorkerPool
     /// `timeoutSeconds` in milliseconds.
     package let timeoutMilliseconds: UInt64
-    /// What is counted of it; belongs to the pool's loop.
+    /// Its metrics.
     let figures: FunctionFigures
-    /// How many of a hundred invocations go to ``alternative``; 0 for nearly every function.
+    /// The percentage of invocations that go to ``alternative``; usually 0.
     package let alternativePercent: Int
-    /// Another version of the function, while calls are split between two.
+    /// Another version of the function, while calls are split between two versions.
     package let alternative: RegisteredFunction?
 
     package init(
@@ -47,6 +47,6 @@ public final class RegisteredFunction: @unchecked Sendable {
 
     package var isCallable: Bool { trigger == .callable }
 
-    /// The first region; part of its URL.
+    /// The first region, which is part of the function's URL.
     package var region: String { options.regions.first ?? "us-central1" }
 }

@@ -1,22 +1,22 @@
-/// Says when a pool may start another worker after some have crashed.
+/// Decides when a pool may start another worker after crashes.
 ///
-/// The first crash costs nothing. Each further one without an answer in between doubles the wait, and `limit` crashes
-/// within `windowMilliseconds` give the pool up for ``givenUpMilliseconds``; an answer forgives everything.
+/// The first crash causes no delay. Each further one doubles the delay, until a worker answers a call. After `limit` crashes within
+/// `windowMilliseconds` the pool gives up for ``givenUpMilliseconds``. An answer resets everything.
 struct RestartPolicy {
-    /// How long a pool that was given up is left alone.
+    /// How long a pool that has given up starts no worker.
     static let givenUpMilliseconds: UInt64 = 60_000
     private static let firstWaitMilliseconds: UInt64 = 100
     private static let longestWaitMilliseconds: UInt64 = 10_000
-    /// The longest back-off that calls wait for; during a longer one they are refused at once.
+    /// The longest back-off that calls wait for. During a longer one they are refused at once.
     private static let patienceMilliseconds: UInt64 = 2_000
 
     let limit: Int
     let windowMilliseconds: UInt64
 
     private var crashes: [UInt64] = []
-    /// No worker is started before this time.
+    /// The earliest time for the next start of a worker.
     private(set) var notBefore: UInt64 = 0
-    /// Whether too many crashes have come too fast.
+    /// Whether the pool has given up after too many crashes.
     private(set) var hasGivenUp = false
 
     init(limit: Int, windowSeconds: Double) {
@@ -28,19 +28,19 @@ struct RestartPolicy {
     mutating func mayStart(now: UInt64) -> Bool {
         guard now >= notBefore else { return false }
         if hasGivenUp {
-            // One try: another crash gives up again.
+            // After the pause, counting starts afresh.
             hasGivenUp = false
             crashes.removeAll(keepingCapacity: true)
         }
         return true
     }
 
-    /// Whether a call that must be answered at `deadline` can wait for the end of the back-off.
+    /// Whether a call with this deadline should wait for the end of the back-off.
     func isWorthWaiting(now: UInt64, deadline: UInt64) -> Bool {
         !hasGivenUp && notBefore > now && notBefore < deadline && notBefore - now <= Self.patienceMilliseconds
     }
 
-    /// Counts a worker that ended by itself or could not load.
+    /// Counts a worker that crashed or could not load its plugin.
     mutating func didCrash(now: UInt64) {
         crashes.removeAll { now - $0 > windowMilliseconds }
         crashes.append(now)
@@ -53,10 +53,10 @@ struct RestartPolicy {
         }
     }
 
-    /// A worker could not be started for want of descriptors, processes or memory, which is not its plugin's fault.
+    /// Delays the next start after a worker could not be started for lack of descriptors, processes or memory. Not counted as a crash.
     mutating func couldNotStart(now: UInt64) { notBefore = max(notBefore, now + Self.firstWaitMilliseconds) }
 
-    /// A worker has answered: what crashed before is forgiven.
+    /// Resets the counts and delays, because a worker has answered.
     mutating func didAnswer() {
         guard !crashes.isEmpty else { return }
         crashes.removeAll(keepingCapacity: true)

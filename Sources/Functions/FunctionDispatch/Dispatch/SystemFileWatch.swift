@@ -3,7 +3,7 @@ import Files
 import FunctionWorker
 import Glibc
 
-/// Notices when a setting of the system is replaced by another file: workers that run may read the former one only, which is gone.
+/// Notices when a system file, such as `/etc/resolv.conf`, is replaced. Running workers may read only the former file.
 final class SystemFileWatch {
     private static let settleMilliseconds: UInt64 = 200
     private let loop: EventLoop
@@ -12,8 +12,8 @@ final class SystemFileWatch {
     private var timer: Timer?
     private var known = SystemFileWatch.identities
 
-    /// - Parameter changed: called on the loop, once for what changes together.
-    /// - Throws: `LoopError` where nothing can be watched.
+    /// - Parameter changed: called on the loop, once for changes that follow each other closely.
+    /// - Throws: `LoopError` if no folder can be watched.
     init(loop: EventLoop, changed: @escaping () -> Void) throws(LoopError) {
         self.loop = loop
         self.changed = changed
@@ -40,7 +40,7 @@ final class SystemFileWatch {
         self.timer = timer
     }
 
-    /// Device and inode of each file.
+    /// The device and inode of each file.
     private static var identities: [[UInt64]] {
         WorkerSandbox.systemFiles.map { path in
             var status = stat()

@@ -1,13 +1,13 @@
 import HearthBytes
 import WorkerProtocol
 
-/// Copies of calls that a worker was sent and may not have received, so that they can be taken back from a worker that hangs.
+/// Copies of calls that were sent to a worker and may not have been received. They can be taken back if the worker hangs.
 ///
-/// Copies are kept of small calls only and up to a limit: a call that is not kept here stays with its worker.
+/// Only small calls are copied, and only up to a limit. All others stay with their worker.
 struct UnreadCalls: ~Copyable {
-    /// The largest call that is kept, in bytes of context and payload.
+    /// The largest call that is copied, in bytes of context and payload.
     static let callBytesMax = 64 * 1024
-    /// Bytes after which calls that have been received are looked for and dropped.
+    /// The number of bytes above which received calls are dropped.
     private static let trimBytes = 256 * 1024
     private static let bytesMax = 1024 * 1024
 
@@ -22,9 +22,9 @@ struct UnreadCalls: ~Copyable {
     private var entries: [Entry] = []
     private var bytes = ByteBuffer()
 
-    /// Keeps a call that leaves in frame number `frame`: what stands in `outbox` from `start` on.
+    /// Copies a call that is sent in frame number `frame`: the bytes in `outbox` from `start` on.
     ///
-    /// - Parameter framesReceived: asked for when old ones must go.
+    /// - Parameter framesReceived: the number of frames that the worker has received; called when the copies get large.
     mutating func append(
         _ id: InvocationID, frame: UInt64, contextSize: Int, from outbox: borrowing ByteBuffer, at start: Int, framesReceived: () -> UInt64
     ) {
@@ -35,7 +35,7 @@ struct UnreadCalls: ~Copyable {
         bytes.append(outbox.bytes.extracting(start..<outbox.count))
     }
 
-    /// Drops what lies in the first `framesReceived` frames.
+    /// Drops the calls in the first `framesReceived` frames.
     mutating func trim(_ framesReceived: UInt64) {
         guard let first = entries.first, first.frame <= framesReceived else { return }
         let count = entries.firstIndex { $0.frame > framesReceived } ?? entries.count
@@ -44,8 +44,8 @@ struct UnreadCalls: ~Copyable {
         if entries.isEmpty { bytes.clear(keepingAtMost: 4096) }
     }
 
-    /// Hands over every call that is not in the first `framesReceived` frames, in order, and forgets all: its name, the size of its
-    /// context, and context and payload.
+    /// Removes all calls, and passes those that are not in the first `framesReceived` frames to `receive`, in order: id, size of the context,
+    /// and context with payload.
     mutating func takeAll(after framesReceived: UInt64, _ receive: (InvocationID, Int, inout ByteBuffer) -> Void) {
         trim(framesReceived)
         var offset = 0

@@ -4,54 +4,48 @@ import Glibc
 import HearthBytes
 import WorkerProtocol
 
-/// Gets what a worker process says.
+/// Receives the frames, log lines and events of a worker process.
 protocol WorkerChildOwner: AnyObject {
     func child(_ child: WorkerChild, received header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>)
     func child(_ child: WorkerChild, logged header: LogRecordHeader, message: Span<UInt8>, fields: Span<UInt8>)
     func child(_ child: WorkerChild, printed line: Span<UInt8>, source: LogSource)
-    /// The charge for bytes that wait on its channel, in either direction.
+    /// The charge for bytes that are buffered on its channel, in either direction.
     func memory(for child: WorkerChild) -> MemoryCharge
-    /// Whether there is memory for more of what it says.
+    /// Whether there is memory for further data from the process.
     func childMayGoOn(_ child: WorkerChild) -> Bool
-    /// It has had 30 s for one frame, and has not finished it.
+    /// Called when the process has not completed a frame within 30 s.
     func childLeftFrameUnfinished(_ child: WorkerChild)
-    /// Nothing that is sent from here on reaches it; what it has sent is still read.
+    /// Called when the process has closed its channel. Nothing that is sent reaches it any more; data that it has sent is still read.
     func childDidGoDeaf(_ child: WorkerChild)
-    /// Last: the process is reaped and everything that it sent was handed on.
+    /// Called last: the process is reaped, and all its data was delivered.
     func child(_ child: WorkerChild, ended ending: ChildProcess.Ending)
 }
 
-/// The process of a worker and its four sockets. It may be started before anybody knows what it will run.
+/// The process of a worker and its sockets. It may be started before its plugin is known.
 final class WorkerChild {
-    /// Whom it tells, kept alive until the process has ended; a child without an owner is the prewarmed one.
+    /// The receiver of its data, referenced until the process has ended; nil for the prewarmed process.
     var owner: (any WorkerChildOwner)?
-    /// Makes this worker's names of invocations its own.
+    /// A random number that makes the names of its invocations differ from those of other workers.
     let seed = UInt64.random(in: .min ... .max)
-    /// Whether nothing reaches it any more: it has closed its channel, or ended.
+    /// A record for each lane.
+    let records: [LaneRecord]
+    /// The first lane: the socket to the dispatcher's loop.
+    let channel: FrameChannel
+    /// Whether it has closed its channel or ended, so that nothing reaches it any more.
     private(set) var isDeaf = false
-    /// How it ended, once it is reaped and read to the end.
+    /// How it ended; nil until it is reaped and all its data was read.
     private(set) var ending: ChildProcess.Ending?
-    /// Whether the kernel has ended something in its control group for want of memory. Known once it has ended.
+    /// Whether the kernel killed a process in its control group for lack of memory. Known once it has ended.
     private(set) var tookTooMuchMemory = false
-    /// Its control group, where there are any; it joins by itself.
+    /// Its control group, if groups are available. The process joins it by itself.
     let group: ControlGroup?
-    /// The page of memory shared with it.
+    /// The memory page shared with it.
     let page: WorkerPage
-    /// How many frames were sent to it, those included that wait to leave.
-    private(set) var framesSent: UInt64 = 0
 
     private let loop: EventLoop
     private let process: ChildProcess
-    private let channel: Stream
-    private var reader = FrameReader()
-    private var records = LogRecordReader()
+    private var logReader = LogRecordReader()
     private var printed: [LineSplitter] = [LineSplitter(), LineSplitter()]
-    /// Counts a large frame that is not complete.
-    private var gathering = MemoryCharge()
-    /// Looks for room while the channel is not read.
-    private var roomTimer: Timer?
-    /// Ends a worker that leaves a large frame unfinished.
-    private var frameTimer: Timer?
     private var exit: ChildProcess.Ending?
     private var openSockets = 0
     private var endTimer: Timer?
@@ -61,10 +55,10 @@ final class WorkerChild {
     var pid: Int32 { process.pid }
 
     /// - Parameters:
-    ///   - process: `hearth worker`, which runs without a plugin.
-    ///   - page: the memory that it was given.
+    ///   - process: a process of `hearth worker`, which has no plugin yet.
+    ///   - page: the page that it was given.
     ///   - onExit: called when it is reaped.
-    ///   - onEnd: called after the owner was told, when nothing is left of it.
+    ///   - onEnd: called last, after the owner was notified of the end.
     init(
         _ process: ChildProcess, page: WorkerPage, loop: EventLoop, launch: WorkerLaunch, onExit: @escaping (WorkerChild) -> Void,
         onEnd: @escaping (WorkerChild) -> Void
@@ -75,81 +69,25 @@ final class WorkerChild {
         self.process = process
         self.page = page
         page.closeDescriptor()
-        channel = process.sockets[2]
+        records = (0..<launch.variables.lanes).map { _ in LaneRecord() }
+        channel = FrameChannel(process.sockets[2], loop: loop, record: records[0])
         group = launch.variables.groups.group(of: process.pid, hostPID: launch.variables.hostPID)
         process.exited = { [self] in didExit($0) }
         openSockets = process.sockets.count
-        for stream in process.sockets {
-            stream.handler = self
-            stream.startReading()
+        channel.begin(for: self)
+        for index in [0, 1, 3] {
+            process.sockets[index].handler = self
+            process.sockets[index].startReading()
         }
     }
 
-    /// The buffer for frames to the worker; call ``frameIsWhole()`` after each frame.
-    var outbox: ByteBuffer {
-        _read { yield channel.outbox }
-        _modify { yield &channel.outbox }
-    }
+    /// The host's ends of the sockets for further loops, in their order. The caller owns them from now on.
+    func takeLaneSockets() -> [Int32] { process.takeDescriptors() }
 
-    /// Lets the frame that was appended to ``outbox`` leave at the end of the turn. To be called once for each.
-    @inline(__always)
-    func frameIsWhole() {
-        framesSent &+= 1
-        channel.queueFlush()
-    }
-
-    // MARK: Holding back
-
-    /// Of a frame that is larger than this, what has arrived is counted.
-    private static let smallFrameBytes = 64 << 10
-    /// How long a worker that is not held back may take for one frame: an unfinished one may keep others from theirs.
-    private static let frameMilliseconds: UInt64 = 30_000
-    private static let roomMilliseconds: UInt64 = 5
-
-    /// Whether there is room for the unfinished frame, or for the next one.
-    private func findsRoom() -> Bool {
-        guard reader.unfinishedFrameBytes > Self.smallFrameBytes else {
-            if gathering.bytes != 0 { gathering.set(to: 0) }
-            return owner?.childMayGoOn(self) ?? true
-        }
-        let bytes = reader.pendingBytes
-        if !gathering.isBound { gathering = owner?.memory(for: self) ?? MemoryCharge() }
-        if bytes < gathering.bytes { gathering.set(to: 0) }
-        return gathering.grow(to: bytes) == .granted
-    }
-
-    /// Gives a large frame that is not whole its time, from when it was begun or read on.
-    private func watchFrame() {
-        guard exit == nil, roomTimer == nil, reader.unfinishedFrameBytes > Self.smallFrameBytes else { return frameTimer = nil }
-        guard frameTimer == nil else { return }
-        frameTimer = Timer(loop: loop) { [unowned self] in
-            frameTimer = nil
-            owner?.childLeftFrameUnfinished(self)
-        }
-        frameTimer?.start(afterMilliseconds: Self.frameMilliseconds)
-    }
-
-    /// Pauses reading until there is room.
-    private func holdBackIfFull() {
-        guard exit == nil, roomTimer == nil, !findsRoom() else { return }
-        channel.pauseReading()
-        let timer = Timer(loop: loop) { [unowned self] in goOnIfRoom() }
-        timer.start(afterMilliseconds: Self.roomMilliseconds, repeatMilliseconds: Self.roomMilliseconds)
-        roomTimer = timer
-    }
-
-    /// Reads on where it was held back and there is room again.
-    func goOnIfRoom() {
-        guard roomTimer != nil, exit != nil || findsRoom() else { return }
-        roomTimer = nil
-        channel.resumeReading()
-        watchFrame()
-    }
-
-    /// Ends it at once, with everything that it has started.
+    /// Kills it, with all processes that it has started.
     func kill() {
         guard exit == nil else { return }
-        // Before the worker has its own session there is no group of that number, and the process itself gets the signal.
+        // Before the worker has created its session, there is no such process group. Then the process itself gets the signal.
         if Glibc.kill(-process.pid, SIGKILL) != 0 { process.kill(SIGKILL) }
     }
 
@@ -162,15 +100,15 @@ final class WorkerChild {
     private func didExit(_ ending: ChildProcess.Ending) {
         exit = ending
         goDeaf()
-        goOnIfRoom()
-        // What it has started must not live on, nor hold its sockets open.
+        channel.peerDidEnd()
+        // Processes that it has started must not go on, nor keep its sockets open.
         Glibc.kill(-process.pid, SIGKILL)
         onExit(self)
         awaitSockets(turnsLeft: 3)
         endIfComplete()
     }
 
-    /// What it has sent is still to be read. Somebody else may have its sockets, though, and keep them.
+    /// Waits a short time until its data has been read, then closes its sockets, which another process may keep open.
     private func awaitSockets(turnsLeft: Int) {
         guard turnsLeft > 0 else {
             for stream in process.sockets { stream.close() }
@@ -196,7 +134,7 @@ final class WorkerChild {
         leaveGroup(attemptsLeft: 100)
     }
 
-    /// What has ended, and what it had started, may stay in the group for a moment more.
+    /// Removes the control group. Repeats this for some time, because ended processes may stay in it for a moment.
     private func leaveGroup(attemptsLeft: Int) {
         endTimer = nil
         guard attemptsLeft > 0, let group, !group.remove() else { return onEnd(self) }
@@ -206,65 +144,71 @@ final class WorkerChild {
     }
 }
 
+extension WorkerChild: FrameChannelOwner {
+    func channel(_ channel: FrameChannel, received header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
+        owner?.child(self, received: header, head: head, body: body)
+    }
+
+    func memory(for channel: FrameChannel) -> MemoryCharge { owner?.memory(for: self) ?? MemoryCharge() }
+
+    func channelMayGoOn(_ channel: FrameChannel) -> Bool { owner?.childMayGoOn(self) ?? true }
+
+    func channelLeftFrameUnfinished(_ channel: FrameChannel) { owner?.childLeftFrameUnfinished(self) }
+
+    func channelBroke(_ channel: FrameChannel) { kill() }
+
+    func channelDidEnd(_ channel: FrameChannel) { goDeaf() }
+
+    func channelDidClose(_ channel: FrameChannel) {
+        openSockets -= 1
+        // A worker without its channel is useless.
+        kill()
+        endIfComplete()
+    }
+}
+
+/// Handles the process's output and log lines.
 extension WorkerChild: StreamHandler {
     func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
-        if stream === channel {
-            do throws(FrameError) {
-                try reader.read(bytes) { owner?.child(self, received: $0, head: $1, body: $2) }
-            } catch {
-                return kill()
-            }
-            holdBackIfFull()
-            watchFrame()
-        } else if stream === process.sockets[3] {
-            if !records.read(bytes, { owner?.child(self, logged: $0, message: $1, fields: $2) }) { kill() }
+        if stream === process.sockets[3] {
+            if !logReader.read(bytes, { owner?.child(self, logged: $0, message: $1, fields: $2) }) { kill() }
         } else {
             let index = stream === process.sockets[0] ? 0 : 1
             printed[index].split(bytes) { owner?.child(self, printed: $0, source: index == 0 ? .standardOutput : .standardError) }
         }
     }
 
-    func streamDidEnd(_ stream: Stream) {
-        if stream === channel { goDeaf() }
-        stream.close()
-    }
+    func streamDidEnd(_ stream: Stream) { stream.close() }
 
     func stream(_ stream: Stream, didFail error: LoopError) {}
 
     func streamDidDrain(_ stream: Stream) {}
 
-    func memory(for stream: Stream) -> MemoryCharge { stream === channel ? owner?.memory(for: self) ?? MemoryCharge() : MemoryCharge() }
-
     func streamDidClose(_ stream: Stream) {
         openSockets -= 1
-        if stream === channel {
-            roomTimer = nil
-            frameTimer = nil
-            gathering.set(to: 0)
-        }
-        // A worker without its channel is of no use.
-        if stream === channel { kill() }
         endIfComplete()
     }
 }
 
-/// What is the same for every worker of a host.
+/// The parameters that are the same for all workers of a host.
 struct WorkerLaunch {
-    /// The program: this one.
+    /// The program, which is this one.
     var executable: String
-    /// What it is told.
+    /// The environment variables of `hearth worker`.
     var variables: WorkerLaunchVariables
-    /// Where a worker stands until it is told its own directory.
+    /// The working directory of a worker until it gets its own.
     var directory: String
 
     func command(_ page: WorkerPage) -> ChildProcess.Command {
         ChildProcess.Command(
             program: executable, arguments: ["hearth", "worker"], environment: variables.entries + ["PATH=/usr/bin:/bin"],
-            directory: directory, descriptors: [.null, .socket, .socket, .socket, .socket, .inherit(page.descriptor)])
+            directory: directory,
+            descriptors: [.null, .socket, .socket, .socket, .socket, .inherit(page.descriptor)]
+                + Array(repeating: .socketForOthers, count: variables.lanes - 1))
     }
 }
 
-/// Cuts what a process prints into lines; a line longer than 16 KiB is cut where that is reached.
+/// Splits the output of a process into lines. Lines are cut after 16 KiB.
 struct LineSplitter {
     static let lineSizeMax = 16 * 1024
     private var partial: [UInt8] = []

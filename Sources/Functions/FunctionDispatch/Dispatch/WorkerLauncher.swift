@@ -3,7 +3,7 @@ import FunctionWorker
 import Glibc
 import Logging
 
-/// Starts workers, and keeps one process started ahead so that the next worker needs only to load its plugin.
+/// Starts workers. Keeps one process started in advance, so that the next worker only has to load its plugin.
 final class WorkerLauncher {
     private unowned let dispatcher: Dispatcher
     private let launch: WorkerLaunch
@@ -13,9 +13,9 @@ final class WorkerLauncher {
     private var isRefilling = false
     private var isStopped = false
     private lazy var cleanup = CleanupProcess(loop: dispatcher.loop, executable: launch.executable, log: dispatcher.log)
-    /// Every process that runs, prewarmed and used: each must be reaped before the host ends.
+    /// All running processes, including the prewarmed one. Each must be reaped before the host ends.
     private var children: [ObjectIdentifier: WorkerChild] = [:]
-    /// Whether no process runs or is about to.
+    /// Whether no process is running or being started.
     var isIdle: Bool { children.isEmpty && !isRefilling }
 
     init(dispatcher: Dispatcher, launch: WorkerLaunch, keepsPrewarmed: Bool) {
@@ -24,9 +24,9 @@ final class WorkerLauncher {
         self.keepsPrewarmed = keepsPrewarmed
     }
 
-    /// Starts a worker for a pool; it tells the pool when it is ready.
+    /// Starts a worker for a pool, and notifies the pool when it is ready.
     ///
-    /// - Throws: `PluginRefusal` where no process can be made, or the plugin cannot be loaded into the host itself.
+    /// - Throws: `PluginRefusal` if no process can be started, or if the plugin cannot be loaded into the host.
     func start(_ artifact: Artifact, settings: PoolSettings, pool: WorkerPool) throws(PluginRefusal) -> Worker {
         guard settings.isIsolated else {
             return try InProcessWorker(artifact: artifact, settings: settings, dispatcher: dispatcher, pool: pool)
@@ -40,7 +40,7 @@ final class WorkerLauncher {
         return worker
     }
 
-    /// Loads an artifact in a worker of its own, to ask for its manifest; the worker ends with the answer.
+    /// Loads an artifact in a separate worker to read its manifest. The worker ends afterwards.
     func probe(_ artifact: Artifact, settings: PoolSettings, completion: @escaping (Result<[UInt8], PluginRefusal>) -> Void) {
         do throws(LoopError) {
             let child = try takeChild()
@@ -82,7 +82,7 @@ final class WorkerLauncher {
         dispatcher.poolDidShrink()
     }
 
-    /// Starts the next prewarmed process once nothing more urgent is to be done.
+    /// Starts the next prewarmed process soon, after more urgent work.
     func refillLater() {
         guard keepsPrewarmed, prewarmed == nil, refill == nil, !isRefilling, !isStopped else { return }
         refill = Timer(loop: dispatcher.loop) { [unowned self] in
@@ -94,7 +94,7 @@ final class WorkerLauncher {
         refill?.start(afterMilliseconds: 20)
     }
 
-    /// Starts a process in the background: calls go on meanwhile.
+    /// Starts a process in the background, so that calls are not delayed.
     private func startAhead() {
         do throws(LoopError) {
             let page = try WorkerPage()
@@ -118,14 +118,14 @@ final class WorkerLauncher {
         }
     }
 
-    /// Starts nothing more; the prewarmed process ends.
+    /// Stops starting processes, and ends the prewarmed one.
     func stop() {
         isStopped = true
         refill = nil
         prewarmed?.kill()
     }
 
-    /// Ends every process that is left.
+    /// Kills all remaining processes.
     func killAll() {
         for child in children.values { child.kill() }
     }

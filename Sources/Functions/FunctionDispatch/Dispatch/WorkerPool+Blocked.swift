@@ -1,13 +1,13 @@
 import Logging
 import WorkerProtocol
 
-/// Workers whose loop does not turn: they get no more calls, and are ended where that is needed.
+/// Workers whose event loop is blocked: they get no more calls, and are ended if they harm others.
 extension WorkerPool {
-    /// Looks at the workers that have something to do.
+    /// Checks the workers that have something to do.
     ///
     /// - Returns: whether there are any.
     func lookForLife(now: UInt64) -> Bool {
-        // Plugins inside the host block this loop too, and cannot be watched.
+        // A plugin inside the host blocks this loop too, so it cannot be watched.
         guard settings.isIsolated else { return false }
         var isAnyBusy = false
         for worker in workers where worker.state == .ready || worker.state == .draining {
@@ -22,33 +22,39 @@ extension WorkerPool {
     }
 
     private func takeOutOfService(_ worker: Worker) {
-        let moved = worker.takeOutOfService()
-        // With one call at a time, a computing function holds up no other call.
-        if settings.concurrency > 1 || worker.current == nil {
+        worker.isBlocked = true
+        let moved = worker.takeUnread()
+        // A function that computes in a pool with one call at a time delays no other call, so it is not worth a log line.
+        let isTold = settings.concurrency > 1 || worker.current == nil
+        let (hindrance, metadata, identity) = (worker.hindrance, metadata(of: worker), worker.identity)
+        lanes.gather(on: loop) { lane, answer in
+            answer(lane.moveUnread(of: identity))
+        } completion: { [dispatcher, count = moved.count] others in
+            guard isTold else { return }
             dispatcher.log.warning(
-                "an instance gets no more calls: \(worker.hindrance)",
-                metadata: metadata(of: worker).merging(["movedCalls": "\(moved.count)"]) { $1 })
+                "an instance gets no more calls: \(hindrance)",
+                metadata: metadata.merging(["movedCalls": "\(others.reduce(count, +))"]) { $1 })
         }
         for invocation in moved { dispatchAgain(invocation) }
     }
 
-    /// Whether a blocked worker must end: its function has nobody who waits for it, or stands in the way of other calls.
+    /// Whether a blocked worker must end: the answer of the running call is no longer awaited, or the function delays other calls.
     ///
-    /// A function that computes for long, alone in its worker and within its deadline, may go on.
+    /// A function that computes for a long time may go on if it is alone in its worker and within its deadline.
     private func holdsUpOthers(_ worker: Worker) -> Bool {
-        guard let current = worker.current, worker.invocation(current) != nil else { return true }
-        if worker.openInvocations.count > 1 { return true }
-        // With one call at a time, those who wait do so for an instance, and this one works.
+        guard let current = worker.current, worker.isAwaited(current) else { return true }
+        if worker.awaitedCount > 1 { return true }
+        // With one call at a time, waiting calls wait for a free instance, and this one is working.
         return settings.concurrency > 1 && queuedCount > 0 && !hasRoomSomewhere
     }
 
     private func end(_ worker: Worker) {
         let seconds = Double(limits.blockedLoopMilliseconds) / 1000
-        worker.blockage = Worker.Blockage(culprit: worker.current, function: worker.current.flatMap { worker.functionName(of: $0) }, seconds: seconds)
+        worker.blockage = Blockage(culprit: worker.current, function: worker.current.flatMap { worker.functionName(of: $0) }, seconds: seconds)
         worker.kill(reason: "no sign of life for workers.blockedLoopSeconds of \(seconds): \(worker.hindrance)")
     }
 
-    /// A blocked worker's loop turns again.
+    /// Returns a worker to service whose event loop is not blocked any more.
     func workerIsBack(_ worker: Worker) {
         guard worker.isBlocked else { return }
         worker.isBlocked = false
@@ -58,7 +64,7 @@ extension WorkerPool {
         workerHasRoom(worker)
     }
 
-    /// The function that keeps an instance from serving, where every instance that takes calls is blocked.
+    /// The function that blocks an instance, if all instances that could take calls are blocked.
     var blockingFunction: String? {
         let serving = workers.filter { $0.state == .ready }
         guard serving.allSatisfy(\.isBlocked), let current = serving.first?.current else { return nil }

@@ -1,13 +1,13 @@
 import Logging
 import WorkerProtocol
 
-/// Lines of the host's log about workers.
+/// Log lines about workers.
 extension WorkerPool {
     /// Logs that a worker ended by itself, was killed, or crashed.
     ///
     /// - Parameters:
-    ///   - lost: functions whose calls were in it.
-    ///   - isTold: whether the crash has an error line of its own; then this one is less grave.
+    ///   - lost: the functions whose calls were running in it.
+    ///   - isTold: whether the crash has an error line of its own. Then this line is a notice.
     func logEnd(of worker: Worker, reason: String, lost: [String], isTold: Bool, _ restarts: RestartPolicy) {
         var metadata = metadata(of: worker)
         metadata["reason"] = "\(reason)"
@@ -20,7 +20,7 @@ extension WorkerPool {
         dispatcher.log.log(level: isTold && !restarts.hasGivenUp ? .notice : .error, "an instance ended", metadata: metadata)
     }
 
-    /// Metadata of a log line about a worker, with the function that it runs.
+    /// The metadata of a log line about a worker, including the function that is running.
     func metadata(of worker: Worker) -> Logger.Metadata {
         var metadata: Logger.Metadata = ["plugin": "\(artifact.name)", "pid": "\(worker.pid)"]
         if let current = worker.blockage?.culprit ?? worker.current {

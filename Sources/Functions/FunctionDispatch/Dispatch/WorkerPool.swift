@@ -5,9 +5,10 @@ import Logging
 import Metrics
 import WorkerProtocol
 
-/// The workers that serve some functions of one artifact, and the invocations that wait for them.
+/// The workers for functions of one artifact, and the invocations that wait for them.
 ///
-/// Grows while invocations wait, shrinks when workers idle. Belongs to the dispatcher's loop.
+/// Grows while invocations wait, shrinks when workers are idle. Belongs to the dispatcher's loop. The other loops of the host give invocations
+/// to workers with room through ``lanes``; all others come here.
 package final class WorkerPool {
     package let artifact: Artifact
     let settings: PoolSettings
@@ -15,18 +16,32 @@ package final class WorkerPool {
     package let dispatcher: Dispatcher
     package var loop: EventLoop { dispatcher.loop }
     private(set) var workers: [Worker] = []
-    private var queue = InvocationQueue()
+    /// The pool's part on each further loop of the host, in the order of the loops. Constant, so that all loops may read it.
+    package private(set) var lanes: [PoolLaneReference] = []
+    let signals = PoolSignals()
+    var queue = InvocationQueue() {
+        didSet { if !lanes.isEmpty { signals.setWaiting(queue.count) } }
+    }
     private var restarts: RestartPolicy
-    /// How often a worker could not be started since one could.
+    /// The number of consecutive failures to start a worker.
     private var failedStarts = 0
-    private var retryTimer: Timer?
-    private var isStopping = false
-    /// Whether its functions are served by others now.
-    private var isRetired = false
-    private var warming: Warming?
-    /// Why the plugin cannot be loaded into the host. Calls do not try that again: it takes the loop's time, and what a library has begun
-    /// to do stays in the process.
-    private var refusal: PluginRefusal?
+    var retryTimer: Timer?
+    var isStopping = false
+    /// Whether other pools serve its functions now.
+    var isRetired = false {
+        didSet { signals.setRetired(isRetired) }
+    }
+    var warming: Warming?
+
+    /// A request to start workers until `count` are ready.
+    struct Warming {
+        var count: Int
+        var completion: (String?) -> Void
+    }
+
+    /// The reason why the plugin cannot be loaded into the host. Calls do not retry: loading takes the loop's time, and a failed library may have
+    /// left changes in the process.
+    var refusal: PluginRefusal?
     private let deadlines: DeadlineWatch
     private let pluginFigures: PluginFigures
     private let share: MemoryShare
@@ -40,134 +55,154 @@ package final class WorkerPool {
         share = dispatcher.memory.share(ofPlugin: artifact.name)
         pluginFigures = dispatcher.figures(ofPlugin: artifact.name)
         restarts = RestartPolicy(limit: limits.restartLimit, windowSeconds: limits.restartWindowSeconds)
+        // A plugin inside the host runs on the home loop only.
+        if settings.isIsolated { lanes = dispatcher.loops.map { PoolLaneReference(PoolLane(self, dispatch: $0)) } }
     }
 
     // MARK: Invocations
 
-    /// Gives the invocation to a worker that has room, or lets it wait for one.
+    /// Starts the invocation on a worker that has room, or queues it.
     func dispatch(_ invocation: HostInvocation, payload: Span<UInt8>) {
         if payload.count > Self.smallPayloadBytes, let failure = refusal(ofPayload: payload.count) { return invocation.fail(failure) }
-        if let worker = freeWorker() {
-            worker.start(invocation, payload: payload)
-            deadlines.note(invocation.deadlineMilliseconds)
-            return
-        }
+        if start(invocation, payload: payload) { return }
         guard !isStopping else { return invocation.fail(.shuttingDown) }
         startWorkerIfNeeded(waiting: queue.count + 1)
+        // A worker inside the host is ready at once.
+        if !settings.isIsolated, start(invocation, payload: payload) { return }
         let isBackingOff = workers.isEmpty
         guard !isBackingOff || awaitsRestart(until: invocation.deadlineMilliseconds) else { return invocation.fail(startFailure) }
-        // A call that waits for a worker to be started takes a place in it, not one in the queue.
+        // A call that waits for a starting worker has a place in this worker, so it does not count for the queue's limit.
         let starting = isBackingOff ? 1 : workers.count { $0.state == .starting }
-        guard queue.count < limits.queueLengthMax + starting * settings.concurrency || freeWorker() != nil else {
+        guard queue.count < limits.queueLengthMax + starting * settings.concurrency else {
             return invocation.fail(.queueFull(length: queue.count))
         }
-        // A worker inside the host starts at once.
-        if let worker = freeWorker() {
-            worker.start(invocation, payload: payload)
-        } else {
-            invocation.isColdStart = !workers.contains { $0.state == .ready }
-            guard invocation.park(payload: payload) else { return invocation.fail(.memoryIsFull) }
-            queue.append(invocation, now: loop.nowMilliseconds)
-            if isBackingOff { scheduleRetry() }
-        }
-        deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
+        invocation.isColdStart = !workers.contains { $0.state == .ready }
+        guard invocation.park(payload: payload) else { return invocation.fail(.memoryIsFull) }
+        enqueue(invocation)
+        if isBackingOff { scheduleRetry() }
     }
 
-    /// Whether a worker is started again so soon that a call without one should wait for it.
-    private func awaitsRestart(until deadline: UInt64) -> Bool {
-        refusal == nil && failedStarts == 0 && restarts.isWorthWaiting(now: loop.nowMilliseconds, deadline: deadline)
+    /// Starts the invocation if a worker has room.
+    private func start(_ invocation: HostInvocation, payload: Span<UInt8>) -> Bool {
+        guard queue.count == 0, let worker = takeRoom() else { return false }
+        worker.home.start(invocation, payload: payload)
+        deadlines.note(invocation.deadlineMilliseconds)
+        return true
     }
 
-    /// Gives an invocation that a worker has not begun to another, or lets it wait for one.
-    func dispatchAgain(_ invocation: HostInvocation) {
-        invocation.countAsParked()
-        if let worker = freeWorker() { return worker.startParked(invocation) }
-        guard !isStopping else { return invocation.fail(.shuttingDown) }
-        startWorkerIfNeeded(waiting: queue.count + 1)
+    private func enqueue(_ invocation: HostInvocation) {
         queue.append(invocation, now: loop.nowMilliseconds)
         deadlines.note(min(invocation.deadlineMilliseconds, queue.nextCheckMilliseconds(limits)))
+        // A loop that returned room before it could see the new count has not reported it.
+        if !lanes.isEmpty { while queue.count > 0, let worker = takeRoom() { startNext(worker) } }
     }
 
-    /// Whether a call that waits can be begun soon: a worker has room, or another may be started.
-    var hasRoomSomewhere: Bool { freeWorker() != nil || workers.count { $0.state != .draining } < settings.instancesMax }
+    /// Whether a worker will be started again so soon that a call should wait for it.
+    private func awaitsRestart(until deadline: UInt64) -> Bool {
+        forgiveIfAnswered()
+        return refusal == nil && failedStarts == 0 && restarts.isWorthWaiting(now: loop.nowMilliseconds, deadline: deadline)
+    }
 
-    /// A payload up to here is sent without a look at what waits for the plugin.
-    private static let smallPayloadBytes = 64 << 10
+    /// Starts an invocation, which a worker did not start, on another worker, or queues it.
+    func dispatchAgain(_ invocation: HostInvocation) {
+        invocation.countAsParked()
+        if queue.count == 0, let worker = takeRoom() {
+            deadlines.note(invocation.deadlineMilliseconds)
+            return worker.home.startParked(invocation)
+        }
+        guard !isStopping else { return invocation.fail(.shuttingDown) }
+        startWorkerIfNeeded(waiting: queue.count + 1)
+        enqueue(invocation)
+    }
+
+    /// Whether a waiting call can be started soon: a worker has room, or another worker may be started.
+    var hasRoomSomewhere: Bool { workers.contains { $0.room.countIfFree != nil } || workers.count { $0.state != .draining } < settings.instancesMax }
+
+    /// The size up to which payloads are sent regardless of memory.
+    static let smallPayloadBytes = 64 << 10
 
     private func refusal(ofPayload bytes: Int) -> InvocationFailure? {
         if bytes > FrameHeader.bodySizeMax { return .payloadTooLarge(bytes: bytes) }
         return share.isFull || dispatcher.memory.services.isFull ? .memoryIsFull : nil
     }
 
-    /// Starts a worker ahead of an invocation whose body still arrives.
+    /// Starts a worker for a request whose body is still arriving.
     package func warmUp() {
         if workers.isEmpty, !isStopping { startWorkerIfNeeded(waiting: 1) }
     }
 
-    /// How many invocations wait for a worker.
+    /// The number of invocations that wait for a worker.
     var queuedCount: Int { queue.count }
 
-    /// A queued invocation was cancelled; it is skipped when its turn comes.
+    /// Notes that a queued invocation was cancelled. It is skipped when its turn comes.
     func forgetQueued() { queue.forgetOne() }
 
-    private func freeWorker() -> Worker? {
-        var best = -1
-        var fewest = settings.concurrency
-        for index in 0..<workers.count {
-            guard workers[index].state == .ready, !workers[index].isBlocked, workers[index].inFlight < fewest else { continue }
-            best = index
-            fewest = workers[index].inFlight
-        }
-        return best < 0 ? nil : workers[best]
-    }
+    /// Takes room for an invocation in the worker with the fewest invocations; nil if no worker has room.
+    private func takeRoom() -> Worker? { workers.takeRoom(\.room) }
 
-    /// A worker has answered or become ready.
+    /// Gives waiting invocations to a worker that has room again, or ends it if it is no longer used.
     func workerHasRoom(_ worker: Worker) {
-        while worker.state == .ready, !worker.isBlocked, worker.inFlight < settings.concurrency {
-            guard let next = queue.next(now: loop.nowMilliseconds, limits) else { break }
-            worker.startParked(next)
-        }
-        if worker.inFlight == 0, isRetired || worker.state == .draining { worker.drain() }
+        while queue.count > 0, worker.room.take() { startNext(worker) }
+        endIfUnused(worker)
     }
 
-    /// Fails what is due, in the queue and in the workers; retires workers that hold on to what nobody waits for.
+    /// Starts the next invocation on a worker in which room was taken for it.
+    private func startNext(_ worker: Worker) {
+        guard let next = queue.next(now: loop.nowMilliseconds, limits) else { return _ = worker.room.give(now: loop.nowMilliseconds) }
+        worker.home.startParked(next)
+    }
+
+    /// Ends a worker that has no invocations and gets no new ones.
+    func endIfUnused(_ worker: Worker) {
+        guard isRetired || worker.state == .draining, worker.inFlight == 0, worker.room.closeIfEmpty() else { return }
+        worker.drain()
+    }
+
+    /// Calls `body` with the worker of this identity, unless it has ended. For messages from other loops.
+    func withWorker(_ identity: WorkerIdentity, _ body: (WorkerPool, Worker) -> Void) {
+        if let worker = workers.first(where: { $0.identity === identity }) { body(self, worker) }
+    }
+
+    /// Fails the invocations that are past their deadline or have waited too long, and retires workers that keep working on cancelled ones.
     ///
-    /// - Returns: when to look again.
+    /// - Returns: when to call this function again.
     func expire(now: UInt64) -> UInt64 {
-        let blockingFunction = queue.count > 0 ? self.blockingFunction : nil
-        for (invocation, failure) in queue.takeExpired(now: now, limits, blockingFunction: { blockingFunction }) { invocation.fail(failure) }
+        if queue.count > 0 {
+            let blockingFunction = blockingFunction
+            for (invocation, failure) in queue.takeExpired(now: now, limits, blockingFunction: { blockingFunction }) { invocation.fail(failure) }
+        }
         var next = queue.nextCheckMilliseconds(limits)
         for worker in workers {
-            next = min(next, worker.expire(now: now))
+            next = min(next, worker.home.expire(now: now))
             if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) > 0 { retire(worker, now: now) }
             if worker.overdueCount(now: now, longerThan: 0) > 0 { next = min(next, now + Self.overdueMilliseconds / 4) }
         }
         return next
     }
 
-    /// A worker works on something that nobody waits for: when it should long have ended, that is looked at.
+    /// Schedules a check of a worker that was asked to stop an invocation.
     func workerWasToldToStop() { deadlines.note(loop.nowMilliseconds + Self.overdueMilliseconds + 1) }
 
-    /// How long a function may go on after its deadline, or after its client has gone, before its worker is replaced.
+    /// The time after its deadline or cancellation after which a function that still runs causes its worker to be replaced.
     static let overdueMilliseconds: UInt64 = 10_000
 
     private func retire(_ worker: Worker, now: UInt64) {
-        // What runs inside the host cannot be replaced.
+        // A worker inside the host cannot be replaced.
         guard settings.isIsolated else { return }
         if worker.state == .ready {
-            worker.state = .draining
+            worker.enter(.draining)
             dispatcher.log.warning(
                 "an instance is replaced: it still works on invocations that ended long ago",
                 metadata: ["pid": "\(worker.pid)", "plugin": "\(artifact.name)"])
         }
         if worker.overdueCount(now: now, longerThan: Self.overdueMilliseconds) == worker.inFlight {
-            worker.kill(reason: "it did not finish what nobody waits for any more")
+            worker.kill(reason: "it did not finish invocations that ended long ago")
         }
     }
 
     // MARK: Workers
 
-    /// Starts `settings.instancesMin` workers.
+    /// Starts workers until there are `settings.instancesMin`.
     func prepare() {
         guard !isRetired else { return }
         while workers.count < settings.instancesMin, startWorker() {}
@@ -181,6 +216,7 @@ package final class WorkerPool {
 
     func startWorker() -> Bool {
         guard !isStopping, refusal == nil, workers.count(where: { $0.state != .draining }) < settings.instancesMax else { return false }
+        forgiveIfAnswered()
         guard restarts.mayStart(now: loop.nowMilliseconds) else {
             scheduleRetry()
             return false
@@ -210,37 +246,53 @@ package final class WorkerPool {
         }
     }
 
-    /// The plugin is loaded.
+    /// Puts a worker into service that has loaded its plugin.
     func workerIsReady(_ worker: Worker) {
-        worker.state = .ready
         pluginFigures.starts.record(nanoseconds: loop.nowNanoseconds &- worker.startedNanoseconds)
-        worker.idleSinceMilliseconds = loop.nowMilliseconds
+        worker.room.rests(since: loop.nowMilliseconds)
+        worker.enter(.ready)
+        worker.attachLanes(lanes)
         workerHasRoom(worker)
         if warming != nil { checkWarmth(failure: nil) }
     }
 
-    /// A worker has answered something: what crashed before is forgiven.
+    /// Resets the counts of crashes, because a worker has answered.
     func workerHasAnswered() { restarts.didAnswer() }
 
-    /// A worker that was ready ends. The crash counts from here on, before another one is started or answers.
+    /// Resets the counts of crashes if workers have answered on other loops.
+    private func forgiveIfAnswered() {
+        if signals.takeAnswered() { restarts.didAnswer() }
+    }
+
+    /// Counts the crash of a worker that was ready, at once: before another worker is started or answers.
     func workerIsLost(_ worker: Worker) {
-        worker.state = .draining
+        worker.enter(.draining)
         worker.isLost = true
+        forgiveIfAnswered()
         restarts.didCrash(now: loop.nowMilliseconds)
     }
 
-    /// A worker is gone. What it had is answered; what waits goes to another.
+    /// Fails the invocations of a worker that has ended, on all loops, and gives waiting ones to other workers.
     ///
     /// - Parameters:
-    ///   - reason: nil where it ended because it was told to.
+    ///   - reason: why it ended; nil if the host asked it to.
     ///   - isTold: whether the crash has a line of its own in the log.
     func workerDidEnd(_ worker: Worker, reason: String?, isTold: Bool = false) {
+        let (identity, blockage) = (worker.identity, worker.blockage)
+        lanes.gather(on: loop) { lane, answer in
+            lane.workerDidEnd(identity, blockage, completion: answer)
+        } completion: { [self] lost in
+            let lost = lost.reduce(worker.failAll()) { $0.union($1) }
+            didEnd(worker, reason: reason, isTold: isTold, lost: lost.sorted())
+        }
+    }
+
+    private func didEnd(_ worker: Worker, reason: String?, isTold: Bool, lost: [String]) {
         workers.removeAll { $0 === worker }
         worker.pool = nil
         if reason == nil { pluginFigures.ends += 1 } else { pluginFigures.crashes += 1 }
-        let lost = Set(worker.openInvocations.map(\.function.name)).sorted()
-        worker.failAll()
         if let reason {
+            forgiveIfAnswered()
             if !worker.isLost { restarts.didCrash(now: loop.nowMilliseconds) }
             logEnd(of: worker, reason: isTold ? "it crashed; the line with its calls says why" : reason, lost: lost, isTold: isTold, restarts)
         }
@@ -249,7 +301,7 @@ package final class WorkerPool {
         restoreWorkers()
     }
 
-    /// Starts the workers that the pool should have, and those that calls wait for; fails the calls where none can be started soon.
+    /// Starts the workers that the pool should have and those that calls wait for. Fails the waiting calls if no worker can be started soon.
     private func restoreWorkers() {
         prepare()
         if queue.count > 0 {
@@ -259,18 +311,18 @@ package final class WorkerPool {
         leaveIfEmpty()
     }
 
-    private func failQueue(_ failure: InvocationFailure) {
+    func failQueue(_ failure: InvocationFailure) {
         for invocation in queue.removeAll() { invocation.fail(failure) }
     }
 
-    /// The failure of an invocation while there is no worker.
+    /// The failure of invocations while no worker can be started.
     private var startFailure: InvocationFailure {
         guard refusal == nil else { return .cannotLoad }
         let now = loop.nowMilliseconds
         return .cannotStart(retryAfterSeconds: restarts.notBefore > now ? Int((restarts.notBefore - now + 999) / 1000) : 1)
     }
 
-    /// Restores the workers when the back-off is over.
+    /// Schedules the next start of workers for the end of the back-off.
     private func scheduleRetry() {
         guard !isStopping, queue.count > 0 || (settings.instancesMin > 0 && !isRetired) else { return }
         let timer = retryTimer ?? Timer(loop: loop) { [unowned self] in
@@ -282,101 +334,15 @@ package final class WorkerPool {
         retryTimer = timer
     }
 
-    /// Lets go of workers that have been idle too long, down to the minimum.
+    /// Ends workers that have been idle too long, down to the minimum.
     func shrink(now: UInt64) {
-        // What runs inside the host can neither be unloaded nor loaded again.
+        // A plugin inside the host can neither be unloaded nor loaded again.
         guard settings.isIsolated else { return }
         var spare = workers.count { $0.state == .ready } - settings.instancesMin
         for worker in workers where spare > 0 && worker.state == .ready && worker.inFlight == 0 {
-            guard now >= worker.idleSinceMilliseconds + limits.idleMilliseconds else { continue }
+            guard now >= worker.room.idleSinceMilliseconds + limits.idleMilliseconds, worker.room.closeIfEmpty() else { continue }
             spare -= 1
-            worker.state = .draining
             worker.drain()
         }
-    }
-
-    // MARK: Coming and going with a version
-
-    /// How many workers take invocations.
-    package var readyCount: Int { workers.count { $0.state == .ready } }
-
-    private struct Warming {
-        var count: Int
-        var completion: (String?) -> Void
-    }
-
-    /// Starts workers until so many are ready.
-    ///
-    /// - Parameter completion: gets nil then, or why one of them did not come up.
-    package func warm(_ count: Int, completion: @escaping (String?) -> Void) {
-        let wanted = min(max(count, settings.instancesMin), settings.instancesMax)
-        warming = Warming(count: wanted, completion: completion)
-        // A deployment may have fixed the cause: try again.
-        refusal = nil
-        while workers.count(where: { $0.state == .ready || $0.state == .starting }) < wanted, startWorker() {}
-        // A worker inside the host is ready, or has failed, at once.
-        checkWarmth(failure: workers.isEmpty && wanted > 0 ? refusal?.description ?? "no worker can be started now" : nil)
-    }
-
-    private func checkWarmth(failure: String?) {
-        guard let warming, failure != nil || readyCount >= warming.count else { return }
-        self.warming = nil
-        warming.completion(failure)
-    }
-
-    /// Its functions are served by others now: who has found it still gets an answer, then its workers end.
-    func retire() {
-        isRetired = true
-        if queue.count == 0 { retryTimer = nil }
-        for worker in workers where worker.state == .ready && worker.inFlight == 0 { worker.drain() }
-        leaveIfEmpty()
-    }
-
-    /// Its functions are its own again.
-    func revive() { isRetired = false }
-
-    /// Whether nothing of it is left.
-    var isGone: Bool { isRetired && workers.isEmpty && queue.count == 0 }
-
-    private func leaveIfEmpty() {
-        if isGone { dispatcher.retiredPoolIsEmpty(self) }
-    }
-
-    /// Takes no more invocations; workers end when they have answered.
-    func stop() {
-        isStopping = true
-        retryTimer = nil
-        for worker in workers where worker.state != .ended {
-            worker.state = .draining
-            if worker.inFlight == 0 { worker.drain() }
-        }
-        if workers.isEmpty { failQueue(.shuttingDown) }
-    }
-
-    /// Lets others take the place of its workers, once these have answered.
-    func replaceWorkers() {
-        guard settings.isIsolated else { return }
-        for worker in workers where worker.state == .ready {
-            worker.state = .draining
-            if worker.inFlight == 0 { worker.drain() }
-        }
-        prepare()
-    }
-
-    /// Ends the workers at once; others start when they are needed.
-    func killWorkers(reason: String) {
-        for worker in workers where settings.isIsolated { worker.kill(reason: reason) }
-    }
-
-    /// Answers everything that is still open in the functions' place.
-    func giveUp() {
-        failQueue(.shuttingDown)
-        for invocation in workers.flatMap(\.openInvocations) { invocation.fail(.shuttingDown) }
-    }
-
-    /// Ends what is left, at the end of the host's patience.
-    func killAll() {
-        failQueue(.shuttingDown)
-        for worker in workers { worker.kill(reason: "the host stops") }
     }
 }

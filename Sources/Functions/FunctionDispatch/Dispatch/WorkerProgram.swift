@@ -1,16 +1,16 @@
 import Glibc
 
-/// The file that workers are started from.
+/// The executable for workers.
 package enum WorkerProgram {
-    /// What runs now, also when another build has been installed in its place since.
+    /// The running program, even if another build has been installed in its place.
     ///
-    /// - Parameter executable: where this program was found when it started.
+    /// - Parameter executable: the path of this program at its start.
     package static func path(executable: String) -> String {
         let own = "/proc/self/exe"
         var running = stat()
         var found = stat()
         guard access(own, X_OK) == 0, stat(own, &running) == 0 else { return executable }
-        // Under valgrind or an emulator it is theirs. What is no longer where it was cannot be found there.
+        // Under valgrind or an emulator, `/proc/self/exe` is that program instead. The check is impossible once `executable` was removed.
         guard stat(executable, &found) == 0 else { return own }
         return running.st_ino == found.st_ino && running.st_dev == found.st_dev ? own : executable
     }

@@ -1,64 +1,116 @@
 import AdminProtocol
 import Metrics
+import Synchronization
 
-/// What is counted of one version of one function. Plain numbers, on the dispatcher's loop only.
-package final class FunctionFigures: @unchecked Sendable {
-    // Unchecked: both names are constant, and the numbers are touched on the dispatcher's loop only.
-
+/// Metrics of one version of a function. Each loop of the host counts separately; readers get the sum.
+package final class FunctionFigures: Sendable {
     package let function: String
     package let version: Int
-    /// Invocations that have begun, those that wait included.
-    private(set) var begun: UInt64 = 0
-    /// Invocations that are not over.
-    package private(set) var inFlight = 0
-    /// From an invocation's admission until it is over.
-    package private(set) var durations = DurationHistogram()
-    /// How long those waited that had to wait for an instance; all others did not wait at all.
-    private(set) var waits = DurationHistogram()
-    /// How long those waited for which no instance was there yet.
-    package private(set) var coldStarts = DurationHistogram()
-    /// How many had to wait, and how many were refused without having waited.
-    private var parked: UInt64 = 0
-    private var refusedAtOnce: UInt64 = 0
-    private var outcomes = InlineArray<23, Int>(repeating: 0)
+    private let lanes: [Lane]
 
-    init(function: String, version: Int) {
+    /// The counts of one loop. Only that loop and an occasional reader take the lock.
+    private final class Lane: Sendable {
+        let counts = Mutex(Counts())
+    }
+
+    /// The counts.
+    package struct Counts: Sendable {
+        /// Invocations that arrived, including those that wait or were refused.
+        fileprivate(set) var begun: UInt64 = 0
+        /// Invocations that have not ended.
+        package fileprivate(set) var inFlight = 0
+        /// Times from the admission of an invocation to its end.
+        package fileprivate(set) var durations = DurationHistogram()
+        /// Waiting times of invocations that had to wait for an instance.
+        fileprivate(set) var waits = DurationHistogram()
+        /// Waiting times of invocations that had to wait because no instance had been started.
+        package fileprivate(set) var coldStarts = DurationHistogram()
+        /// The numbers of invocations that had to wait, and that were refused without waiting.
+        fileprivate var parked: UInt64 = 0
+        fileprivate var refusedAtOnce: UInt64 = 0
+        fileprivate var outcomes = InlineArray<23, Int>(repeating: 0)
+
+        /// The number of invocations with this outcome.
+        package func count(_ outcome: InvocationOutcome) -> Int { outcomes[outcome.index] }
+
+        /// Waiting times of all invocations that got an instance, including those that did not wait.
+        package var allWaits: DurationHistogram {
+            var all = waits
+            all.record(immediate: begun - parked - refusedAtOnce)
+            return all
+        }
+
+        fileprivate mutating func add(_ other: Counts) {
+            begun &+= other.begun
+            inFlight &+= other.inFlight
+            durations.merge(other.durations)
+            waits.merge(other.waits)
+            coldStarts.merge(other.coldStarts)
+            parked &+= other.parked
+            refusedAtOnce &+= other.refusedAtOnce
+            for index in outcomes.indices { outcomes[index] &+= other.outcomes[index] }
+        }
+    }
+
+    /// - Parameter laneCount: the number of loops that count.
+    init(function: String, version: Int, laneCount: Int) {
         self.function = function
         self.version = version
+        lanes = (0..<laneCount).map { _ in Lane() }
     }
 
-    package func count(_ outcome: InvocationOutcome) -> Int { outcomes[outcome.index] }
+    /// The sum of the counts of all loops.
+    package var total: Counts {
+        var total = Counts()
+        for lane in lanes { total.add(lane.counts.withLock { $0 }) }
+        return total
+    }
 
+    // MARK: Counting
+
+    /// Counts an invocation that starts on loop number `lane`.
     @inline(__always)
-    func begin() {
-        begun &+= 1
-        inFlight &+= 1
+    func begin(on lane: Int) {
+        lanes[lane].counts.withLock {
+            $0.begun &+= 1
+            $0.inFlight &+= 1
+        }
     }
 
+    /// Undoes ``begin(on:)`` for an invocation that is started again on another loop.
+    func takeBack(on lane: Int) {
+        lanes[lane].counts.withLock {
+            $0.begun &-= 1
+            $0.inFlight &-= 1
+        }
+    }
+
+    /// Counts an invocation that has ended.
     @inline(__always)
-    func end(_ outcome: InvocationOutcome, nanoseconds: UInt64) {
-        inFlight &-= 1
-        outcomes[outcome.index] &+= 1
-        durations.record(nanoseconds: nanoseconds)
+    func end(_ outcome: InvocationOutcome, nanoseconds: UInt64, on lane: Int) {
+        lanes[lane].counts.withLock {
+            $0.inFlight &-= 1
+            $0.outcomes[outcome.index] &+= 1
+            $0.durations.record(nanoseconds: nanoseconds)
+        }
     }
 
-    func park() { parked &+= 1 }
-    func refuseAtOnce() { refusedAtOnce &+= 1 }
+    /// Counts an invocation that has to wait for an instance. Waiting invocations are on the dispatcher's loop.
+    func park() { lanes[0].counts.withLock { $0.parked &+= 1 } }
 
-    /// The waits of all that got an instance.
-    package var allWaits: DurationHistogram {
-        var all = waits
-        all.record(immediate: begun - parked - refusedAtOnce)
-        return all
-    }
+    /// Counts an invocation that is refused without waiting.
+    func refuseAtOnce() { lanes[0].counts.withLock { $0.refusedAtOnce &+= 1 } }
 
+    /// Counts an invocation that waited and gets an instance.
     func waited(nanoseconds: UInt64, isColdStart: Bool) {
-        waits.record(nanoseconds: nanoseconds)
-        if isColdStart { coldStarts.record(nanoseconds: nanoseconds) }
+        lanes[0].counts.withLock {
+            $0.waits.record(nanoseconds: nanoseconds)
+            if isColdStart { $0.coldStarts.record(nanoseconds: nanoseconds) }
+        }
     }
 }
 
-/// What came of an invocation: a code of the callable protocol, or the class of an HTTP answer's status.
+/// The outcome of an invocation: a code of the callable protocol, or the class of an HTTP status.
 package struct InvocationOutcome {
     fileprivate let index: Int
 
@@ -67,20 +119,20 @@ package struct InvocationOutcome {
     /// - Parameter statusClass: the first digit of a status.
     init(statusClass: Int) { index = FunctionErrorCode.allCases.count + min(max(statusClass, 0), 5) }
 
-    /// As the label `code` says it: `ok`, `not-found`, `4xx`.
+    /// The value of the label `code`: `ok`, `not-found`, `4xx`.
     package var name: String {
         let codes = FunctionErrorCode.allCases
         return index < codes.count ? codes[index].name : "\(index - codes.count)xx"
     }
 
-    /// Whether it is told of also where it never happened, so that rates can be drawn from the beginning.
+    /// Whether metrics include this outcome even if it never occurred, so that rates can be computed from the start.
     package var isAlwaysTold: Bool { index == FunctionErrorCode.ok.rawValue || index == FunctionErrorCode.internal.rawValue }
 
     package static let all: [InvocationOutcome] =
         FunctionErrorCode.allCases.map { InvocationOutcome($0) } + (1...5).map { InvocationOutcome(statusClass: $0) }
 }
 
-/// The figures of every function's versions. They are kept when a version goes, since it may come back; but not without end.
+/// The figures of all versions of all functions. Kept, up to a limit, when a version is no longer deployed, because it may be deployed again.
 package struct FunctionFigureBook {
     private struct Key: Hashable {
         var function: String
@@ -89,18 +141,20 @@ package struct FunctionFigureBook {
 
     private static let countMax = 2000
     private var figures: [Key: FunctionFigures] = [:]
+    /// The number of loops that count.
+    var laneCount = 1
 
-    /// The figures of a version, which are new where it is.
+    /// The figures of a version. Creates them at first use.
     mutating func figures(of function: String, version: Int) -> FunctionFigures {
         let key = Key(function: function, version: version)
         if let known = figures[key] { return known }
         if figures.count >= Self.countMax { forgetUnused() }
-        let new = FunctionFigures(function: function, version: version)
+        let new = FunctionFigures(function: function, version: version, laneCount: laneCount)
         figures[key] = new
         return new
     }
 
-    /// Those that nobody counts in any more are forgotten.
+    /// Removes the figures that no function counts in any more.
     private mutating func forgetUnused() {
         for key in Array(figures.keys) {
             guard var last = figures.removeValue(forKey: key) else { continue }
@@ -108,6 +162,6 @@ package struct FunctionFigureBook {
         }
     }
 
-    /// All of them, in order.
+    /// All figures, sorted by function and version.
     package var all: [FunctionFigures] { figures.values.sorted { ($0.function, $0.version) < ($1.function, $1.version) } }
 }

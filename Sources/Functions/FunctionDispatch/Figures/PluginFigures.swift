@@ -1,22 +1,22 @@
 import Metrics
 
-/// What is counted of the instances of one plugin, whatever version of it. Plain numbers, on the dispatcher's loop only.
+/// Metrics of the instances of a plugin, over all its versions. Used on the dispatcher's loop only.
 package final class PluginFigures {
     package let plugin: String
-    /// From an instance's start until its plugin is loaded.
+    /// Times from the start of an instance to the end of loading its plugin.
     package var starts = DurationHistogram()
-    /// Instances that ended when they were told to.
+    /// Instances that ended because the host asked them to.
     package var ends = 0
-    /// Instances that ended otherwise: crashes, kills, plugins that cannot be loaded.
+    /// Instances that ended in another way: crashes, kills, plugins that cannot be loaded.
     package var crashes = 0
 
     init(plugin: String) { self.plugin = plugin }
 }
 
-/// How many instances of a pool are in which state, and what waits for them.
+/// The numbers of a pool's instances in each state, and of the invocations that wait.
 package struct PoolFigures: Sendable {
     package var plugin: String
-    /// The first letters of the artifact's hash.
+    /// The first digits of the artifact's hash.
     package var artifact: String
     package var starting = 0
     package var idle = 0

@@ -3,10 +3,10 @@ import HearthJSON
 import Logs
 import WorkerProtocol
 
-/// Writes what functions log and print, and what becomes of their invocations.
-package final class FunctionLog {
+/// Writes the log lines and printed lines of functions, and lines about their invocations.
+package final class FunctionLog: Sendable {
     private let output: LogOutput
-    /// Whether each invocation's beginning and end are told.
+    /// Whether the start and the end of each invocation are logged.
     let tellsInvocations: Bool
 
     package init(output: LogOutput, tellsInvocations: Bool = false) {
@@ -14,13 +14,13 @@ package final class FunctionLog {
         self.tellsInvocations = tellsInvocations
     }
 
-    /// Records one message; printed text is cut into its lines.
+    /// Writes one message. Printed text is written line by line.
     func record(_ origin: LogOrigin, level: UInt8, message: Span<UInt8>, fields: Span<UInt8>) {
         guard origin.stream != nil else { return write(origin, Severity(level), message.string(), fields) }
         for line in message.string().split(separator: "\n") { write(origin, Severity(level), String(line), fields.extracting(0..<0)) }
     }
 
-    /// Says that a worker logged more than it may.
+    /// Logs that lines of a worker were dropped because of its limit.
     func recordDropped(_ origin: LogOrigin, bytes: Int, perSecond: Int) {
         output.countLimited(bytes: bytes)
         var origin = origin
@@ -29,20 +29,20 @@ package final class FunctionLog {
         output.write(LogLine(severity: .warning, label: Self.label(origin), message: text, origin: origin))
     }
 
-    /// Says what ended a worker, and which calls led there, the innermost first.
+    /// Logs the cause of a crash with its stack, innermost call first.
     func recordCrash(_ origin: LogOrigin, _ words: String, calls: [String]) {
         var line = LogLine(severity: .error, label: Self.label(origin), message: words, origin: origin)
         if !calls.isEmpty { line.entries = [(LogLine.callsName, .array(calls.map { .string($0) }))] }
         output.write(line)
     }
 
-    /// An instance has begun with an invocation.
+    /// Logs that an instance has started an invocation.
     func recordBeginning(_ origin: LogOrigin) {
         let label = Self.label(origin)
         output.write(LogLine(severity: .info, label: label, message: "Beginning execution of \"\(label)\"", origin: origin))
     }
 
-    /// A function has answered, or nobody waits for its answer any more.
+    /// Logs that a function has answered, or that its answer is no longer awaited.
     func recordEnd(_ origin: LogOrigin, nanoseconds: UInt64, isAnswered: Bool) {
         let label = Self.label(origin)
         let tenths = (nanoseconds + 50_000) / 100_000

@@ -1,25 +1,25 @@
 import Configuration
 import HearthBytes
 
-/// Where a path leads: which function, and what of the path is the function's own (spec functions 10.2).
+/// Resolves the path of a request to a function and the function's own part of the path (spec functions 10.2).
 package struct FunctionPath {
-    /// What was found.
+    /// The target of a path.
     package enum Outcome {
-        /// The function, and where in the path its own part begins (at the end: the part is `/`).
+        /// A function, and the index in the path where its own part begins. At the end of the path, the own part is `/`.
         case function(RegisteredFunction, ownPathStart: Int)
-        /// The path has the emulator's shape, with this region and name, and no such function.
+        /// No function, but the path has the form of the emulator's URLs, with this region and name.
         case unknownFunction(region: String, name: String)
-        /// The path is one of the database's.
+        /// A path of the database.
         case database
-        /// The path is one of the messaging service's.
+        /// A path of the messaging service.
         case messaging
         /// Anything else.
         case notFound
     }
 
     /// - Parameters:
-    ///   - path: begins with `/`; without the query.
-    ///   - host: the value of the Host header, for `{region}-{project}.…`.
+    ///   - path: the path without the query, beginning with `/`.
+    ///   - host: the value of the Host header, which may be `{region}-{project}.…`.
     package static func resolve(_ path: Span<UInt8>, host: Span<UInt8>, in registry: FunctionRegistry) -> Outcome {
         let projectBytes = registry.projectBytes
         let project = projectBytes.span
@@ -38,7 +38,7 @@ package struct FunctionPath {
             region: path.extracting(firstEnd + 1..<secondEnd).string(), name: path.extracting(secondEnd + 1..<thirdEnd).string())
     }
 
-    /// `/{name}[/...]`; the host's name may say which region is meant.
+    /// Resolves `/{name}[/...]`. The host name may name the region.
     private static func resolveName(
         _ path: Span<UInt8>, _ nameEnd: Int, host: Span<UInt8>, project: Span<UInt8>, in registry: FunctionRegistry
     ) -> Outcome {
@@ -58,19 +58,19 @@ package struct FunctionPath {
         return index
     }
 
-    /// `us-central1` of `us-central1-demo-hearth.example.com`; nil for a host that names no region of the project.
+    /// The region in a host name, such as `us-central1` in `us-central1-demo-hearth.example.com`; nil if it names none for the project.
     private static func region(inHost host: Span<UInt8>, project: Span<UInt8>) -> String? {
         var end = 0
         while end < host.count, host[end] != UInt8(ascii: "."), host[end] != UInt8(ascii: ":") { end += 1 }
         let regionEnd = end - project.count - 1
         guard regionEnd > 0, host[regionEnd] == UInt8(ascii: "-") else { return nil }
-        // Host names have no case (RFC 9110 section 4.2.3); ids of projects are in lower case.
+        // Host names are case-insensitive (RFC 9110 section 4.2.3); project ids are in lower case.
         for index in 0..<project.count where host[regionEnd + 1 + index].lowercased != project[index] { return nil }
         return host.extracting(0..<regionEnd).string().lowercased()
     }
 }
 
 extension UInt8 {
-    /// The byte in lower case where it is an ASCII letter.
+    /// The byte, in lower case if it is an ASCII letter.
     package var lowercased: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
 }

@@ -2,16 +2,16 @@ import Configuration
 import Glibc
 import HearthBytes
 
-/// Every function that requests can reach, found by the path that clients use.
+/// All functions, found by the paths of requests.
 ///
-/// A table over the bytes of whole paths: the usual request is routed by one hash and one comparison, without a `String`.
+/// A hash table over the bytes of whole paths: usually a request costs one hash and one comparison, and no `String` is made.
 package final class FunctionRegistry {
-    /// By name, in the order of registration.
+    /// All functions, in the order in which they were registered.
     package private(set) var functions: [RegisteredFunction] = []
-    /// Positions in the two arrays below, by hash; -1 where there is none.
+    /// Indexes into `paths` and `targets`, by hash; -1 for an empty entry.
     private var table: [Int] = []
     private var mask = 0
-    /// All paths, one behind the other.
+    /// The text of all paths, concatenated.
     private var text: [UInt8] = []
     private var paths: [Range<Int>] = []
     private var targets: [RegisteredFunction] = []
@@ -25,7 +25,7 @@ package final class FunctionRegistry {
 
     /// Replaces all functions.
     ///
-    /// - Precondition: names are unique; who registers sees to that.
+    /// - Precondition: names are unique. The caller ensures this.
     package func replaceAll(_ functions: [RegisteredFunction]) {
         self.functions = functions
         text = []
@@ -54,7 +54,7 @@ package final class FunctionRegistry {
         targets.append(function)
     }
 
-    /// The function at exactly this path: `/project/region/name` or `/name`.
+    /// The function with exactly this path: `/project/region/name` or `/name`.
     func function(atPath path: Span<UInt8>) -> RegisteredFunction? {
         guard mask > 0 else { return nil }
         var slot = Self.hash(path) & mask
@@ -76,7 +76,7 @@ package final class FunctionRegistry {
         }
     }
 
-    /// Eight bytes at a time, since each request pays for it. Whoever could choose colliding names deploys the functions.
+    /// Hashes eight bytes at a time, because every request is hashed. Only the owner of the host, who deploys functions, could cause collisions.
     private static func hash(_ bytes: Span<UInt8>) -> Int {
         bytes.withUnsafeBytes { bytes in
             var hash = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
@@ -96,7 +96,7 @@ package final class FunctionRegistry {
 }
 
 extension Span<UInt8> {
-    /// Whether both are the same bytes.
+    /// Whether both have the same bytes.
     func isEqual(to other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in 0..<count where self[index] != other[index] { return false }

@@ -1,12 +1,12 @@
 import Configuration
 
-/// The set of functions, as announced to loops, databases and event delivery.
+/// The set of functions that is announced to loops, databases and event delivery.
 package struct Publication {
-    /// Those that run, in the order of names.
+    /// The functions that can run, sorted by name.
     package var functions: [RegisteredFunction]
-    /// The triggers of deployed functions that cannot run now, by name: their events are raised, and wait.
+    /// The triggers of deployed functions that cannot run now, by name. Their events are recorded and wait.
     package var waitingTriggers: [String: EventTrigger]
-    /// Whether a function that is in neither is gone for good.
+    /// Whether every deployed function is in one of the two, so that all others were removed for good.
     package var isComplete: Bool
 
     package init(functions: [RegisteredFunction], waitingTriggers: [String: EventTrigger], isComplete: Bool) {

@@ -1,4 +1,4 @@
-/// Elements that leave in the order in which they came.
+/// A queue: elements are removed in the order in which they were appended.
 package struct FIFO<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -16,7 +16,7 @@ package struct FIFO<Element> {
         let element = elements[head]
         elements[head] = nil
         head += 1
-        // Moved to the front when that is cheaper than what has been taken out.
+        // Removes consumed elements once they are half of the array, so that the cost per element stays constant.
         if head * 2 >= elements.count { drop() }
         return element
     }

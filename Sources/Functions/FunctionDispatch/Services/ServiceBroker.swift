@@ -3,16 +3,19 @@ import HearthJSON
 import HTTP
 import RealtimeDatabase
 
-/// A plugin's call of one of the host's services.
-package struct ServiceCall {
+/// A call of a service of the host by a plugin.
+package struct ServiceCall: Sendable {
+    /// Approximate memory that a call takes beside its payload.
+    static let overheadBytes = 1024
+
     package var artifact: Artifact
     package var service: String
     package var method: String
-    /// JSON, as the service describes it.
+    /// The JSON of the arguments, as the service documents it.
     package var payload: [UInt8]
-    /// The events that led to the calling invocation, for what it writes to carry on.
+    /// The chain of events that caused the calling invocation; writes of this call continue it.
     package var chain = EventChain()
-    /// What the calling invocation is a part of; nil for a call that no invocation makes.
+    /// The trace context of the calling invocation; nil for a call outside invocations.
     package var trace: TraceContext?
 
     package init(
@@ -27,7 +30,7 @@ package struct ServiceCall {
     }
 }
 
-/// What a service answers: its JSON, or `{"code", "message", "details"?}`.
+/// The answer of a service: its JSON, or an error as `{"code", "message", "details"?}`.
 package struct ServiceAnswer: Sendable {
     package var succeeded: Bool
     package var body: [UInt8]
@@ -37,47 +40,47 @@ package struct ServiceAnswer: Sendable {
         self.body = body
     }
 
-    /// The service's answer.
+    /// The answer of a successful call.
     package static func success(_ value: JSONValue) -> ServiceAnswer { ServiceAnswer(succeeded: true, body: value.serialized()) }
 
-    /// An error of the callable protocol's kind.
+    /// An error with a code of the callable protocol.
     package static func failure(_ code: FunctionErrorCode, _ message: String) -> ServiceAnswer {
         ServiceAnswer(
             succeeded: false, body: JSONValue.object(["code": .string(code.name), "message": .string(message)]).serialized())
     }
 }
 
-/// Something that functions can call.
+/// A service that functions can call.
 package protocol Service: AnyObject {
-    /// What a plugin calls it: `database`, `messaging`.
+    /// The name that plugins use, such as `database` or `messaging`.
     var name: String { get }
     /// Answers `call` by one call of `completion` on the dispatcher's loop.
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void)
 }
 
-/// Answers service calls for a host that no longer does.
+/// Answers service calls in place of a host that has handed over to another process.
 package protocol ServiceSuccessor: AnyObject {
     /// Answers `call` by one call of `completion` on the dispatcher's loop.
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void)
 }
 
-/// Hands the plugins' service calls to the services.
+/// Passes the service calls of plugins to the services.
 package final class ServiceBroker {
     private var services: [String: any Service] = [:]
-    /// Who answers in this host's place: the one that has taken over.
+    /// The host that has taken over, which answers service calls from then on.
     package var successor: (any ServiceSuccessor)?
 
-    /// Every service that the documentation names; one that this host does not run answers so.
+    /// The services in the documentation. The error for one of these says that this host does not run it.
     private static let known = ["database", "messaging", "auth"]
 
     package func register(_ service: any Service) { services[service.name] = service }
 
-    /// Answers `call`, also where there is no such service.
+    /// Answers `call`; with an error if there is no such service.
     package func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
         if let successor { return successor.handle(call, completion: completion) }
         if let service = services[call.service] { return service.handle(call, completion: completion) }
         if Self.known.contains(call.service) {
-            return completion(.failure(.unavailable, "this host runs no \(call.service) service, so \(call.service).\(call.method) cannot be done"))
+            return completion(.failure(.unavailable, "\(call.service).\(call.method) is not available: this host does not run that service"))
         }
         completion(.failure(.unimplemented, "there is no service named \"\(call.service)\"; there are \(Self.known.joined(separator: ", "))"))
     }

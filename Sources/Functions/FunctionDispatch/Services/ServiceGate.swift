@@ -1,9 +1,9 @@
 import EventLoop
 
-/// Lets a few of a plugin's calls at a time ask for values: how much memory a value takes is known only when it is there.
+/// Limits how many service calls of a plugin read values at the same time, because the memory that a value takes is known only afterwards.
 ///
-/// The others wait in their order; they are few, because a worker is not read from while its plugin has its share of the memory. Belongs
-/// to the dispatcher's loop.
+/// Other calls wait in order. Their number is limited, because the host stops reading from a worker whose plugin has used up its share of the
+/// memory. Belongs to the dispatcher's loop.
 package final class ServiceGate {
     private let loop: EventLoop
     private let share: MemoryShare
@@ -12,7 +12,7 @@ package final class ServiceGate {
     private var waiting = FIFO<(@escaping () -> Void) -> Void>()
     private lazy var timer = Timer(loop: loop) { [unowned self] in admit() }
 
-    /// How many values are read at a time, and how often it is looked whether there is room again.
+    /// The most values that are read at the same time, and the interval for checking whether memory is free again.
     private static let inFlightMax = 32
     private static let roomMilliseconds: UInt64 = 5
 
@@ -21,14 +21,14 @@ package final class ServiceGate {
         self.share = share
     }
 
-    /// Runs `act` when there is room for an answer. It must call what it is given once it has its answer.
+    /// Runs `act` when there is memory for an answer. It must call `leave` when it has its answer.
     package func enter(_ act: @escaping (_ leave: @escaping () -> Void) -> Void) {
         waiting.append(act)
         admit()
     }
 
     private func admit() {
-        // Synchronous answers must not recurse.
+        // Prevents recursion if `act` answers synchronously.
         guard !isAdmitting else { return }
         isAdmitting = true
         defer { isAdmitting = false }

@@ -36,7 +36,7 @@ enum RuntimeFolders {
         let value: (UInt64) -> UInt64? = { tag in
             stride(from: 0, to: entries.count - 1, by: 2).first { entries[$0] == tag }.map { entries[$0 + 1] }
         }
-        // DT_STRTAB, DT_STRSZ; DT_RUNPATH, or DT_RPATH where there is none.
+        // DT_STRTAB, DT_STRSZ; DT_RUNPATH, or DT_RPATH if there is none.
         guard let table = value(5), let tableSize = value(10), let start = value(29) ?? value(15), start < tableSize else { return nil }
         // The table's address in memory, which a segment maps from the file.
         guard let segment = segments.first(where: { $0.p_type == 1 && table >= $0.p_vaddr && table - $0.p_vaddr < $0.p_filesz }) else { return nil }

@@ -107,14 +107,17 @@ public enum WorkerSandbox {
 enum WorkerConfinement {
     /// Ties this process to its host and drops unneeded privileges. Called first.
     ///
-    /// - Parameter host: the process id of the host; exits if the host has already ended.
-    static func enter(host: Int32, openFiles: UInt64) {
+    /// - Parameters:
+    ///   - host: the process id of the host; exits if the host has already ended.
+    ///   - lanes: the number of the worker's sockets to loops of the host.
+    static func enter(host: Int32, openFiles: UInt64, lanes: Int) {
         _ = linux_die_with_parent()
         if getppid() != host { _exit(1) }
         _ = linux_set_no_new_privileges()
-        _ = linux_close_from(UInt32(WorkerDescriptor.page + 1))
+        let end = WorkerDescriptor.lanes + Int32(lanes - 1)
+        _ = linux_close_from(UInt32(end))
         // Programs that the plugin starts must not inherit the host's sockets.
-        for descriptor in [WorkerDescriptor.channel, WorkerDescriptor.log, WorkerDescriptor.page] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        for descriptor in WorkerDescriptor.channel..<end { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), to: 0)
         limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), to: openFiles)
         // The host may raise its priority; its workers may not.
@@ -156,10 +159,12 @@ enum WorkerConfinement {
 
 /// The descriptors of a new worker besides the standard three.
 public enum WorkerDescriptor {
-    /// The Unix socket to the host.
+    /// The Unix socket to the host's home loop: the first lane.
     public static let channel: Int32 = 3
     /// The descriptor for log records.
     public static let log: Int32 = 4
     /// The memory of its ``WorkerPage``; closed once it is mapped.
     public static let page: Int32 = 5
+    /// The first of the Unix sockets to the host's further loops.
+    public static let lanes: Int32 = 6
 }

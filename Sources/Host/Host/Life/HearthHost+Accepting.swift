@@ -2,31 +2,23 @@ import Deployment
 import EventLoop
 import HostCore
 
-/// When the host begins to take requests.
+/// The start of accepting requests.
 extension HearthHost {
-    /// What is deployed is known: calls find it, and writes raise its events. Writes that may run a function of a plugin that is still
-    /// looked at wait in the database.
-    func startAccepting(completion: @escaping () -> Void) {
-        let countdown = LoopBound(Countdown(shards.count, completion: completion), loop: home)
-        let reference = LoopBound(self, loop: home)
-        for shard in shards {
-            shard.startAccepting { [home] error in
-                home.post {
-                    if let error { return reference.value.cannotAccept(error) }
-                    countdown.value.hit()
-                }
-            }
-        }
-    }
-
-    private func cannotAccept(_ error: LoopError) {
+    /// Accepts connections. Deployed functions can be called, and writes raise their events. Writes that may run a function of a plugin
+    /// that is not deployed yet wait in the database.
+    ///
+    /// - Returns: false if a socket cannot be listened on; the host stops then.
+    func startAccepting() async -> Bool {
+        let errors = await home.concurrently(shards) { shard in await shard.startAccepting() }.compactMap { $0 }
+        guard let error = errors.first else { return life.goesOn }
         startError = startError ?? HostStartError(Self.advice(error))
-        if !isStopping { stop() }
+        if life.goesOn { stop() }
+        return false
     }
 
     /// Raises the limit of open files.
     ///
-    /// - Throws: `HostStartError` where it leaves none for connections.
+    /// - Throws: `HostStartError` if it is too low for connections.
     static func raiseDescriptorLimit() throws(HostStartError) {
         let openFilesMax = DescriptorLimit.raise()
         guard openFilesMax >= DescriptorLimit.least else {

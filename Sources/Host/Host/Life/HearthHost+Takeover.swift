@@ -9,59 +9,44 @@ import Logs
 import Messaging
 import RealtimeDatabase
 
-/// How the host takes over from the one that has started it, as the host sees it.
+/// The host's side of a takeover from the host that has started it.
 extension HearthHost {
-    /// The old host has closed its databases: opens them and serves.
-    func takeDatabases() {
-        let home = home
-        let reference = LoopBound(self, loop: home)
+    /// Opens the databases, which the old host has closed, and serves.
+    ///
+    /// - Returns: once connections are accepted. A failure ends this process.
+    func takeDatabases() async {
         database.openStored()
         messaging.resume()
-        database.database.whenOpen(on: home) { error in
-            let host = reference.value
-            if let error {
-                host.log.critical("the databases cannot be opened", metadata: ["reason": "\(error)"])
-                host.abandonTakeover()
-            } else {
-                host.messaging.whenOpen(on: host.home) { host.serveTakenSockets() }
-            }
+        let failure = await withCheckedContinuation { continuation in
+            database.database.whenOpen(on: home) { continuation.resume(returning: $0) }
+        }
+        if let failure {
+            log.critical("the databases cannot be opened", metadata: ["reason": "\(failure)"])
+            return abandonTakeover()
+        }
+        await messagingIsOpen()
+        // Listens and accepts, as at the end of a hold. Nothing is held here yet.
+        let errors = await home.concurrently(shards) { shard in await shard.endHold() }.compactMap { $0 }
+        if let error = errors.first {
+            log.critical("the host cannot listen", metadata: ["reason": "\(error)"])
+            abandonTakeover()
         }
     }
 
-    private func serveTakenSockets() {
-        let reference = LoopBound(self, loop: home)
-        let home = home
-        let left = LoopBound(Countdown(shards.count) { reference.value.takeover?.didTake() }, loop: home)
-        for shard in shards {
-            // The same as an end of a hold: nothing is held here yet.
-            shard.endHold { error in
-                home.post {
-                    let host = reference.value
-                    if let error {
-                        host.log.critical("the host cannot listen", metadata: ["reason": "\(error)"])
-                        return host.abandonTakeover()
-                    }
-                    left.value.hit()
-                }
-            }
-        }
-    }
-
-    /// The old host has given up its place. What is new in its own files comes now, as a deployment like any other.
-    func didTakeOver() {
+    /// Goes on as the host, after the old one has given up its place: deploys changes in its own files like any other deployment.
+    func didTakeOver() async {
         data.lock.claim()
         log.notice("took over from the previous host", metadata: ["process": "\(getppid())"])
-        tellReady()
-        deployLocal { [self] in
-            startWatching()
-            linux_release_code()
-        }
+        if life.goesOn { tellReady() }
+        guard await deployLocal() else { return }
+        startWatching()
+        linux_release_code()
     }
 
-    /// The old host has ended what it had to do.
+    /// Notes that the old host has ended.
     func predecessorDidEnd() { deployer.isSharing = false }
 
-    /// The old host goes on without this one.
+    /// Ends this process. The old host continues alone.
     func abandonTakeover() {
         dispatcher.killWorkerProcesses()
         output.flush()

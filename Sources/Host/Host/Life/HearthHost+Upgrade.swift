@@ -1,138 +1,117 @@
-import Administration
 import AdminProtocol
 import CLinux
 import Deployment
 import EventLoop
 import FunctionDispatch
 import Glibc
-import HearthJSON
 import HostCore
 import Logging
 import Logs
 
-/// How the host is handed over to a new process, as the host sees it.
+/// The host's side of an upgrade, which hands it over to a new process.
 extension HearthHost {
     var services: ServiceBroker { dispatcher.services }
 
-    /// How many workers stand ready for each function.
+    /// The number of ready workers of each function.
     func readyWorkers() -> [String: Int] {
         Dictionary(functions.map { ($0.name, $0.pool.readyCount) }, uniquingKeysWith: max)
     }
 
-    /// Upgrades, unless that is under way already.
-    func startUpgrade(_ request: UpgradeRequest, completion: @escaping (Result<UpgradeReport, UpgradeFailure>) -> Void) {
-        guard isServing, !isStopping else { return completion(.failure(UpgradeFailure(description: "the host starts or stops; try again later"))) }
-        guard !isUpgradeAsked else { return completion(.failure(UpgradeFailure(description: "an upgrade is under way already"))) }
-        isUpgradeAsked = true
-        // A deployment that is under way ends first, and the next one waits for the host that is there then.
-        deployer.perform { [self] done in
-            let upgrade = HostUpgrade(self, request) { [self] result in
-                switch result {
-                case .success: deployer.stop()
-                case .failure:
-                    // Not within its own call.
-                    home.post { [reference = LoopBound(self, loop: home)] in
-                        reference.value.upgrade = nil
-                        reference.value.isUpgradeAsked = false
-                    }
-                }
-                completion(result)
-                done()
-            }
-            self.upgrade = upgrade
-            upgrade.start()
+    /// Starts an upgrade, unless one is running.
+    func startUpgrade(_ request: UpgradeRequest) async throws(UpgradeFailure) -> UpgradeReport {
+        switch life.state {
+        case .serving: break
+        case .upgrading, .restoring, .succeeded: throw UpgradeFailure(description: "an upgrade is already running")
+        case .starting, .stopping, .ending, .ended: throw UpgradeFailure(description: "the host is starting or stopping; try again later")
+        }
+        enter(request.restore == nil ? .upgrading : .restoring)
+        // Waits for a running deployment. The next one waits for the end of the upgrade.
+        let result = await deployer.inTurn { await handOver(request) }
+        return try result.get()
+    }
+
+    private func handOver(_ request: UpgradeRequest) async -> Result<UpgradeReport, UpgradeFailure> {
+        guard life.isHandingOver else { return .failure(UpgradeFailure(description: "the host is starting or stopping; try again later")) }
+        let upgrade = HostUpgrade(self, request)
+        self.upgrade = upgrade
+        do throws(UpgradeFailure) {
+            let report = try await upgrade.run()
+            deployer.stop()
+            return .success(report)
+        } catch {
+            self.upgrade = nil
+            if life.isHandingOver { enter(.serving) }
+            return .failure(error)
         }
     }
 
-    /// Puts a backup that has come in place of the data, by way of a new process.
-    func restore(_ id: String, completion: @escaping (Result<RestoreReport, AdminError>) -> Void) {
-        restores.finish(id) { [self] result in
-            switch result {
-            case .failure(let error): completion(.failure(error))
-            case .success((let stage, let members)):
-                var request = UpgradeRequest()
-                request.waitingRequests = 1
-                request.restore = stage
-                startUpgrade(request) { result in
-                    switch result {
-                    case .success(let report):
-                        completion(.success(RestoreReport(members: members, kept: report.kept, upgrade: report)))
-                    case .failure(let failure): completion(.failure(AdminError(.failedPrecondition, failure.description)))
-                    }
-                }
-            }
+    /// Replaces the data by an uploaded backup, by means of an upgrade to a new process.
+    func restore(_ id: String) async throws(AdminError) -> RestoreReport {
+        let (stage, members) = try await restores.finish(id)
+        var request = UpgradeRequest()
+        request.waitingRequests = 1
+        request.restore = stage
+        do throws(UpgradeFailure) {
+            let report = try await startUpgrade(request)
+            return RestoreReport(members: members, kept: upgrade?.kept ?? "", pid: report.pid)
+        } catch {
+            await home.offload { stage.discard() }
+            throw AdminError(.failedPrecondition, error.description)
         }
     }
 
-    /// The other process serves: gives it every connection, and ends when nothing is left here.
-    func handOver(to receiver: @escaping (ConnectionTransfer) -> Void) {
+    /// Passes every connection to the process that serves now, and ends this one when nothing is left here.
+    func release(to receiver: @escaping (ConnectionTransfer) -> Void) {
+        if life.isHandingOver { enter(.succeeded) }
         watchdog = nil
         certificates = nil
         stopWatching()
         database.stopWatching()
         dispatcher.stopPrewarming()
         _ = linux_adopt_orphans()
-        var left = shards.count
         let bound = LoopBound(receiver, loop: home)
-        let finished = LoopBound(
-            { [self] in
-                left -= 1
-                if left == 0 { endWhenQuiet() }
-            }, loop: home)
-        for shard in shards {
-            shard.release { [home] transfer in
-                home.post { bound.value(transfer) }
-            } completion: { [home] in
-                home.post { finished.value() }
+        home.task { [self] in
+            _ = await home.concurrently(shards) { [home] shard in
+                await shard.release { transfer in home.post { bound.value(transfer) } }
             }
+            // Events that functions still work on are no requests, but they are not interrupted either.
+            while life.state == .succeeded, !dispatcher.isQuiet || !(upgrade?.isFlushed ?? true) { await home.sleep(milliseconds: 50) }
+            if life.state == .succeeded { await endServing() }
         }
     }
 
-    /// Events that functions still work on are no request that anybody waits for, but they are not cut off either.
-    private func endWhenQuiet() {
-        guard dispatcher.isQuiet, upgrade?.isFlushed ?? true else {
-            drainTimer = Timer(loop: home) { [unowned self] in endWhenQuiet() }
-            drainTimer?.start(afterMilliseconds: 50)
-            return
-        }
-        endServing()
-    }
-
-    /// Another attempt to listen, and all connections go on.
+    /// Listens again, and continues with the held connections.
     func endHold() {
-        let log = log
-        for shard in shards {
-            shard.endHold { error in
-                if let error { log.critical("the host cannot listen any more", metadata: ["reason": "\(error)"]) }
+        home.task { [self] in
+            for error in await home.concurrently(shards, { shard in await shard.endHold() }).compactMap({ $0 }) {
+                log.critical("the host cannot listen any more", metadata: ["reason": "\(error)"])
             }
         }
     }
 
-    /// The process that has taken over is gone while this one still has work.
-    func successorDidEnd(_ ending: ChildProcess.Ending) {
-        successorEnding = ending
-    }
+    /// Notes that the new process has ended while this one still has work.
+    func successorDidEnd(_ ending: ChildProcess.Ending) { successorEnding = ending }
 
-    /// Whether this process, once everything is over here, has to stand in for the one that serves now: whoever has started it waits for
-    /// its end, and nobody else does.
+    /// Whether this process, when its work is done, has to stand in for the one that serves: its parent waits for its end, and no service
+    /// manager knows the other process.
     var standsIn: Bool {
         upgrade?.phase == .serving && options.serviceManager == nil && options.takeover == nil && options.standIn != nil
     }
 
-    /// Becomes what stands in. Returns only where that fails.
+    /// Becomes the stand-in. Returns only if that fails.
     func becomeStandIn() {
         output.flush()
         stopTakingSignals()
         let status = successorEnding.map { $0.signal != 0 ? 128 + $0.signal : $0.status } ?? 0
-        options.standIn?(upgrade?.pid ?? 0, Int32(status), isStopping)
+        options.standIn?(upgrade?.pid ?? 0, Int32(status), life.isStopAsked)
     }
 
-    /// A signal asks for an upgrade: of whoever serves.
+    /// Handles a signal that requests an upgrade. Passes it on if another process serves.
     func didAskForUpgrade() {
         if standsIn, let upgrade, successorEnding == nil {
             kill(upgrade.pid, SIGUSR2)
         } else {
-            startUpgrade(UpgradeRequest()) { _ in }
+            home.task { [self] in _ = try? await startUpgrade(UpgradeRequest()) }
         }
     }
 }

@@ -17,13 +17,13 @@ import Messaging
 import RealtimeDatabase
 import Tokens
 
-/// The whole host: its loops, the servers on them, the functions and the workers.
+/// A host: its loops with their servers, functions and workers.
 ///
-/// Belongs to the home loop, which is the one that ``run()`` runs on the calling thread.
+/// Belongs to the home loop, which ``run()`` runs on the calling thread.
 public final class HearthHost {
-    private let configuration: Configuration
+    let configuration: Configuration
     let options: HostOptions
-    /// The program that workers and a host that takes over run.
+    /// The program for workers and for a host that takes over.
     let executable: String
     let data: DataDirectory
     let home: EventLoop
@@ -35,37 +35,32 @@ public final class HearthHost {
     private(set) var shards: [LoopShard] = []
     private var watchers: [SignalWatcher] = []
     var certificates: CertificateWatcher?
-    private(set) var isStopping = false
-    private var shardsLeft = 0
-    /// Why functions that are there get no events.
+    var life = HostLife()
+    /// The reasons why deployed functions get no events.
     private var eventProblems: [String] = []
     var drainTimer: Timer?
-    private(set) var isServing = false
-    private var isEnding = false
     var upgrade: HostUpgrade?
-    var isUpgradeAsked = false
     private(set) var takeover: Takeover?
     var successorEnding: ChildProcess.Ending?
     private(set) lazy var restores = RestoreUploads(loop: home, data: data.path)
     private var onReady: (HostSummary) -> Void = { _ in }
-    /// Why the host could not start.
+    /// The reason why the host could not start.
     var startError: HostStartError?
     private let gate: TokenGate
     let database: DatabaseHost
     let messaging: MessagingService
     let delivery: TriggerDelivery
-    private let metrics: MetricsGatherer
-    /// What changes the functions while the host runs.
+    let metrics: MetricsGatherer
     let deployer: Deployer
     private let functionAdministration: FunctionAdministration
     var watchdog: Watchdog?
     private let builds = BuildLedger()
     private var watch: PluginWatch?
 
-    /// Takes the data directory and the port. Whoever connects waits until ``run(onReady:)`` knows what is deployed.
+    /// Takes the data directory and the port. Connections wait until ``run(onReady:)`` knows what is deployed.
     ///
-    /// - Parameter executable: this program, whose `worker` command is what workers run.
-    /// - Throws: `HostStartError` when either cannot be had.
+    /// - Parameter executable: this program, which is also started for workers.
+    /// - Throws: `HostStartError` if either is not possible.
     public init(_ configuration: Configuration, options: HostOptions, executable: String) throws(HostStartError) {
         self.configuration = configuration
         self.options = options
@@ -82,7 +77,7 @@ public final class HearthHost {
         logs = LogStore(directory: data.logs, limits: LogFiles.Limits(configuration.logging.store))
         do throws(LoopError) {
             output = try LogOutput(store: logs)
-            // From here on nothing fails for want of a thread that works beside the loops.
+            // Threads are started now, so that nothing fails later because one cannot be started.
             try EventLoop.startThreadPools()
             home = try EventLoop()
         } catch {
@@ -97,7 +92,7 @@ public final class HearthHost {
             dataDirectory: data.path, keepsPrewarmed: configuration.workers.prewarmed > 0,
             functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
         gate = TokenGate(configuration, consumed: data.consumedTokens, loop: home, log: log)
-        // Databases announce events from their own threads, and the delivery asks databases for the rest.
+        // Databases announce events from their own threads. The delivery reads further events from databases.
         let reference = LoopBound(DeliveryReference(), loop: home)
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
             home.post { reference.value.delivery?.receive(announcement) }
@@ -122,7 +117,7 @@ public final class HearthHost {
         metrics.use(shards)
         deployer.address = "\(address)"
         functionAdministration.base = "\(address.url)/\(configuration.project)"
-        deployer.publish = { [unowned self] in publish($0, completion: $1) }
+        deployer.publish = { [unowned self] in await publish($0) }
     }
 
     private func makeShards() throws(HostStartError) {
@@ -139,9 +134,9 @@ public final class HearthHost {
             do throws(LoopError) {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
-                    loop: thread?.loop ?? home, thread: thread, configuration: configuration, adminToken: data.adminToken, proxies: proxies,
-                    gate: gate, memory: memory, database: database.database, rulesPath: { [path = database.rulesPath] in path.value },
-                    databaseSettings: databaseSettings, messaging: messaging,
+                    loop: thread?.loop ?? home, number: index, thread: thread, configuration: configuration,
+                    adminToken: data.adminToken, proxies: proxies, gate: gate, memory: memory, database: database.database,
+                    rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)
@@ -153,6 +148,7 @@ public final class HearthHost {
                 throw HostStartError(Self.advice(error))
             }
         }
+        dispatcher.serve(on: shards.dropFirst().map(\.loop))
         guard let tls = settings.tls else { return }
         certificates = CertificateWatcher(tls, shards: shards, loop: home, log: log)
         do throws(TLSError) {
@@ -171,13 +167,13 @@ public final class HearthHost {
         }
     }
 
-    /// Serves until SIGINT or SIGTERM, then lets what has begun end.
+    /// Serves until SIGINT or SIGTERM, then finishes the requests that have started.
     ///
-    /// - Parameter onReady: called once functions can be reached.
-    /// - Throws: `HostStartError` when the token keys' files cannot be used.
+    /// - Parameter onReady: called when functions can be called.
+    /// - Throws: `HostStartError` if the files with token keys cannot be used.
     public func run(onReady: @escaping (HostSummary) -> Void) throws(HostStartError) {
         self.onReady = onReady
-        // A connection that is gone, or a file as large as the system allows, is an error of the call and not the end.
+        // Writing to a closed connection or a file at the size limit must be an error of the call, not the end of the process.
         for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
         for number in Self.endingSignals {
             do throws(LoopError) {
@@ -191,16 +187,11 @@ public final class HearthHost {
         let control = HostOperations(self)
         for shard in shards {
             shard.use(control)
-            shard.goFirst()
+            shard.use(LoopScheduling(loops: shards.count))
         }
         for warning in configuration.warnings { log.warning("\(warning)") }
         if let warning = options.warning(for: configuration) { log.warning("\(warning)") }
-        let reference = LoopBound(self, loop: home)
-        Task { [gate, home] in
-            let result: Result<Void, KeyFetchError>
-            do throws(KeyFetchError) { result = .success(try await gate.loadKeyFiles()) } catch { result = .failure(error) }
-            home.post { reference.value.didLoadKeys(result) }
-        }
+        home.task { [self] in await start() }
         home.run()
         for shard in shards { shard.join() }
         output.flush()
@@ -208,15 +199,15 @@ public final class HearthHost {
         if let startError { throw startError }
     }
 
-    /// Signals that the host takes from the kernel. Its program blocks them before it starts the first thread, so that none is lost while
-    /// processes change.
+    /// The signals that the host handles. The program blocks them before it starts the first thread, so that none is lost when one process
+    /// replaces another.
     public static let signals = endingSignals + [SIGUSR2]
     private static let endingSignals = [SIGINT, SIGTERM]
 
-    /// Leaves signals to what this process becomes.
+    /// Stops handling signals, because another program will run in this process.
     func stopTakingSignals() { watchers = [] }
 
-    /// SIGUSR2 is what a service manager can send where it cannot run `hearth upgrade`.
+    /// Handles SIGUSR2, by which a service manager that cannot run `hearth upgrade` requests an upgrade.
     private func watchForUpgrade() {
         do throws(LoopError) {
             takeover = try options.takeover.map { start throws(LoopError) in try Takeover(start, host: self) }
@@ -227,39 +218,52 @@ public final class HearthHost {
         }
     }
 
-    private func didLoadKeys(_ result: Result<Void, KeyFetchError>) {
-        if case .failure(let error) = result {
+    // MARK: Starting
+
+    /// Restores what is deployed, opens the databases, accepts connections, and deploys the plugins of `functions.json`.
+    private func start() async {
+        do throws(KeyFetchError) {
+            try await loadKeys()
+        } catch {
             startError = HostStartError("\(error)")
             return home.stop()
         }
-        // Until the host before is gone, it needs its files, too.
+        // The host before uses its files until it has ended.
         deployer.isSharing = takeover != nil
-        deployer.start { [self] in
-            guard !isStopping else { return }
-            for problem in deployer.problems.values.map(\.description).sorted() { log.error("\(problem)") }
-            if let takeover { return takeover.prepare() }
-            database.openStored()
-            messaging.whenOpen(on: home) { [self] in
-                guard !isStopping else { return }
-                startAccepting { [self] in
-                    deployLocal { [self] in didLoad() }
-                }
-            }
-        }
+        await deployer.start()
+        guard life.goesOn else { return }
+        for problem in deployer.problems.values.map(\.description).sorted() { log.error("\(problem)") }
+        if let takeover { return await takeover.prepare() }
+        database.openStored()
+        await messagingIsOpen()
+        guard life.goesOn, await startAccepting(), await deployLocal() else { return }
+        didLoad()
     }
 
-    /// Looks for what is new in the plugins that `functions.json` names. Those that are about to be built as another configuration than
-    /// before are served as they were until then.
-    func deployLocal(completion: @escaping () -> Void) {
-        let kept = options.watch == nil ? [] : deployer.builtOtherwise(configuration)
-        deployer.deployLocal(configuration, keeping: kept) { [log] in
-            log.error("\($0)")
-        } completion: { [self] _ in
-            guard !isStopping else { return }
-            deployer.isLocalKnown = true
-            for warning in configuration.warnings(forLoaded: functions.map(\.name)) { log.warning("\(warning)") }
-            completion()
+    /// Reads the files with keys of tokens, beside the loop.
+    private func loadKeys() async throws(KeyFetchError) {
+        let task = Task { [gate] () -> Result<Void, KeyFetchError> in
+            do throws(KeyFetchError) { return .success(try await gate.loadKeyFiles()) } catch { return .failure(error) }
         }
+        return try await task.value.get()
+    }
+
+    /// Waits until the messaging service has tried to open its store.
+    func messagingIsOpen() async {
+        await withCheckedContinuation { continuation in messaging.whenOpen(on: home) { continuation.resume() } }
+    }
+
+    /// Deploys changes of the plugins that `functions.json` names. Plugins that are to be built in another configuration than before keep
+    /// their deployed libraries until then.
+    ///
+    /// - Returns: false if the host has been stopped meanwhile.
+    func deployLocal() async -> Bool {
+        let kept = options.watch == nil ? [] : deployer.builtOtherwise(configuration)
+        _ = await deployer.deployLocal(configuration, keeping: kept) { [log] in log.error("\($0)") }
+        guard life.goesOn else { return false }
+        await deployer.localIsKnown()
+        for warning in configuration.warnings(forLoaded: functions.map(\.name)) { log.warning("\(warning)") }
+        return life.goesOn
     }
 
     private func didLoad() {
@@ -268,7 +272,7 @@ public final class HearthHost {
         onReady(summary)
         tellReady()
         startWatching()
-        // Most of the code that has run so far will not run again.
+        // Releases the memory of code that has run and is unlikely to run again.
         linux_release_code()
     }
 
@@ -279,7 +283,7 @@ public final class HearthHost {
 
     func startWatching() {
         guard let report = options.watch else { return }
-        // One line a deployment: the watch tells the person at the terminal of it.
+        // The watch prints a line about each deployment, so the log line is not shown on a terminal.
         if isatty(STDOUT_FILENO) == 1 { deployer.localLog = output.logger(level: log.logLevel, isForTerminals: false) }
         watch = PluginWatch(
             configuration, deployer: deployer, useRules: { [database] in database.useRules($0) }, ledger: builds, loop: home, log: log,
@@ -287,35 +291,34 @@ public final class HearthHost {
         watch?.start()
     }
 
-    /// Lets the triggers and every loop know these functions, and nobody any others.
-    private func publish(_ publication: Publication, completion: @escaping () -> Void) {
+    /// Publishes functions to the triggers and to every loop; returns when all loops know them.
+    private func publish(_ publication: Publication) async {
         let events = EventFunctions(publication)
-        // Functions are published again and again; a reason is told when it is new.
+        // Functions are published repeatedly; a reason is logged when it is new.
         for problem in events.problems where !eventProblems.contains(problem) {
             log.error("a function is left out", metadata: ["reason": "\(problem)"])
         }
         eventProblems = events.problems
-        // Who takes over serves what was served before, and looks for something new afterwards.
+        // A host that takes over serves what was served before, and deploys changes afterwards.
         let isReady = deployer.isLocalKnown || takeover != nil
         database.database.useTriggers(events.table, isComplete: isReady)
         delivery.publish(events.targets, waiting: events.waiting, isComplete: publication.isComplete)
-        let countdown = LoopBound(Countdown(shards.count, completion: completion), loop: home)
-        for shard in shards {
-            shard.publish(publication.functions, isReady: isReady) { [home] in home.post { countdown.value.hit() } }
+        _ = await home.concurrently(shards) { shard in
+            await shard.publish(publication.functions, isReady: isReady)
         }
     }
 
-    /// What is served, in the order of names.
+    /// The served functions, in the order of names.
     var functions: [RegisteredFunction] { deployer.live.functions }
 
-    /// Why something is left out.
+    /// The reasons why functions are left out.
     var refusals: [PluginRefusal] {
         deployer.leftOut.sorted { $0.key < $1.key }.flatMap(\.value) + deployer.problems.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Functions can be reached.
+    /// Reports that functions can be called.
     func tellReady() {
-        isServing = true
+        enter(.serving)
         options.serviceManager?.notify("READY=1", "STATUS=Serving \(functions.count) functions at \(address.url)")
         watchdog = options.serviceManager.flatMap { Watchdog($0, home: home, others: shards.dropFirst().map(\.loop)) }
     }
@@ -326,69 +329,19 @@ public final class HearthHost {
         return HostAddress(host: host, port: socket?.port ?? shards.first?.port ?? 0, isTLS: configuration.server.tls != nil)
     }
 
-    // MARK: Stopping
+    // MARK: Life
 
-    /// The first call drains, the second ends everything at once.
-    func stop() {
-        guard !isStopping else {
-            dispatcher.killWorkerProcesses()
-            _exit(1)
-        }
-        isStopping = true
-        guard let upgrade else { return drain() }
-        upgrade.cancel("the host stops") { [self] in drain() }
-    }
-
-    private func drain() {
-        if standsIn, let upgrade, successorEnding == nil { kill(upgrade.pid, SIGTERM) }
-        if standsIn, isEnding { return }
-        stopWatching()
-        deployer.stop()
-        delivery.stop()
-        database.database.refuseHeldWrites()
-        log.notice("stopping: no new connections; requests that have started are answered")
-        options.serviceManager?.notify("STOPPING=1", "STATUS=Stopping: requests that have started are answered")
-        certificates = nil
-        shardsLeft = shards.count
-        let reference = LoopBound(self, loop: home)
-        let milliseconds = UInt64(configuration.workers.drainSeconds * 1000)
-        let home = home
-        // What a function has not answered by then is answered for it, before its connection is cut.
-        drainTimer = Timer(loop: home) { [unowned self] in dispatcher.giveUp() }
-        drainTimer?.start(afterMilliseconds: milliseconds)
-        for shard in shards {
-            shard.drain(withinMilliseconds: milliseconds + 2000) {
-                home.post { reference.value.shardDidDrain() }
-            }
-        }
-    }
-
-    private func shardDidDrain() {
-        shardsLeft -= 1
-        guard shardsLeft == 0 else { return }
-        endServing()
-    }
-
-    /// Nobody waits for anything any more: ends the workers, the databases and the loop.
-    func endServing() {
-        guard !isEnding else { return }
-        isEnding = true
-        drainTimer = nil
-        metrics.stop()
-        dispatcher.stop { [self] in
-            delivery.finish { [self] in
-                database.stop()
-                messaging.stop()
-                if standsIn { becomeStandIn() }
-                watchers = []
-                watchdog = nil
-                home.stop()
-            }
+    /// Changes the state of the host. An invalid transition is logged and ignored.
+    func enter(_ state: HostLife.State) {
+        do throws(HostLife.Refusal) {
+            try life.enter(state)
+        } catch {
+            log.critical("\(error)")
         }
     }
 }
 
-/// What is made after those who need it.
+/// A reference to the delivery, for parts that are created before it.
 private final class DeliveryReference {
     weak var delivery: TriggerDelivery?
 }

@@ -3,7 +3,7 @@ import AdminProtocol
 import EventLoop
 import HostCore
 
-/// Passes on to the home loop what administrators ask of the host as a whole.
+/// Passes the operations on the host as a whole to the home loop.
 final class HostOperations: HostControl {
     private let host: LoopBound<HearthHost>
     private let home: EventLoop
@@ -15,47 +15,35 @@ final class HostOperations: HostControl {
         self.host = LoopBound(host, loop: host.home)
     }
 
-    /// Hands the host over to a new process; `completion` is called on `loop`.
-    func upgrade(timeoutSeconds: Int, on loop: EventLoop, completion: @escaping (Result<UpgradeReport, UpgradeFailure>) -> Void) {
-        let answer = LoopBound(completion, loop: loop)
-        home.post { [host] in
+    func upgrade(timeoutSeconds: Int) async throws(AdminError) -> UpgradeReport {
+        try await home.perform { [host] () async throws(AdminError) in
             var request = UpgradeRequest()
             request.timeoutSeconds = timeoutSeconds
-            // Whoever asks waits for the end.
+            // The administrator's own request is answered only at the end of the upgrade.
             request.waitingRequests = 1
-            host.value.startUpgrade(request) { result in loop.post { answer.value(result) } }
+            do throws(UpgradeFailure) {
+                return try await host.value.startUpgrade(request)
+            } catch {
+                throw AdminError(.failedPrecondition, error.description)
+            }
         }
     }
 
     // MARK: Restores
 
-    /// Begins a restore; `completion` gets its id.
-    func beginRestore(on loop: EventLoop, completion: @escaping (Result<String, AdminError>) -> Void) {
-        let answer = LoopBound(completion, loop: loop)
-        home.post { [host] in
-            let result = host.value.restores.begin()
-            loop.post { answer.value(result) }
-        }
+    func beginRestore() async throws(AdminError) -> String {
+        try await home.perform { [host] () async throws(AdminError) in try await host.value.restores.begin() }
     }
 
-    /// Takes a piece of a backup; `completion` hears how many bytes are there.
-    func writeRestore(_ id: String, offset: Int, _ bytes: [UInt8], on loop: EventLoop, completion: @escaping (Result<Int, AdminError>) -> Void) {
-        let answer = LoopBound(completion, loop: loop)
-        home.post { [host] in
-            host.value.restores.write(id, offset: offset, bytes) { result in loop.post { answer.value(result) } }
-        }
+    func writeRestore(_ id: String, offset: Int, _ bytes: [UInt8]) async throws(AdminError) -> Int {
+        try await home.perform { [host] () async throws(AdminError) in try await host.value.restores.write(id, offset: offset, bytes) }
     }
 
-    /// Checks a backup and puts it in place of the data.
-    func applyRestore(_ id: String, on loop: EventLoop, completion: @escaping (Result<RestoreReport, AdminError>) -> Void) {
-        let answer = LoopBound(completion, loop: loop)
-        home.post { [host] in
-            host.value.restore(id) { result in loop.post { answer.value(result) } }
-        }
+    func applyRestore(_ id: String) async throws(AdminError) -> RestoreReport {
+        try await home.perform { [host] () async throws(AdminError) in try await host.value.restore(id) }
     }
 
-    /// Gives a restore up.
-    func removeRestore(_ id: String) {
-        home.post { [host] in host.value.restores.remove(id) }
+    func removeRestore(_ id: String) async {
+        await home.perform { [host] in await host.value.restores.remove(id) }
     }
 }

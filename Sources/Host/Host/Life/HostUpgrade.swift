@@ -1,4 +1,4 @@
-import Administration
+import AdminProtocol
 import CLinux
 import EventDelivery
 import EventLoop
@@ -11,81 +11,198 @@ import Logging
 import Messaging
 import RealtimeDatabase
 
-/// Hands this host over to a new process of the program that is installed now, while requests come in.
+/// Hands this host over to a new process of the installed program, while requests arrive.
 ///
-/// The new process gets ready first: configuration, plugins, workers. Then no more requests are begun here, those that have begun get a
-/// moment to end, the databases are closed, the new process opens them and serves, and the connections are passed on. What still runs
-/// then goes on here; its service calls are answered over there. Whatever fails before the new process serves leaves this host as it was.
-/// docs/decisions/host-upgrade.md has the reasons. Belongs to the home loop.
+/// Steps of an upgrade:
+/// 1. The new process loads configuration, plugins and workers (``Phase/preparing``).
+/// 2. This process starts no more requests, and waits a short time for those that have started (``Phase/holding``).
+/// 3. The databases are closed. A restore replaces the data now. The new process opens the databases (``Phase/switching``).
+/// 4. The new process serves, and gets the connections. Requests that still run are finished here, and their service calls are answered by
+///    the new process (``Phase/serving``).
+///
+/// A failure before step 4 leaves this host unchanged. docs/decisions/host-upgrade.md has the reasons. Belongs to the home loop.
 final class HostUpgrade {
-    enum Phase {
-        case preparing, holding, switching
-        /// Given up while the new process may have the databases: its end is waited for.
-        case ending
-        case serving, over
+    enum Phase: Int {
+        case preparing, holding, switching, serving
+        /// Failed. The host continues as before.
+        case over
+    }
+
+    /// An event that the steps wait for.
+    private enum Event {
+        /// The new process is ready to serve; its message.
+        case prepared([UInt8])
+        /// The new process serves.
+        case serving
+        /// The new process has ended.
+        case exited
+        /// The upgrade is cancelled because of a time limit or the stop of the host; the reason.
+        case givenUp(String)
     }
 
     private(set) var phase = Phase.preparing
-    let host: HearthHost
+    private let host: HearthHost
     private let request: UpgradeRequest
-    private var completion: ((Result<UpgradeReport, UpgradeFailure>) -> Void)?
     private var process: ChildProcess?
     private var channel: MessageChannel?
     private let relay = ServiceRelay()
     private var timer: Timer?
+    private var events: [Event] = []
+    private var waiter: CheckedContinuation<Void, Never>?
+    private var isOver = false
+    private var overWaiters: [CheckedContinuation<Void, Never>] = []
+    /// The reason why the new process refused to take over or has ended.
     private var refusal: String?
-    private var cancelled: (() -> Void)?
+    /// Whether the new process may have the databases open. If so, they are opened here only after its end.
+    private var mayHaveDatabases = false
+    /// The end of the new process before it served.
+    private var ending: ChildProcess.Ending?
     private let begin = EventLoop.monotonicNanoseconds()
     private var holdBegin: UInt64 = 0
     private var gapBegin: UInt64 = 0
-    /// Where the data of before a restore is.
-    private var kept = ""
-    /// Whether a restore moves files beside the loop. A failure waits for the end of that.
-    private var isMovingFiles = false
-    private var failureMeanwhile: String?
+    /// For a restore: the folder with the previous data.
+    private(set) var kept = ""
 
-    /// How long requests that have begun may go on before the databases change hands.
+    /// How long requests that have started may go on before the databases are closed.
     private static let holdMilliseconds: UInt64 = 300
-    /// How long the new process may take to open the databases.
+    /// The time limit for the new process to open the databases.
     private static let switchMilliseconds: UInt64 = 3000
 
-    init(_ host: HearthHost, _ request: UpgradeRequest, completion: @escaping (Result<UpgradeReport, UpgradeFailure>) -> Void) {
+    init(_ host: HearthHost, _ request: UpgradeRequest) {
         self.host = host
         self.request = request
-        self.completion = completion
     }
 
-    /// The process that has taken over.
+    /// The id of the new process.
     var pid: Int32 { process?.pid ?? 0 }
 
-    // MARK: Getting ready
+    /// Whether everything for the new process has been sent.
+    var isFlushed: Bool { channel?.isFlushed ?? true }
 
-    func start() {
+    /// Changes the phase: to the next one, or to `over` if the new host does not serve yet.
+    private func enter(_ next: Phase) {
+        precondition(phase.rawValue + 1 == next.rawValue || (next == .over && phase.rawValue < Phase.serving.rawValue), "\(phase) to \(next)")
+        phase = next
+    }
+
+    /// Carries out the upgrade.
+    ///
+    /// - Throws: `UpgradeFailure`, when this host has returned to its previous state.
+    func run() async throws(UpgradeFailure) -> UpgradeReport {
+        defer {
+            isOver = true
+            for waiter in overWaiters { waiter.resume() }
+            overWaiters = []
+        }
+        do throws(UpgradeFailure) {
+            try await prepare()
+            try await hold()
+            try await changeHands()
+            return commit()
+        } catch {
+            await goBack(error)
+            throw error
+        }
+    }
+
+    /// Cancels the upgrade, if that is still possible. Returns when the upgrade has failed or succeeded.
+    func cancel(_ reason: String) async {
+        guard !isOver else { return }
+        post(.givenUp(reason))
+        await withCheckedContinuation { continuation in
+            if isOver { continuation.resume() } else { overWaiters.append(continuation) }
+        }
+    }
+
+    // MARK: Events
+
+    private func post(_ event: Event) {
+        events.append(event)
+        waiter?.resume()
+        waiter = nil
+    }
+
+    /// Waits for the next event that is not a failure.
+    private func nextEvent() async throws(UpgradeFailure) -> Event {
+        await waitForEvent()
+        let event = events.removeFirst()
+        if let failure = failure(event) { throw failure }
+        return event
+    }
+
+    private func waitForEvent() async {
+        // Checked inside of the closure, because an event may arrive before it runs.
+        await withCheckedContinuation { continuation in
+            if events.isEmpty { waiter = continuation } else { continuation.resume() }
+        }
+    }
+
+    /// Throws if something has failed during a step that does not wait for events.
+    private func checkFailures() throws(UpgradeFailure) {
+        for event in events { if let failure = failure(event) { throw failure } }
+    }
+
+    private func failure(_ event: Event) -> UpgradeFailure? {
+        switch event {
+        case .exited: UpgradeFailure(description: refusal ?? "the new host ended before it served; its log says more")
+        case .givenUp(let reason): UpgradeFailure(description: reason)
+        case .prepared, .serving: nil
+        }
+    }
+
+    private func limit(milliseconds: UInt64, _ reason: String) {
+        timer = Timer(loop: host.home) { [unowned self] in post(.givenUp(reason)) }
+        timer?.start(afterMilliseconds: milliseconds)
+    }
+
+    private func receive(_ message: MessageChannel.Message?) {
+        // The end of the process is reported separately. If only the channel ends, the process is broken and is killed.
+        guard let message, let first = message.bytes.first else {
+            if phase == .serving || isOver { relay.end() } else { process?.kill(SIGKILL) }
+            return
+        }
+        MessageChannel.closeAll(message.descriptors)
+        switch UpgradeMessage(rawValue: first) {
+        case .prepared?: post(.prepared(Array(message.bytes.dropFirst())))
+        case .failed?: refusal = refusal ?? String(decoding: message.bytes.dropFirst(), as: UTF8.self)
+        case .serving?: post(.serving)
+        case .answer?: if let part = RelayPart(message.bytes.dropFirst()) { relay.receive(part) }
+        default: break
+        }
+    }
+
+    private func didExit(_ ending: ChildProcess.Ending) {
+        self.ending = ending
+        guard phase != .serving else { return host.successorDidEnd(ending) }
+        // The process could not remove the control groups of its workers.
+        host.dispatcher.removeAbandonedGroups()
+        let end = ending.signal != 0 ? "was ended by signal \(ending.signal)" : "ended with status \(ending.status)"
+        refusal = refusal ?? "the new host \(end) before it served; its log says more"
+        post(.exited)
+    }
+
+    // MARK: Preparing
+
+    private func prepare() async throws(UpgradeFailure) {
         guard host.database.database.canChangeHands else {
-            return fail("the databases are in memory and would be lost; restart the host instead")
+            throw UpgradeFailure(description: "the databases are in memory and would be lost; restart the host instead")
         }
         host.options.serviceManager?.notify(
             "RELOADING=1", "MONOTONIC_USEC=\(EventLoop.monotonicNanoseconds() / 1000)", "STATUS=Upgrading: the new host is starting")
         host.log.notice("upgrading: the new host is starting", metadata: ["program": "\(host.executable)"])
-        guard let stage = request.restore?.folder else { return launch() }
-        let data = host.data.path
-        host.home.offload { () -> BackupFailure? in
-            do throws(BackupFailure) { try RestoreSwitch.addArtifacts(stage: stage, data: data) } catch { return error }
-            return nil
-        } then: { [self] failure in
-            guard phase == .preparing else { return }
-            if let failure { fail(failure.description) } else { launch() }
-        }
-    }
-
-    private func launch() {
+        try await restore { (stage, data) throws(BackupFailure) in try RestoreSwitch.addArtifacts(stage: stage, data: data) }
+        try checkFailures()
         do throws(LoopError) {
             try startProcess()
         } catch {
-            return fail("the new host cannot be started: \(error)")
+            throw UpgradeFailure(description: "the new host cannot be started: \(error)")
         }
-        limit(milliseconds: UInt64(request.timeoutSeconds) * 1000) { [unowned self] in
-            fail("the new host was not ready within \(request.timeoutSeconds) s; its log says how far it came")
+        limit(
+            milliseconds: UInt64(request.timeoutSeconds) * 1000,
+            "the new host was not ready within \(request.timeoutSeconds) s; its log says how far it came")
+        while true {
+            guard case .prepared(let bytes) = try await nextEvent() else { continue }
+            return try checkRefusals(bytes)
         }
     }
 
@@ -124,129 +241,83 @@ final class HostUpgrade {
         return found + (host.options.serviceManager?.environment ?? []) + ["\(TakeoverStart.variable)=3", DataDirectoryLock.entry(number: 4)]
     }
 
-    private func limit(milliseconds: UInt64, _ body: @escaping () -> Void) {
-        timer = Timer(loop: host.home, body)
-        timer?.start(afterMilliseconds: milliseconds)
-    }
-
-    // MARK: What the new process says
-
-    private func receive(_ message: MessageChannel.Message?) {
-        // The end is told by the process, too; a channel that ends alone is a process that is lost.
-        guard let message, let first = message.bytes.first else {
-            if phase == .serving || phase == .over { relay.end() } else { process?.kill(SIGKILL) }
-            return
-        }
-        MessageChannel.closeAll(message.descriptors)
-        switch UpgradeMessage(rawValue: first) {
-        case .prepared?: if phase == .preparing { didPrepare(message.bytes.dropFirst()) }
-        case .failed?: refusal = refusal ?? String(decoding: message.bytes.dropFirst(), as: UTF8.self)
-        case .serving?: if phase == .switching { didServe() }
-        case .answer?: if let part = RelayPart(message.bytes.dropFirst()) { relay.receive(part) }
-        default: break
-        }
-    }
-
-    private func didExit(_ ending: ChildProcess.Ending) {
-        guard phase != .serving else { return host.successorDidEnd(ending) }
-        // It had no time to remove the control groups of its workers.
-        host.dispatcher.removeAbandonedGroups()
-        guard phase != .over else { return }
-        let end = ending.signal != 0 ? "was ended by signal \(ending.signal)" : "ended with status \(ending.status)"
-        fail(refusal ?? "the new host \(end) before it served; its log says more")
-    }
-
-    private func didPrepare(_ bytes: ArraySlice<UInt8>) {
-        let said = (try? JSONValue(parsing: Array(bytes))) ?? .null
+    /// Checks that the new host would serve what this one serves.
+    private func checkRefusals(_ bytes: [UInt8]) throws(UpgradeFailure) {
+        let said = (try? JSONValue(parsing: bytes)) ?? .null
         let own = Set(host.refusals.map(\.description))
         let refusals = (said["refusals"]?.array ?? []).compactMap(\.string).filter { !own.contains($0) }
-        if let first = refusals.first { return fail("the new host would leave out what this one serves: \(first)") }
-        hold()
+        if let first = refusals.first { throw UpgradeFailure(description: "the new host would leave out what this one serves: \(first)") }
     }
 
-    // MARK: Changing hands
+    // MARK: Switching
 
-    private func hold() {
-        phase = .holding
+    /// Starts no more requests, and waits a short time for those that have started.
+    private func hold() async throws(UpgradeFailure) {
+        enter(.holding)
+        timer = nil
         holdBegin = EventLoop.monotonicNanoseconds()
         host.delivery.stop()
         for shard in host.shards { shard.hold() }
-        awaitQuiet()
-    }
-
-    /// Looks every few milliseconds whether what has begun has ended.
-    private func awaitQuiet() {
-        let elapsed = (EventLoop.monotonicNanoseconds() - holdBegin) / 1_000_000
-        guard elapsed < Self.holdMilliseconds else { return suspend() }
-        var left = host.shards.count
-        var busy = host.delivery.runningCount
-        let counted = LoopBound(
-            { [weak self] (count: Int) in
-                busy += count
-                left -= 1
-                guard let self, left == 0, phase == .holding else { return }
-                // Who asks for the upgrade waits for its end.
-                if busy <= request.waitingRequests { suspend() } else { limit(milliseconds: 2) { [unowned self] in awaitQuiet() } }
-            }, loop: host.home)
-        let home = host.home
-        for shard in host.shards {
-            shard.countBusy { count in home.post { counted.value(count) } }
+        while (EventLoop.monotonicNanoseconds() - holdBegin) / 1_000_000 < Self.holdMilliseconds {
+            let counts = await host.home.concurrently(host.shards) { shard in await shard.busyCount() }
+            try checkFailures()
+            // The request for the upgrade itself is answered only at its end.
+            if counts.reduce(host.delivery.runningCount, +) <= request.waitingRequests { return }
+            await host.home.sleep(milliseconds: 2)
         }
+        try checkFailures()
     }
 
-    private func suspend() {
-        guard phase == .holding else { return }
-        phase = .switching
+    private func changeHands() async throws(UpgradeFailure) {
+        enter(.switching)
         gapBegin = EventLoop.monotonicNanoseconds()
         host.dispatcher.services.successor = relay
-        limit(milliseconds: Self.switchMilliseconds) { [unowned self] in
-            refusal = "the new host did not open the databases within \(Self.switchMilliseconds) ms"
-            process?.kill(SIGKILL)
-        }
-        host.delivery.finish { [self] in
-            closeStores { [self] in
-                guard phase == .switching else { return }
-                swapData { [self] in channel?.send(UpgradeMessage.take.bytes) }
-            }
+        limit(milliseconds: Self.switchMilliseconds, "the new host did not open the databases within \(Self.switchMilliseconds) ms")
+        await withCheckedContinuation { continuation in host.delivery.finish { continuation.resume() } }
+        await closeStores()
+        try checkFailures()
+        // No process has the databases open.
+        let place = try await restore { (stage, data) throws(BackupFailure) in try RestoreSwitch.perform(stage: stage, data: data) }
+        if let place { kept = place }
+        try checkFailures()
+        mayHaveDatabases = true
+        channel?.send(UpgradeMessage.take.bytes)
+        while true {
+            if case .serving = try await nextEvent() { return }
         }
     }
 
     /// Closes everything that the new process opens.
-    private func closeStores(completion: @escaping () -> Void) {
-        host.database.database.suspend(on: host.home) { [self] in
-            let home = host.home
-            let answer = LoopBound(completion, loop: home)
-            host.messaging.suspend { home.post { answer.value() } }
+    private func closeStores() async {
+        await withCheckedContinuation { continuation in host.database.database.suspend(on: host.home) { continuation.resume() } }
+        await withCheckedContinuation { continuation in host.messaging.suspend { continuation.resume() } }
+    }
+
+    /// Works on the files of a restore, on the thread pool.
+    ///
+    /// - Returns: nil if this upgrade restores nothing.
+    private func restore<Value: Sendable>(
+        _ work: @escaping @Sendable (_ stage: String, _ data: String) throws(BackupFailure) -> Value
+    ) async throws(UpgradeFailure) -> Value? {
+        guard let stage = request.restore?.folder else { return nil }
+        do throws(BackupFailure) {
+            return try await host.home.offload { [data = host.data.path] () throws(BackupFailure) in try work(stage, data) }
+        } catch {
+            throw UpgradeFailure(description: error.description)
         }
     }
 
-    /// Puts the data of a restore in place, beside the loop: no process has the databases open.
-    private func swapData(then next: @escaping () -> Void) {
-        guard let stage = request.restore?.folder else { return next() }
-        let data = host.data.path
-        isMovingFiles = true
-        host.home.offload { () -> Result<String, BackupFailure> in
-            do throws(BackupFailure) { return .success(try RestoreSwitch.perform(stage: stage, data: data)) } catch { return .failure(error) }
-        } then: { [self] result in
-            isMovingFiles = false
-            switch result {
-            case .success(let place): kept = place
-            case .failure(let failure): failureMeanwhile = failureMeanwhile ?? failure.description
-            }
-            if let failureMeanwhile { fail(failureMeanwhile) } else if phase == .switching { next() }
-        }
-    }
-
-    /// The new process serves: from here on there is no way back.
-    private func didServe() {
-        phase = .serving
+    /// Passes everything to the new process, which serves now. This cannot be undone.
+    private func commit() -> UpgradeReport {
+        enter(.serving)
         timer = nil
         let now = EventLoop.monotonicNanoseconds()
         let gap = Int((now - gapBegin) / 1_000_000)
         host.options.serviceManager?.notify("MAINPID=\(pid)")
         channel?.send(UpgradeMessage.commit.bytes)
         if let channel { relay.open(channel) }
-        host.handOver { [self] transfer in
+        if let ending { host.successorDidEnd(ending) }
+        host.release { [self] transfer in
             channel?.send(transfer.bytes, descriptors: [transfer.descriptor])
             Glibc.close(transfer.descriptor)
         }
@@ -255,54 +326,23 @@ final class HostUpgrade {
         host.log.notice(
             "upgraded: the new process serves; this one finishes the requests that have started",
             metadata: ["process": "\(pid)", "heldMilliseconds": "\(held)", "gapMilliseconds": "\(gap)"])
-        finish(.success(UpgradeReport(pid: pid, milliseconds: total, heldMilliseconds: held, gapMilliseconds: gap, kept: kept)))
+        return UpgradeReport(pid: pid, milliseconds: total, heldMilliseconds: held, gapMilliseconds: gap)
     }
-
-    /// Whether everything for the new process has been sent.
-    var isFlushed: Bool { channel?.isFlushed ?? true }
 
     // MARK: Failing
 
-    /// Gives up, while that is still possible.
-    ///
-    /// - Parameter completion: called once this host is as it was, or at once where the new process serves.
-    func cancel(_ reason: String, completion: @escaping () -> Void) {
-        // What a failure puts back is complete before the host goes on.
-        if phase == .over, isMovingFiles {
-            cancelled = completion
-            return
-        }
-        guard phase == .switching, let process else {
-            fail(reason)
-            return completion()
-        }
-        phase = .ending
+    /// Returns to the previous state, and serves.
+    private func goBack(_ failure: UpgradeFailure) async {
+        let reached = phase
+        enter(.over)
         timer = nil
-        refusal = reason
-        cancelled = completion
-        process.kill(SIGKILL)
-    }
-
-    /// The new process has ended, or was never given the databases.
-    private func fail(_ reason: String) {
-        guard phase != .over, phase != .serving else { return }
-        guard !isMovingFiles else { return failureMeanwhile = failureMeanwhile ?? reason }
-        let reached = phase == .ending ? .switching : phase
-        phase = .over
-        timer = nil
-        channel?.close()
         process?.kill(SIGKILL)
-        guard !kept.isEmpty else { return goOn(after: reached, reason) }
-        isMovingFiles = true
-        let (kept, data) = (kept, host.data.path)
-        host.home.offload { RestoreSwitch.undo(kept: kept, data: data) } then: { [self] in
-            isMovingFiles = false
-            goOn(after: reached, reason)
+        while mayHaveDatabases, ending == nil {
+            events = []
+            await waitForEvent()
         }
-    }
-
-    /// Serves as before: the upgrade has come as far as `reached`.
-    private func goOn(after reached: Phase, _ reason: String) {
+        channel?.close()
+        if !kept.isEmpty { await host.home.offload { [kept, data = host.data.path] in RestoreSwitch.undo(kept: kept, data: data) } }
         if reached == .switching {
             host.database.database.resume()
             host.messaging.resume()
@@ -315,26 +355,22 @@ final class HostUpgrade {
             host.database.openWaiting()
             host.endHold()
         }
-        host.log.error("the host was not upgraded and goes on as before", metadata: ["reason": "\(reason)"])
-        host.options.serviceManager?.notify("READY=1", "STATUS=Serving; the last upgrade failed: \(reason)")
-        finish(.failure(UpgradeFailure(description: reason)))
-        cancelled?()
-        cancelled = nil
-    }
-
-    private func finish(_ result: Result<UpgradeReport, UpgradeFailure>) {
-        let completion = completion
-        self.completion = nil
-        completion?(result)
+        host.log.error("the host was not upgraded and goes on as before", metadata: ["reason": "\(failure)"])
+        host.options.serviceManager?.notify("READY=1", "STATUS=Serving; the last upgrade failed: \(failure)")
     }
 }
 
-/// What an administrator says of an upgrade.
+/// The parameters of an upgrade.
 struct UpgradeRequest {
-    /// How long the new host may take to get ready.
+    /// The time limit for the new host to get ready.
     var timeoutSeconds = 60
-    /// How many requests wait for the upgrade's end.
+    /// The number of requests that wait for the end of the upgrade.
     var waitingRequests = 0
-    /// What takes the data's place meanwhile.
+    /// For a restore: the data that replaces the present data.
     var restore: RestoreStage?
+}
+
+/// The reason why an upgrade failed: a sentence. The host continues as before.
+struct UpgradeFailure: Error, Sendable, CustomStringConvertible {
+    let description: String
 }

@@ -5,18 +5,16 @@ import Glibc
 import HearthJSON
 import Logging
 
-/// The new host's side of an upgrade: gets ready, waits for the databases, and takes the old host's connections. Belongs to the home loop.
+/// The new host's side of an upgrade: prepares, waits for the databases, and takes the old host's connections. Belongs to the home loop.
 final class Takeover {
     private unowned let host: HearthHost
     private let start: TakeoverStart
     private let channel: MessageChannel
     private var answers: ServiceRelayAnswers?
-    private var timer: Timer?
-    private var begin: UInt64 = 0
     private(set) var hasTaken = false
     private var nextShard = 0
 
-    /// Workers are waited for so long; who has none then starts cold.
+    /// The time limit for workers; functions without one start cold.
     private static let warmingMilliseconds: UInt64 = 10_000
 
     init(_ start: TakeoverStart, host: HearthHost) throws(LoopError) {
@@ -26,49 +24,43 @@ final class Takeover {
         channel.received = { [unowned self] in receive($0) }
     }
 
-    /// Everything is loaded: starts as many workers as the old host has, and says that it could serve.
-    func prepare() {
+    /// Starts as many workers as the old host has, and tells it that this host could serve. Everything is loaded.
+    func prepare() async {
         for function in host.functions {
             guard let count = start.workers[function.name], count > 0 else { continue }
             function.pool.warmUp(to: count)
         }
-        begin = EventLoop.monotonicNanoseconds()
-        awaitWorkers()
+        let begin = EventLoop.monotonicNanoseconds()
+        while host.functions.contains(where: \.pool.isStarting) {
+            guard (EventLoop.monotonicNanoseconds() - begin) / 1_000_000 <= Self.warmingMilliseconds else { break }
+            await host.home.sleep(milliseconds: 5)
+        }
+        let refusals = host.refusals.map { JSONValue.string($0.description) }
+        channel.send(
+            UpgradeMessage.prepared.bytes(.object(["functions": .int(Int64(host.functions.count)), "refusals": .array(refusals)])))
     }
 
-    private func awaitWorkers() {
-        let elapsed = (EventLoop.monotonicNanoseconds() - begin) / 1_000_000
-        let isWarm = host.functions.allSatisfy { function in !function.pool.isStarting }
-        if isWarm || elapsed > Self.warmingMilliseconds {
-            timer = nil
-            let refusals = host.refusals.map { JSONValue.string($0.description) }
-            return channel.send(
-                UpgradeMessage.prepared.bytes(.object(["functions": .int(Int64(host.functions.count)), "refusals": .array(refusals)])))
-        }
-        timer = Timer(loop: host.home) { [unowned self] in awaitWorkers() }
-        timer?.start(afterMilliseconds: 5)
+    /// Opens the databases, and serves.
+    private func take() async {
+        await host.takeDatabases()
+        hasTaken = true
+        answers = ServiceRelayAnswers(host.services, channel)
+        channel.send(UpgradeMessage.serving.bytes)
     }
 
     private func receive(_ message: MessageChannel.Message?) {
         guard let message, let first = message.bytes.first else {
-            // Before it has taken over it is nobody: the old host goes on. Afterwards the old host has ended, as it should.
+            // Before the takeover the old host goes on. Afterwards it has ended, as it should.
             if hasTaken { host.predecessorDidEnd() } else { host.abandonTakeover() }
             return
         }
         switch UpgradeMessage(rawValue: first) {
-        case .take?: host.takeDatabases()
-        case .commit?: host.didTakeOver()
+        case .take?: host.home.task { [self] in await take() }
+        case .commit?: host.home.task { [host] in await host.didTakeOver() }
         case .connection?: adopt(message)
         case .call?: if let part = RelayPart(message.bytes.dropFirst()) { answers?.receive(part) }
         default: MessageChannel.closeAll(message.descriptors)
         }
-    }
-
-    /// The databases are open and the sockets are listened on.
-    func didTake() {
-        hasTaken = true
-        answers = ServiceRelayAnswers(host.services, channel)
-        channel.send(UpgradeMessage.serving.bytes)
     }
 
     private func adopt(_ message: MessageChannel.Message) {

@@ -6,10 +6,10 @@ import Glibc
 import Logging
 import Synchronization
 
-/// Reads certificate and key again when one of them has become another file or has other contents. A pair that cannot be used changes
-/// nothing. Belongs to the home loop.
+/// Reloads the certificate and key when one of their files is replaced or changed. If they cannot be used, the former ones stay in use. Belongs
+/// to the home loop.
 ///
-/// Whatever else changes in their folders, a log file for example, only makes it look at the two.
+/// Other changes in their folders, for example of a log file, only cause the two files to be checked.
 final class CertificateWatcher {
     /// State of the two files at one moment.
     private struct State: Sendable, Equatable {
@@ -26,17 +26,17 @@ final class CertificateWatcher {
     private let log: Logger
     private var folders: FolderWatch?
     private var timer: Timer?
-    /// As they were when they were last taken, or found to be the same.
+    /// The state when they were last loaded or found unchanged.
     private var used: State
-    /// As they were at the last look, when that was something else.
+    /// The state at the last check, if it differed.
     private var changed: State?
     private var isLooking = false
 
-    /// Both files change one after the other: they must be the same for so long.
+    /// How long a new state must last before it is loaded, because the two files change one after the other.
     private static let quietMilliseconds: UInt64 = 200
     private static let sizeBytesMax = 1 << 20
 
-    /// To be made before the files are used.
+    /// Create it before the files are used.
     init(_ settings: TLSSettings, shards: [LoopShard], loop: EventLoop, log: Logger) {
         self.settings = settings
         self.shards = shards
@@ -45,59 +45,61 @@ final class CertificateWatcher {
         used = Self.state([settings.certificate, settings.key])
         let timer = Timer(loop: loop) { [unowned self] in look() }
         self.timer = timer
-        // A folder that changes all the time must not postpone the look forever.
+        // An already running timer is not restarted: constant changes in a folder must not delay the check forever.
         folders = FolderWatch(loop: loop, log: log, isPassing: { _ in false }) {
             if !timer.isRunning { timer.start(afterMilliseconds: Self.quietMilliseconds) }
         }
         look()
     }
 
-    /// Compares the files with what is used.
+    /// Compares the files with those in use.
     private func look() {
         guard !isLooking else { return timer?.start(afterMilliseconds: Self.quietMilliseconds) ?? () }
         isLooking = true
         let paths = [settings.certificate, settings.key]
-        loop.offload { [used] in (Self.state(paths, unless: used), Self.folders(of: paths)) } then: { [weak self] state, folders in
-            guard let self else { return }
-            isLooking = false
-            // A folder that was replaced, or that a link leads to now, is watched from here on; what happened before is seen by another look.
-            let isNew = self.folders?.watch(folders) ?? false
-            didSee(state)
-            if isNew { timer?.start(afterMilliseconds: Self.quietMilliseconds) }
+        loop.task { [weak self, loop, used] in
+            let (state, folders) = await loop.offload { (Self.state(paths, unless: used), Self.folders(of: paths)) }
+            await self?.didLook(state, folders)
         }
     }
 
-    private func didSee(_ state: State) {
-        guard state != used else { return changed = nil }
+    private func didLook(_ state: State, _ folders: [String: FileStamp]) async {
+        isLooking = false
+        // A new folder is watched from here on; another look sees changes before that.
+        let isNew = self.folders?.watch(folders) ?? false
+        if didSee(state) { await reload() }
+        if isNew { timer?.start(afterMilliseconds: Self.quietMilliseconds) }
+    }
+
+    /// - Returns: whether the files have other contents, and have been the same for a while.
+    private func didSee(_ state: State) -> Bool {
+        guard state != used else {
+            changed = nil
+            return false
+        }
         guard state == changed else {
             changed = state
-            return timer?.start(afterMilliseconds: Self.quietMilliseconds) ?? ()
+            timer?.start(afterMilliseconds: Self.quietMilliseconds)
+            return false
         }
         changed = nil
-        let isOther = state.contents != used.contents
-        used = state
-        if isOther { reload() }
+        defer { used = state }
+        return state.contents != used.contents
     }
 
-    private func reload() {
-        loop.offload { [settings] () -> Result<TLSContext, TLSError> in
-            do throws(TLSError) {
-                return .success(try TLSContext(certificateFile: settings.certificate, keyFile: settings.key))
-            } catch {
-                return .failure(error)
+    private func reload() async {
+        do throws(TLSError) {
+            let context = try await loop.offload { [settings] () throws(TLSError) in
+                try TLSContext(certificateFile: settings.certificate, keyFile: settings.key)
             }
-        } then: { [shards, log] in
-            switch $0 {
-            case .success(let context):
-                for shard in shards { shard.use(context) }
-                log.notice("the certificate was reloaded")
-            case .failure(let error):
-                log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
-            }
+            for shard in shards { shard.use(context) }
+            log.notice("the certificate was reloaded")
+        } catch {
+            log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
         }
     }
 
-    // MARK: Looking, on the thread pool
+    // MARK: Checks on the thread pool
 
     private static func state(_ paths: [String], unless used: State? = nil) -> State {
         var state = State(certificate: FileStamp(paths[0]), key: FileStamp(paths[1]))
@@ -106,8 +108,8 @@ final class CertificateWatcher {
         return state
     }
 
-    /// The folders in which a change of the files would be seen: their own, and those that links lead to, as the tools that renew
-    /// certificates set them.
+    /// The folders where changes of the files are visible: their own ones, and those of link targets, because tools that renew certificates use
+    /// links.
     private static func folders(of paths: [String]) -> [String: FileStamp] {
         var folders: [String: FileStamp] = [:]
         for path in paths {

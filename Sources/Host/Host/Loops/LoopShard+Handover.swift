@@ -5,9 +5,9 @@ import HTTP
 import Messaging
 import RealtimeDatabase
 
-/// How a loop's connections change hands.
+/// The handover of a loop's connections during an upgrade.
 extension LoopShard {
-    /// Accepts nothing and begins no request from now on; event streams end, since their clients come again by themselves.
+    /// Stops accepting connections and starting requests. Ends event streams, whose clients reconnect by themselves.
     func hold() {
         loop.post { [self] in
             for listener in listeners { listener.close() }
@@ -18,29 +18,31 @@ extension LoopShard {
         }
     }
 
-    /// How many requests are not answered yet.
-    func countBusy(_ completion: @escaping @Sendable (Int) -> Void) {
-        loop.post { [self] in completion(server.busyCount) }
+    /// The number of requests that are not answered yet.
+    func busyCount() async -> Int {
+        await loop.perform { [self] in server.busyCount }
     }
 
-    /// Goes on as before ``hold()``.
+    /// Undoes ``hold()``.
     ///
-    /// - Parameter completion: hears why not, where a socket cannot be listened on.
-    func endHold(_ completion: @escaping @Sendable (LoopError?) -> Void) {
+    /// - Returns: the error of a socket that cannot be listened on.
+    func endHold() async -> LoopError? {
         loop.post { [self] in server.endHolding() }
-        startAccepting(completion)
+        return await startAccepting()
     }
 
-    /// Gives away every connection, each once its request is answered.
+    /// Passes on every connection, each when its request is answered. Returns when none is left.
     ///
-    /// - Parameters:
-    ///   - receiver: gets each, on any thread.
-    ///   - completion: called when none is left.
-    func release(to receiver: @escaping @Sendable (ConnectionTransfer) -> Void, completion: @escaping @Sendable () -> Void) {
+    /// - Parameter receiver: gets each connection, on any thread.
+    func release(to receiver: @escaping @Sendable (ConnectionTransfer) -> Void) async {
+        await withCheckedContinuation { continuation in release(to: receiver) { continuation.resume() } }
+    }
+
+    private func release(to receiver: @escaping @Sendable (ConnectionTransfer) -> Void, completion: @escaping @Sendable () -> Void) {
         loop.post { [self] in
             for socket in sockets { Glibc.close(socket.descriptor) }
             sockets = []
-            // Whoever follows the log comes again.
+            // Clients that follow the log reconnect.
             router.admin.stop()
             server.releaseConnections { [self] released in
                 if released.stream.isTLS { proxy(released, receiver) } else { handOver(released, receiver) }
@@ -84,10 +86,10 @@ extension LoopShard {
         completion()
     }
 
-    /// Goes on with a connection of another host.
+    /// Takes over a connection of another host.
     func adopt(_ transfer: ConnectionTransfer) {
         loop.post { [self] in
-            // One that cannot be adopted has gone meanwhile.
+            // Adopting fails if the client has left meanwhile.
             guard let stream = try? Self.stream(transfer, loop) else { return }
             stream.setPeerAddress(transfer.peer)
             server.adopt(ReleasedConnection(stream: stream, unread: transfer.unread, isLast: transfer.isProxied))

@@ -12,32 +12,32 @@ import Logs
 import Messaging
 import RealtimeDatabase
 
-/// One loop's share of the host: its listener, its server and its router.
+/// The parts of a host on one loop: its listener, its server and its router.
 final class LoopShard: LoopFigureSource, @unchecked Sendable {
-    // Unchecked: after it has been set up, everything is used on `loop` only, by way of `post`.
+    // Unchecked: after the setup, everything is used on `loop` only, through `post`.
     let loop: EventLoop
     private let thread: LoopThread?
     let router: Router
     private let admin: AdminAPI
     let server: HTTPServer
     var listeners: [Listener] = []
-    /// What it listens on, for whoever takes over; made before the loop's first turn.
+    /// The listening sockets, which a host that takes over inherits. Made before the loop runs.
     var sockets: [ListeningSocket] = []
-    /// While its connections are given away: those of which it still carries the bytes, and who waits for the end.
+    /// During the handover: the number of connections that are still proxied, and the completion of the handover.
     var proxies = 0
     var isReleased = false
     var endIfReleased: (() -> Void)?
     private let log: Logger
     private var scarcityIsToldAgain: UInt64 = 0
     private(set) var port = 0
-    /// Where connections speak TLS.
+    /// The TLS context for new connections; nil without TLS.
     var tls: TLSContext?
 
     init(
-        loop: EventLoop, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies, gate: TokenGate,
-        memory: MemoryBudget, database: RealtimeDatabase, rulesPath: @escaping @Sendable () -> String?, databaseSettings: DatabaseFrontEndSettings,
-        messaging: MessagingService, metrics: MetricsPage, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore,
-        log: Logger
+        loop: EventLoop, number: Int, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies,
+        gate: TokenGate, memory: MemoryBudget, database: RealtimeDatabase, rulesPath: @escaping @Sendable () -> String?,
+        databaseSettings: DatabaseFrontEndSettings, messaging: MessagingService, metrics: MetricsPage, functions: FunctionAdministration.Reference,
+        builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
         self.thread = thread
@@ -49,7 +49,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
             loop: loop, project: configuration.project, developmentAccess: databaseSettings.developmentAccess, adminToken: adminToken,
             database: database, rulesPath: rulesPath, functions: functions, builds: builds, logs: logs)
         let functionFront = FunctionFrontEnd(
-            loop: loop, isHome: thread == nil, project: configuration.project, adminToken: adminToken,
+            loop: loop, loopNumber: number, project: configuration.project, adminToken: adminToken,
             developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, log: log)
         router = Router(
             functions: functionFront, database: front, messaging: messagingFront, admin: admin, metrics: metrics,
@@ -58,29 +58,29 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         server = HTTPServer(loop: loop, limits: limits, memory: memory, proxies: proxies, handler: router)
     }
 
-    /// Takes a port. Connections wait in the kernel until ``startAccepting(_:)``.
+    /// Binds to a port. Connections wait in the kernel until ``startAccepting(_:)``.
     func listen(host: String, port: Int, reusePort: Bool) throws(LoopError) {
         let socket = try ListeningSocket.tcp(host: host, port: port, reusePort: reusePort)
         sockets.append(socket)
         self.port = socket.port
     }
 
-    /// Takes a share in a socket that listens already.
+    /// Uses a duplicate of a socket that is already listening.
     func use(_ socket: ListeningSocket) throws(LoopError) {
         sockets.append(try ListeningSocket(descriptor: try socket.duplicate()))
         port = socket.port
     }
 
-    /// Accepts connections from now on.
+    /// Accepts connections.
     ///
-    /// - Parameter completion: hears, on any thread, why not where a socket cannot be listened on.
-    func startAccepting(_ completion: @escaping @Sendable (LoopError?) -> Void) {
-        loop.post { [self] in
+    /// - Returns: the error of a socket that cannot be listened on.
+    func startAccepting() async -> LoopError? {
+        await loop.perform { [self] in
             do throws(LoopError) {
                 for socket in sockets { try listen(on: socket) }
-                completion(nil)
+                return nil
             } catch {
-                completion(error)
+                return error
             }
         }
     }
@@ -100,7 +100,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         server.accept(stream, tls: tls)
     }
 
-    /// At most one line in ten seconds: whoever is refused comes again and again.
+    /// Logs at most one line in ten seconds, because refused clients try again.
     private func tellOfScarcity(_ reason: String) {
         guard loop.nowMilliseconds >= scarcityIsToldAgain else { return }
         scarcityIsToldAgain = loop.nowMilliseconds + 10_000
@@ -109,30 +109,36 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
             metadata: ["reason": "\(reason)"])
     }
 
-    /// Lets its thread go before workers, builds and whatever else computes on this machine (docs/decisions/scheduling.md).
-    func goFirst() {
-        loop.post { _ = linux_run_soon(-10) }
+    /// Schedules its thread among the others of this machine (docs/decisions/scheduling.md).
+    func use(_ scheduling: LoopScheduling) {
+        loop.post {
+            switch scheduling {
+            case .first: _ = linux_run_soon(-10)
+            case .soon: _ = linux_run_soon(0)
+            case .inTurn: _ = linux_run_in_turn()
+            }
+        }
     }
 
-    /// Lets administrators act on the host as a whole.
+    /// Sets the receiver of administrators' requests for the host as a whole.
     func use(_ control: any HostControl) {
         loop.post { [self] in admin.control = control }
     }
 
     /// Serves these functions from now on.
     ///
-    /// - Parameters:
-    ///   - isReady: whether there are no others.
-    ///   - completion: called on this loop once it does.
-    func publish(_ functions: [RegisteredFunction], isReady: Bool, completion: @escaping @Sendable () -> Void) {
-        loop.post { [self] in
-            router.functions.registry.replaceAll(functions)
-            router.isReady = isReady
-            completion()
+    /// - Parameter isReady: whether there are no others.
+    func publish(_ functions: [RegisteredFunction], isReady: Bool) async {
+        await withCheckedContinuation { continuation in
+            loop.post { [self] in
+                router.functions.registry.replaceAll(functions)
+                router.isReady = isReady
+                continuation.resume()
+            }
         }
     }
 
-    /// Tells its figures, on its own loop. Called on a thread that is not the loop's, so that it is seen how long the loop takes.
+    /// Reports the loop's figures, on the loop. To be called on another thread, so that the delay of the loop is measured.
     func tellFigures(_ tell: @escaping @Sendable (LoopFigures) -> Void) {
         let asked = EventLoop.monotonicNanoseconds()
         loop.post { [self] in
@@ -141,19 +147,23 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         }
     }
 
-    /// Speaks TLS with this certificate from the next connection on.
+    /// Uses this TLS context for new connections.
     func use(_ tls: TLSContext) {
         loop.post { [self] in self.tls = tls }
     }
 
-    /// Accepts nothing more and waits until what has begun is answered.
-    func drain(withinMilliseconds: UInt64, completion: @escaping @Sendable () -> Void) {
+    /// Accepts no more connections; returns when the requests that have started are answered.
+    func drain(withinMilliseconds: UInt64) async {
+        await withCheckedContinuation { continuation in drain(withinMilliseconds: withinMilliseconds) { continuation.resume() } }
+    }
+
+    private func drain(withinMilliseconds: UInt64, completion: @escaping @Sendable () -> Void) {
         loop.post { [self] in
             router.isStopping = true
             router.database.stop()
             router.messaging.stop()
             router.admin.stop()
-            // One more turn: connections that the kernel has accepted for us are taken before the listener closes.
+            // Waits one more turn, so that connections that the kernel has accepted are taken before the listener is closed.
             loop.post { [self] in
                 stopListening()
                 server.drain(withinMilliseconds: withinMilliseconds, completion: completion)
@@ -161,7 +171,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         }
     }
 
-    /// Closes what is listened on.
+    /// Closes the listening sockets.
     private func stopListening() {
         for listener in listeners { listener.close() }
         listeners = []
@@ -169,6 +179,6 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         sockets = []
     }
 
-    /// Ends the loop's thread, where it has one of its own.
+    /// Waits for the end of the loop's thread, if it has a separate one.
     func join() { thread?.join() }
 }

@@ -29,10 +29,10 @@ extension Router {
         return true
     }
 
-    /// Answers a request that nothing is for, and says how a database path and a function's address look.
+    /// Answers a request for an unknown path, and shows the form of a database path and of a function's URL.
     func answerNotFound(_ exchange: HTTPExchange) {
         let path = exchange.path.string()
-        // An answer repeats no more than names and paths consist of.
+        // The answer repeats the path only if it consists of characters of names and paths.
         let isPlain = path.utf8.count <= 200 && path.utf8.allSatisfy { Self.isIDByte($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "/") }
         let isOwn = path.hasPrefix("/_/")
         let name = path.dropFirst()
@@ -43,7 +43,7 @@ extension Router {
         answerError(exchange, .notFound, text)
     }
 
-    /// The project in a path of the shape `/PROJECT/REGION/NAME`, where it is not the host's own.
+    /// The project in a path of the form `/PROJECT/REGION/NAME`, if it is not the host's.
     private func otherProject(_ path: Span<UInt8>) -> String? {
         guard path.count < 300 else { return nil }
         let parts = path.string().split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
@@ -67,7 +67,8 @@ extension Router {
         (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
     }
 
-    /// Client SDKs of the database keep a WebSocket (`/.ws`) or long polls (`/.lp`) open, and show no answer: so the log says it too.
+    /// Answers client SDKs of the database, which keep a WebSocket (`/.ws`) or long polls (`/.lp`) open. They show no answer, so the reason is also
+    /// logged.
     private func answerLiveConnection(_ exchange: HTTPExchange) {
         let text = """
             the database's live connection (/.ws), which its client SDKs use, is not served yet; \
@@ -84,7 +85,7 @@ extension Router {
         }
     }
 
-    /// In the callable protocol's form where the request is one of its calls, so that client SDKs show the message.
+    /// Answers with an error; in the form of the callable protocol for such a call, so that client SDKs show the message.
     private func answerError(_ exchange: HTTPExchange, _ status: HTTPStatus, _ text: String) {
         var isCallable = false
         if exchange.method == .post, let type = exchange.header("content-type") { isCallable = CallableBody.accepts(contentType: type) }

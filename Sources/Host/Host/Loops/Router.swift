@@ -11,26 +11,26 @@ import Messaging
 import RealtimeDatabase
 import Tokens
 
-/// Leads each request of one loop to what answers it: a function, or a page of the host's own.
+/// Passes each request of a loop to its handler: a function, the database, messaging, the administration, or a page of the host.
 final class Router: HTTPHandler {
-    /// The functions' part of the paths.
+    /// Handles requests to functions.
     let functions: FunctionFrontEnd
-    /// The database's part of the paths.
+    /// Handles requests to the database.
     let database: DatabaseFrontEnd
-    /// Push messages' part of the paths.
+    /// Handles requests to the messaging service.
     let messaging: MessagingFrontEnd
-    /// What administrators ask of the host itself.
+    /// Handles requests of administrators.
     let admin: AdminAPI
     private let metrics: MetricsPage
     let log: Logger
     private let bodyBytesMax: Int
-    /// Whether functions can be reached; `/_/ready` tells it.
+    /// Whether functions can be called. Reported by `/_/ready`.
     var isReady = false
-    /// Whether the log has named a client that needs the database's live connection.
+    /// Whether a client that needs the database's live connection was logged.
     var hasWarnedOfLiveConnection = false
-    /// Whether the host is on its way out.
+    /// Whether the host is stopping.
     var isStopping = false
-    /// What `head` found for the exchange that it saw last: most requests arrive whole, and are asked for at once.
+    /// The result for the exchange that `head` was last called with. Usually `request` follows at once.
     private var lastExchange: ObjectIdentifier?
     private var lastOutcome = FunctionPath.Outcome.notFound
 
@@ -55,8 +55,8 @@ final class Router: HTTPHandler {
         lastOutcome = outcome
         switch outcome {
         case .function(let function, _):
-            // A cold function's worker starts while the body is on its way.
-            if functions.isHome, exchange.hasBody { function.pool.warmUp() }
+            // Starts a worker for a function without one while the body is arriving.
+            if functions.loopNumber == 0, exchange.hasBody { function.pool.warmUp() }
             return .collect(limit: bodyBytesMax)
         case .database: return database.head(exchange)
         case .messaging: return messaging.head(exchange)
@@ -78,7 +78,7 @@ final class Router: HTTPHandler {
         }
     }
 
-    /// A function's path may end in `.json` too; a request that names a database by `ns` means the database.
+    /// Finds the handler. The path of a function may end in `.json` too; a request with the parameter `ns` is for the database.
     private func resolve(_ exchange: HTTPExchange) -> FunctionPath.Outcome {
         let outcome = FunctionPath.resolve(exchange.path, host: exchange.host, in: functions.registry)
         if case .function = outcome, exchange.query.isEmpty { return outcome }
@@ -94,7 +94,7 @@ final class Router: HTTPHandler {
 
     private func answerUnknown(_ exchange: HTTPExchange, region: String, name: String) {
         guard isReady else { return answerStarting(exchange) }
-        // A page that calls a misspelt function should read 404, and not fail in its preflight.
+        // A page that calls a misspelt function must get 404, so its preflight must succeed.
         if CORSHeaders.answerPreflight(exchange, .reflect, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return }
         let names = functions.functions(openTo: exchange).map { "\($0.region)-\($0.name)" }.sorted().joined(separator: ", ")
         answer(exchange, .notFound, "Function \(region)-\(name) does not exist, valid functions are: \(names)", reflectsOrigin: true)
@@ -115,7 +115,7 @@ final class Router: HTTPHandler {
         answerNotFound(exchange)
     }
 
-    /// Until the plugins are loaded nobody knows which functions there are.
+    /// Answers while the functions are not known yet.
     private func answerStarting(_ exchange: HTTPExchange) {
         exchange.respond(.serviceUnavailable, body: Array("the host is starting; try again".utf8).span) { fields in
             fields.field("Content-Type", "text/plain; charset=utf-8")
@@ -124,7 +124,7 @@ final class Router: HTTPHandler {
         }
     }
 
-    /// What the Firebase emulator tells web clients that ping it (spec functions 10.3).
+    /// Answers web clients that look for the Firebase emulator (spec functions 10.3).
     private func answerBackends(_ exchange: HTTPExchange) {
         let backends = functions.functions(openTo: exchange).map { function in
             JSONValue.object([
@@ -155,7 +155,7 @@ final class Router: HTTPHandler {
         exchange.respond(status, body: bytes) { $0.field("Content-Type", "application/json; charset=utf-8") }
     }
 
-    /// A refusal of the server's own: on a callable's path clients get one that they can read.
+    /// The body of an error of the HTTP server itself, in a form that the clients of the path can read.
     func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange?) -> HTTPErrorBody? {
         guard let exchange else { return nil }
         let outcome = resolve(exchange)

@@ -6,23 +6,23 @@ import Logs
 import Messaging
 import RealtimeDatabase
 
-/// What one loop tells of itself.
+/// The figures of a loop.
 struct LoopFigures: Sendable {
     var server = HTTPServerFigures()
     var connectionsOpen = 0
-    /// How long a message waited for the loop.
+    /// The time that a message waited for the loop.
     var lagNanoseconds: UInt64 = 0
 }
 
-/// A loop whose figures are asked for.
+/// A loop with figures.
 protocol LoopFigureSource: AnyObject, Sendable {
-    /// Calls `tell` with the figures, on the loop's own thread.
+    /// Calls `tell` with the figures, on the loop's thread.
     func tellFigures(_ tell: @escaping @Sendable (LoopFigures) -> Void)
 }
 
-/// Gathers what is counted on all threads, when somebody asks. Belongs to the home loop.
+/// Collects the figures of all threads on request. Belongs to the home loop.
 ///
-/// Whoever does not answer in time, for its disk or its work, is told of as it was when it last did.
+/// For a thread that does not answer in time, because of its disk or its work, the last known figures are used.
 final class MetricsGatherer {
     let dispatcher: Dispatcher
     let delivery: TriggerDelivery
@@ -35,13 +35,13 @@ final class MetricsGatherer {
 
     private(set) var loops: [LoopFigures] = []
     private(set) var process = ProcessFigures()
-    /// Of the databases that are open, by the id of their opening.
+    /// The figures of open databases, by the id of their opening.
     private(set) var writers: [UInt64: WriterFigures] = [:]
     private(set) var readers: [UInt64: ReaderFigures] = [:]
-    /// Of those that were closed.
+    /// The sum of the figures of closed databases.
     private(set) var closedDatabases = TotalFigures()
     private(set) var messaging = MessagingFigures()
-    /// How many parts of the last answer are older than the question.
+    /// The number of parts of the last report that were not updated.
     private(set) var missingCount = 0
 
     private var databases: Set<UInt64> = []
@@ -49,7 +49,7 @@ final class MetricsGatherer {
     private var round = 0
     private lazy var timer = Timer(loop: loop) { [unowned self] in finish() }
 
-    /// Nobody waits longer for figures.
+    /// The longest time to wait for figures.
     private static let patienceMilliseconds: UInt64 = 1000
 
     init(
@@ -65,25 +65,25 @@ final class MetricsGatherer {
         self.output = output
     }
 
-    /// The loops that there are, once they are made.
+    /// Sets the loops, after they were created.
     func use(_ shards: [any LoopFigureSource]) {
         self.shards = shards
         loops = Array(repeating: LoopFigures(), count: shards.count)
     }
 
-    /// Nothing more is asked of anybody.
+    /// Collects no more figures.
     func stop() {
         timer.close()
         shards = []
     }
 
-    /// Gathers and writes everything; whoever asks meanwhile gets the same answer.
+    /// Collects all figures and writes the report. Requests that arrive meanwhile get the same report.
     func gather(completion: @escaping ([UInt8]) -> Void) {
         waiting.append(completion)
         guard waiting.count == 1 else { return }
         round += 1
         let asked = database.askForFigures(on: loop) { [self, round] id, part in
-            // What comes late is kept for the next answer, unless what is closed meanwhile has it by then.
+            // Late figures are used for the next report, unless the database was closed: then they are in the sum.
             guard databases.contains(id) else { return }
             switch part {
             case .writer(let figures): writers[id] = figures
@@ -104,7 +104,7 @@ final class MetricsGatherer {
         timer.start(afterMilliseconds: Self.patienceMilliseconds)
     }
 
-    /// From another thread than theirs, so that each of them is as late as it is.
+    /// Asks the loops from another thread, so that the delay of each loop is measured.
     private func askLoops(_ round: Int) {
         let reference = LoopBound(self, loop: loop)
         loop.offload { [loop, shards] in
@@ -126,7 +126,7 @@ final class MetricsGatherer {
     }
 
     private func didReceive(_ round: Int) {
-        // What comes late is kept for the next answer.
+        // Late figures are used for the next report.
         guard round == self.round, !waiting.isEmpty else { return }
         missingCount -= 1
         if missingCount == 0 { finish() }

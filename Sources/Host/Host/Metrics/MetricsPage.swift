@@ -1,10 +1,11 @@
+import Administration
 import AdminProtocol
 import EventLoop
 import HearthBytes
 import HTTP
 import Metrics
 
-/// `/_/metrics`, on each loop. Open to programs of this machine; others show the admin token.
+/// The page `/_/metrics` on each loop. Open to programs on this machine, and to clients with the admin token.
 struct MetricsPage {
     private let loop: EventLoop
     private let gatherer: LoopBound<MetricsGatherer>
@@ -18,12 +19,12 @@ struct MetricsPage {
         self.gatherer = LoopBound(gatherer, loop: home)
     }
 
-    /// Answers a request whose sender has been found to be an administrator, or not.
+    /// Answers a request.
     func answer(_ exchange: HTTPExchange, isAdministrator: Bool) {
         guard isAdministrator || isLocal(exchange) else { return AdminAnswer.refuse(exchange, .unauthenticated) }
         guard exchange.method == .get || exchange.method == .head else {
             return AdminAnswer.refuse(
-                exchange, AdminError(.unimplemented, "\(exchange.method) is not used here; use GET", status: .methodNotAllowed))
+                exchange, AdminError(.unimplemented, "\(exchange.method) is not used here; use GET", status: 405))
         }
         let reference = LoopBound(exchange, loop: loop)
         home.post { [loop, gatherer] in
@@ -38,7 +39,7 @@ struct MetricsPage {
         }
     }
 
-    /// Whether a request comes from this machine and was not sent on by a proxy that runs here.
+    /// Whether a request comes from this machine, and was not forwarded by a proxy that runs here.
     private func isLocal(_ exchange: HTTPExchange) -> Bool {
         proxies.client(of: exchange)?.isLoopback == true && !exchange.mayBeOfForeignPage
     }

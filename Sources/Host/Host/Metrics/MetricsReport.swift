@@ -6,10 +6,10 @@ import Logs
 import Metrics
 import RealtimeDatabase
 
-/// Writes everything that was gathered. `docs/metrics.md` lists the same families, which a test checks.
+/// Writes the report. `docs/metrics.md` lists the same families, which a test checks.
 struct MetricsReport {
     private let figures: MetricsGatherer
-    /// Databases that are open and those that were, together.
+    /// The sum of the figures of open and closed databases.
     private let databases: TotalFigures
 
     init(_ figures: MetricsGatherer) {
@@ -37,32 +37,31 @@ struct MetricsReport {
     // MARK: Functions
 
     private func writeFunctions(to text: inout MetricsText) {
-        let functions = figures.dispatcher.figures.all
-        func labels(_ function: FunctionFigures) -> [MetricsText.Label] {
-            [("function", function.function), ("version", "\(function.version)")]
+        let functions = figures.dispatcher.figures.all.map { function in
+            (labels: [("function", function.function), ("version", "\(function.version)")] as [MetricsText.Label], counts: function.total)
         }
         text.begin(
             "hearth_function_invocations_total", .counter,
-            "Invocations that are over, by the code of their answer: of the callable protocol, or the class of an HTTP status.")
+            "Finished invocations, by the code of their answer: of the callable protocol, or the class of an HTTP status.")
         for function in functions {
-            for outcome in InvocationOutcome.all where outcome.isAlwaysTold || function.count(outcome) > 0 {
-                text.sample(labels(function) + [("code", outcome.name)], function.count(outcome))
+            for outcome in InvocationOutcome.all where outcome.isAlwaysTold || function.counts.count(outcome) > 0 {
+                text.sample(function.labels + [("code", outcome.name)], function.counts.count(outcome))
             }
         }
-        text.begin("hearth_function_invocations_in_flight", .gauge, "Invocations that are not over, those included that wait for an instance.")
-        for function in functions { text.sample(labels(function), function.inFlight) }
-        text.begin("hearth_function_duration_seconds", .histogram, "From an invocation's admission until it is over, its wait included.")
-        for function in functions { text.sample(labels(function), function.durations) }
+        text.begin("hearth_function_invocations_in_flight", .gauge, "Unfinished invocations, including those that wait for an instance.")
+        for function in functions { text.sample(function.labels, function.counts.inFlight) }
+        text.begin("hearth_function_duration_seconds", .histogram, "From an invocation's admission to its end, including its wait.")
+        for function in functions { text.sample(function.labels, function.counts.durations) }
         text.begin("hearth_function_queue_wait_seconds", .histogram, "How long invocations waited for an instance; most do not wait at all.")
-        for function in functions { text.sample(labels(function), function.allWaits) }
+        for function in functions { text.sample(function.labels, function.counts.allWaits) }
         text.begin(
-            "hearth_function_cold_start_seconds", .histogram, "How long those invocations waited for which no instance was ready when they came.")
-        for function in functions { text.sample(labels(function), function.coldStarts) }
+            "hearth_function_cold_start_seconds", .histogram, "The waiting time of invocations for which no instance was ready.")
+        for function in functions { text.sample(function.labels, function.counts.coldStarts) }
     }
 
     private func writeInstances(to text: inout MetricsText) {
         let pools = figures.dispatcher.poolFigures
-        text.begin("hearth_instances", .gauge, "Instances of an artifact by what they do. Functions of one plugin may share instances.")
+        text.begin("hearth_instances", .gauge, "Instances of an artifact by state. Functions of one plugin may share instances.")
         for pool in pools {
             for (state, count) in [("starting", pool.starting), ("idle", pool.idle), ("busy", pool.busy), ("draining", pool.draining)] {
                 text.sample([("plugin", pool.plugin), ("artifact", pool.artifact), ("state", state)], count)
@@ -71,10 +70,10 @@ struct MetricsReport {
         text.begin("hearth_queue_length", .gauge, "Invocations that wait for an instance of an artifact.")
         for pool in pools { text.sample([("plugin", pool.plugin), ("artifact", pool.artifact)], pool.waiting) }
         let plugins = figures.dispatcher.pluginFigures
-        text.begin("hearth_instance_start_seconds", .histogram, "From the moment that an instance is wanted until its plugin is loaded.")
+        text.begin("hearth_instance_start_seconds", .histogram, "From the request for an instance until its plugin is loaded.")
         for plugin in plugins { text.sample([("plugin", plugin.plugin)], plugin.starts) }
         text.begin(
-            "hearth_instance_ends_total", .counter, "Instances that have ended: told to, or by a crash, a kill, or a plugin that does not load.")
+            "hearth_instance_ends_total", .counter, "Instances that have ended: on request, or by a crash, a kill, or a plugin that does not load.")
         for plugin in plugins {
             text.sample([("plugin", plugin.plugin), ("reason", "told")], plugin.ends)
             text.sample([("plugin", plugin.plugin), ("reason", "crashed")], plugin.crashes)
@@ -91,22 +90,22 @@ struct MetricsReport {
         }
         text.number(
             "hearth_http_connections_total", .counter, loops.reduce(0) { $0 + $1.server.connectionsAccepted },
-            "Connections that came, those included that were turned away.")
+            "Accepted connections, including refused ones.")
         text.number("hearth_http_connections_open", .gauge, loops.reduce(0) { $0 + $1.connectionsOpen }, "Connections that are open.")
         text.begin("hearth_loop_lag_seconds", .gauge, "How long a message waited for an event loop just now.")
         for (index, loop) in loops.enumerated() { text.sample([("loop", "\(index)")], Double(loop.lagNanoseconds) / 1_000_000_000) }
         text.number(
             "hearth_scrape_missing_parts", .gauge, figures.missingCount,
-            "Parts of these figures that did not come in time and are older than the others.")
+            "Parts of these figures that did not arrive in time and are older than the others.")
     }
 
     private func writeMemory(to text: inout MetricsText) {
         let parts = figures.memory.parts
-        text.begin("hearth_memory_held_bytes", .gauge, "What the host holds for clients and plugins, by what it is for (server.memoryBytes).")
+        text.begin("hearth_memory_held_bytes", .gauge, "Memory that the host holds for clients and plugins, by purpose.")
         for part in parts { text.sample([("for", part.name)], part.bytes) }
-        text.begin("hearth_memory_limit_bytes", .gauge, "What it may hold.")
+        text.begin("hearth_memory_limit_bytes", .gauge, "Its limit (server.memoryBytes).")
         for part in parts { text.sample([("for", part.name)], part.bytesMax) }
-        text.begin("hearth_memory_refusals_total", .counter, "How often something found no room: it was refused, or had to wait.")
+        text.begin("hearth_memory_refusals_total", .counter, "How often memory was exhausted: a request was refused, or had to wait.")
         for part in parts { text.sample([("for", part.name)], part.refusals) }
     }
 
@@ -114,52 +113,53 @@ struct MetricsReport {
         let logs = figures.output.figures
         let store = figures.output.store?.figures ?? LogStore.Figures()
         text.number("hearth_log_lines_total", .counter, logs.lines, "Lines that the host and its functions have logged.")
-        text.begin("hearth_log_lines_dropped_total", .counter, "Lines that were not written, by where: nobody read them, or the disk took none.")
+        text.begin(
+            "hearth_log_lines_dropped_total", .counter, "Lines that were not written, by destination: the reader was too slow, or the disk full.")
         text.sample([("where", "output")], logs.droppedByOutput)
         text.sample([("where", "store")], store.dropped)
         text.number(
             "hearth_log_limited_bytes_total", .counter, logs.limitedBytes,
             "Bytes that functions logged beyond workers.logBytesPerSecond, and that were dropped.")
-        text.number("hearth_log_stored_bytes", .gauge, store.bytes, "What the kept lines take on the disk.")
-        text.number("hearth_log_followers", .gauge, store.followers, "How many follow the log.")
+        text.number("hearth_log_stored_bytes", .gauge, store.bytes, "Size of the stored lines on the disk.")
+        text.number("hearth_log_followers", .gauge, store.followers, "Readers that follow the log.")
     }
 
     // MARK: The database
 
     private func writeDatabase(to text: inout MetricsText) {
         let (writer, reader) = (databases.writer, databases.reader)
-        text.begin("hearth_database_writes_total", .counter, "Writes by what was asked for and what came of it.")
+        text.begin("hearth_database_writes_total", .counter, "Writes by operation and outcome.")
         for operation in WriterFigures.Operation.allCases {
             for outcome in WriterFigures.Outcome.allCases {
                 text.sample([("operation", "\(operation)"), ("outcome", "\(outcome)")], writer.count(operation, outcome))
             }
         }
-        text.begin("hearth_database_reads_total", .counter, "Reads by what was asked for and what came of it.")
+        text.begin("hearth_database_reads_total", .counter, "Reads by operation and outcome.")
         for kind in ReaderFigures.Kind.allCases {
             for outcome in ReaderFigures.Outcome.allCases {
                 text.sample([("operation", "\(kind)"), ("outcome", "\(outcome)")], reader.count(kind, outcome))
             }
         }
-        text.number("hearth_database_read_bytes_total", .counter, reader.bytes, "JSON that reads came to.")
+        text.number("hearth_database_read_bytes_total", .counter, reader.bytes, "Bytes of JSON that reads returned.")
         text.begin("hearth_database_commit_seconds", .histogram, "How long transactions took to become durable.")
         text.sample([], writer.commits)
-        text.begin("hearth_database_commit_writes", .histogram, "How many writes shared a transaction; those of the host's own have none.")
+        text.begin("hearth_database_commit_writes", .histogram, "Writes per transaction; internal transactions have none.")
         text.sample([], writer.batches)
         text.number("hearth_database_namespaces_open", .gauge, figures.writers.count, "Databases that are open.")
-        text.number("hearth_database_listeners", .gauge, writer.listeners, "Clients that are told of changes.")
-        text.number("hearth_database_stored_bytes", .gauge, writer.storedBytes, "What the open databases take on the disk.")
+        text.number("hearth_database_listeners", .gauge, writer.listeners, "Event streams and other listeners for changes.")
+        text.number("hearth_database_stored_bytes", .gauge, writer.storedBytes, "Size of the open databases on the disk.")
     }
 
     private func writeOutbox(to text: inout MetricsText) {
         let delivery = figures.delivery.figures
         text.number(
-            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents, "Events that no function has dealt with yet.")
+            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents, "Events that are not processed yet.")
         text.number(
             "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters,
             "Dead letters that are kept.")
-        text.begin("hearth_outbox_deliveries_total", .counter, "Attempts of functions at events, by what came of them.")
+        text.begin("hearth_outbox_deliveries_total", .counter, "Attempts to process events, by outcome.")
         for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }
-        text.number("hearth_outbox_retries_total", .counter, delivery.retries, "Attempts that failed and are made again.")
+        text.number("hearth_outbox_retries_total", .counter, delivery.retries, "Failed attempts that are retried.")
         text.begin("hearth_outbox_dead_letters_total", .counter, "Events that became dead letters, by reason.")
         for reason in DeadLetter.Reason.allCases { text.sample([("reason", "\(reason)")], delivery.count(reason)) }
         text.number(
@@ -173,11 +173,11 @@ struct MetricsReport {
         let process = figures.process
         text.number(
             "process_cpu_seconds_total", .counter, process.cpuSeconds,
-            "Time of the processor that the host has taken, without its instances.")
-        text.number("process_resident_memory_bytes", .gauge, process.residentBytes, "Memory that the host has.")
-        text.number("process_virtual_memory_bytes", .gauge, process.virtualBytes, "Addresses that the host has.")
-        text.number("process_open_fds", .gauge, process.openFiles, "Files and sockets that the host has open.")
-        text.number("process_max_fds", .gauge, process.openFilesMax, "Files and sockets that the host may have open.")
+            "Processor time of the host, without its instances.")
+        text.number("process_resident_memory_bytes", .gauge, process.residentBytes, "Resident memory of the host.")
+        text.number("process_virtual_memory_bytes", .gauge, process.virtualBytes, "Virtual memory of the host.")
+        text.number("process_open_fds", .gauge, process.openFiles, "Open files and sockets of the host.")
+        text.number("process_max_fds", .gauge, process.openFilesMax, "The most files and sockets that the host may have open.")
         text.number("process_threads", .gauge, process.threads, "Threads of the host.")
         text.number("process_start_time_seconds", .gauge, process.startSeconds, "When the host was started, in seconds since 1970.")
     }

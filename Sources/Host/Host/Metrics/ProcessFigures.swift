@@ -1,9 +1,9 @@
 import Files
 import Glibc
 
-/// What the kernel knows of this process. Read from files, and so not on a loop.
+/// The kernel's figures of this process. Read from files, so not to be used on a loop.
 struct ProcessFigures: Sendable {
-    /// Time of the processor, in seconds.
+    /// Processor time in seconds.
     var cpuSeconds = 0.0
     var residentBytes = 0
     var virtualBytes = 0

@@ -9,32 +9,32 @@ import RealtimeDatabase
 import Rules
 import Synchronization
 
-/// The databases of the host, with the rules of the configured file kept current. Belongs to the home loop.
+/// The databases of the host, and the rules file, which is watched for changes. Belongs to the home loop.
 final class DatabaseHost {
     let database: RealtimeDatabase
     private var settings: DatabaseSettings {
         didSet { rulesPath.value = settings.rules }
     }
-    /// For every loop.
+    /// The path of the rules file, readable on all loops.
     let rulesPath: RulesPath
     private let loop: EventLoop
     private let log: Logger
     private var watcher: FileWatcher?
     private var timer: Timer?
-    /// Databases of an earlier run that there was no room for yet.
+    /// Existing databases that were not opened yet, because too many are open.
     private var unopened: ArraySlice<String> = []
     private lazy var openTimer = Timer(loop: loop) { [unowned self] in openFurther() }
     private lazy var idleTimer = Timer(loop: loop) { [unowned self] in database.closeIdle(on: loop) }
     private var isReading = false
-    /// The mark of the file whose rules every database was given; nil where one of them did not take them.
+    /// The hash of the rules file that all databases use; nil if one of them could not use it.
     private var mark: [UInt8]?
     private var isFailing = false
-    /// Rules that a database does not take, for want of room on the disk, are given to it again after so long.
+    /// The time after which rules are applied again that a database could not store, for example on a full disk.
     private static let retryMilliseconds: UInt64 = 2000
-    /// Of databases that there was no room for, a few are opened at a time: the host has other things to do.
+    /// The number of such databases to open at a time, and the interval, so that the host can do other work in between.
     private static let (openCount, openMilliseconds) = (8, UInt64(50))
 
-    /// - Parameter didRaiseEvents: told, on any thread, of events that wait in a namespace's outbox.
+    /// - Parameter didRaiseEvents: called, on any thread, when events wait in the outbox of a namespace.
     init(
         _ configuration: Configuration, directory: String, loop: EventLoop, log: Logger,
         didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
@@ -62,14 +62,14 @@ final class DatabaseHost {
 
     // MARK: Opening
 
-    /// Opens every database that there is once, for the events that wait in it: as many as can be open now, the others one after another
-    /// in the places of those that are idle.
+    /// Opens every existing database once, because of the events that may wait in it: first as many as may be open, then the others in place of
+    /// idle ones.
     func openStored() {
         unopened = database.openStored()
         openLater()
     }
 
-    /// Opens those that are closed and have events, which are told of again: who delivers them has begun anew.
+    /// Opens closed databases with waiting events, which announce them again for a delivery that has restarted.
     func openWaiting() {
         unopened += database.closedWithEvents
         openFurther()
@@ -84,9 +84,9 @@ final class DatabaseHost {
         if !unopened.isEmpty { openTimer.start(afterMilliseconds: Self.openMilliseconds) }
     }
 
-    // MARK: The end
+    // MARK: Stopping
 
-    /// The rules' file and the databases are somebody else's business from now on.
+    /// Stops watching the rules file and opening databases, because another process does this now.
     func stopWatching() {
         watcher = nil
         timer = nil
@@ -94,7 +94,7 @@ final class DatabaseHost {
         idleTimer.close()
     }
 
-    /// Lets go of the files, once nobody asks any more.
+    /// Closes the databases, when no more requests are handled.
     func stop() {
         stopWatching()
         database.stop()
@@ -102,7 +102,7 @@ final class DatabaseHost {
 
     // MARK: Rules
 
-    /// Takes the rules from another file from now on; without one, those of the last stay in force until the next start.
+    /// Uses the rules in another file. Without a file, the previous rules stay in force until the next start.
     func useRules(_ path: String?) {
         watcher = nil
         timer = nil
@@ -113,7 +113,7 @@ final class DatabaseHost {
 
     private func watchRules() {
         guard let path = settings.rules else { return }
-        // An editor saves in several steps: wait until it is quiet.
+        // Waits until there are no more changes, because editors save in several steps.
         timer = Timer(loop: loop) { [unowned self] in reloadRules(path) }
         do throws(LoopError) {
             watcher = try FileWatcher(loop: loop, path: Folder.parent(of: path)) { [unowned self] name in
@@ -125,7 +125,7 @@ final class DatabaseHost {
         }
     }
 
-    /// Reads and compiles beside the loop, one file at a time, so that the newest one is the last.
+    /// Reads and compiles the rules on another thread. One file at a time, so that the newest one is applied last.
     private func reloadRules(_ path: String) {
         guard !isReading else { return timer?.start(afterMilliseconds: 100) ?? () }
         isReading = true
@@ -134,7 +134,7 @@ final class DatabaseHost {
 
     private func didRead(_ file: RulesFile?, _ path: String) {
         isReading = false
-        // Rules that were uploaded stay until the file is another one, also when it was only touched.
+        // Uploaded rules stay in force until the content of the file changes.
         guard let file, timer != nil, path == settings.rules, file.mark != mark else { return }
         mark = nil
         database.useRulesFile(file, on: loop) { [weak self] error in self?.didUse(file, path, error) }
@@ -151,7 +151,7 @@ final class DatabaseHost {
         timer?.start(afterMilliseconds: Self.retryMilliseconds)
     }
 
-    /// The rules in a file; nil, after a line in the log, where they cannot be used: then those before stay in force.
+    /// Reads and compiles a rules file. Logs an error and returns nil if it cannot be used; then the previous rules stay in force.
     private static func read(_ path: String, _ settings: DatabaseSettings, _ log: Logger) -> RulesFile? {
         let source: [UInt8]
         do throws(FileFailure) {
@@ -172,7 +172,7 @@ final class DatabaseHost {
     }
 }
 
-/// The path of the file that the rules come from; nil where `functions.json` names none. Read on every loop.
+/// The path of the rules file; nil if `functions.json` names none. Readable on all loops.
 final class RulesPath: Sendable {
     private let path: Mutex<String?>
 
@@ -190,9 +190,11 @@ extension DatabaseLimits {
         writeBytesMax = settings.limits.writeBytes
         readBytesMax = settings.limits.readBytes
         rules.documentBytesMax = settings.limits.rulesBytes
+        readersMax = settings.readers ?? min(Processors.available, 8)
         streamsMax = settings.limits.streams
+        streamsPerNamespaceMax = settings.limits.streamsPerNamespace
         bodyBytesInFlightMax = settings.limits.uploadBytes
-        // Where there are few descriptors, those that are left for databases must do for all that may be open.
+        // If there are few descriptors, fewer databases may be open.
         let files = DescriptorLimit.current
         namespacesMax = min(settings.limits.openNamespaces, max(files / 64, 2))
         longReadsMax = min(settings.limits.longReads, max(files / 16, 4))

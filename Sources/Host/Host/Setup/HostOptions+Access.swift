@@ -3,7 +3,7 @@ import EventLoop
 import HTTP
 
 extension HostOptions {
-    /// From where `owner` and unsigned tokens count; nil in production mode.
+    /// The requests in which `owner` and unsigned tokens are accepted; nil in production mode.
     func developmentAccess(for configuration: Configuration) -> DevelopmentAccess? {
         guard configuration.mode == .development else { return nil }
         return developmentAccess ?? (isReachedByOthers(configuration) ? .off : .loopback)
@@ -15,9 +15,9 @@ extension HostOptions {
         let consequence =
             switch access {
             case .off:
-                "\"owner\" and unsigned tokens are refused; --development-tokens loopback takes them from this machine, network from everywhere"
-            case .loopback: "\"owner\" and unsigned tokens are taken from this machine only"
-            case .network: "\"owner\" and unsigned tokens are taken from everywhere: whoever reaches this port can do everything, and run code here"
+                "\"owner\" and unsigned tokens are refused; --development-tokens loopback accepts them from this machine, network from all"
+            case .loopback: "\"owner\" and unsigned tokens are accepted from this machine only"
+            case .network: "\"owner\" and unsigned tokens are accepted from all: everybody who reaches this port can do everything, and run code here"
             }
         return "development mode, and other machines reach this host: \(consequence); --mode production is for hosts that others reach"
     }

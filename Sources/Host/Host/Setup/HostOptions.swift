@@ -4,30 +4,30 @@ import Deployment
 public import EventLoop
 public import HTTP
 
-/// What the command line says beside `functions.json`.
+/// The options of the command line, which supplement `functions.json`.
 public struct HostOptions: Sendable {
     /// Overrides `server.host`.
     public var host: String?
     /// Overrides `server.port`.
     public var port: Int?
-    /// Where the host keeps what must outlive it.
+    /// The folder for persistent data.
     public var dataDirectory: String
-    /// From where `owner` and unsigned tokens count in development mode; nil for ``DevelopmentAccess/loopback`` where the host listens on
-    /// this machine only, and for ``DevelopmentAccess/off`` where others reach it.
+    /// The requests in which `owner` and unsigned tokens are accepted in development mode. Nil means ``DevelopmentAccess/loopback`` if the host can
+    /// be reached from this machine only, and otherwise ``DevelopmentAccess/off``.
     public var developmentAccess: DevelopmentAccess?
-    /// What is listened on instead of host and port, where somebody else has made the sockets.
+    /// Sockets to listen on instead of host and port, if another program has created them.
     public var sockets: [ListeningSocket] = []
-    /// What the host says from which this one takes over; its sockets are listened on once that is done.
+    /// The message of a host to take over from. Its sockets are used after the takeover.
     public var takeover: TakeoverStart?
-    /// Turns this process into one that stands in for the host that has taken over: gets its process id, the status with which it has
-    /// ended where it has, and whether it is to end. Returns only where that fails.
+    /// Replaces this process by a stand-in for the host that has taken over. Arguments: its process id, its exit status if it has ended, and
+    /// whether to end it. Returns only on failure.
     public var standIn: (@Sendable (Int32, Int32, Bool) -> Void)?
-    /// Who is told how things go.
+    /// The service manager, which is notified of the host's state.
     public var serviceManager: ServiceManager?
-    /// Who is told what `--watch` does; nil where nothing is watched.
+    /// Receives the reports of `--watch`; nil without it.
     public var watch: (@Sendable (WatchReport) -> Void)?
 
-    /// What `functions.json` says holds, unless there is a host or a port here.
+    /// Options that override nothing, unless a host or port is given.
     public init(host: String? = nil, port: Int? = nil, dataDirectory: String = ".hearth") {
         self.host = host
         self.port = port

@@ -2,11 +2,11 @@ import Configuration
 import FunctionDispatch
 import FunctionWorker
 
-/// Where a host is reached.
+/// The address of a host.
 public struct HostAddress: Sendable, CustomStringConvertible {
-    /// As it was asked for: a name or an address, without brackets.
+    /// The name or address in the configuration, without brackets.
     public let host: String
-    /// The one that was taken where any was asked for.
+    /// The port; the chosen one if the configuration asks for any.
     public let port: Int
     /// Whether it serves HTTPS.
     public let isTLS: Bool
@@ -18,37 +18,37 @@ public struct HostAddress: Sendable, CustomStringConvertible {
     public var url: String { "\(isTLS ? "https" : "http")://\(self)" }
 }
 
-/// What a host tells its user once it serves.
+/// The facts for the user when a host starts to serve.
 public struct HostSummary: Sendable {
-    /// One function of the table.
+    /// A function in the table.
     public struct Function: Sendable {
-        /// As in its URL, group included.
+        /// The name as in its URL, including the group.
         public let name: String
         /// `callable`, `https`, or the event's type.
         public let trigger: String
         /// The plugin's name in `functions.json`, or in a deployment.
         public let plugin: String
-        /// The number of its version; of two that share the calls, of the one that gets most.
+        /// The version number. If calls are split between two versions, the one with the larger part.
         public let version: Int
-        /// Where it is called; nil for what events start.
+        /// The URL; nil for functions that are triggered by events.
         public let url: String?
     }
 
-    /// Where the host listens.
+    /// The address that the host listens on.
     public let address: HostAddress
-    /// Whom it runs for.
+    /// The mode.
     public let mode: Configuration.Mode
-    /// Id of the project.
+    /// The project's id.
     public let project: String
-    /// Where the databases, deployments and logs are kept.
+    /// The folder with databases, deployments and logs.
     public let dataDirectory: String
-    /// The database of requests that name none.
+    /// The database for requests that name none.
     public let defaultNamespace: String
-    /// A warning that other machines reach the host; nil if none do.
+    /// A warning that other machines can reach the host; nil if they cannot.
     public internal(set) var warning: String?
-    /// Those that are served, in the order of the table.
+    /// The served functions, in the order of the table.
     public let functions: [Function]
-    /// One sentence for each plugin or function that is left out.
+    /// A sentence for each plugin or function that is left out.
     public let refusals: [String]
 
     init(

@@ -1,7 +1,7 @@
 import HTTP
 import Tokens
 
-/// Brings key documents through the HTTP client.
+/// Downloads key documents with the HTTP client.
 struct KeyFetcher: KeyFetching {
     let client: HTTPClient
 

@@ -33,7 +33,7 @@ extension HTTPLimits {
         self.init()
         connectionsMax = settings.connectionsMax
         headBytesMax = settings.limits.headerBytes
-        // Each kind of request has a limit of its own; this is what none may exceed.
+        // Each kind of request has a separate limit. This is the largest one.
         bodyBytesMax = max(settings.limits.bodyBytes, databaseBytesMax)
         headTimeoutMilliseconds = UInt64(settings.limits.headerSeconds * 1000)
         bodyTimeoutMilliseconds = UInt64(settings.limits.bodySeconds * 1000)
@@ -42,9 +42,9 @@ extension HTTPLimits {
 }
 
 extension NetworkRange {
-    /// The ranges that a setting names.
+    /// Parses the ranges of a setting.
     ///
-    /// - Throws: `HostStartError` where one is none.
+    /// - Throws: `HostStartError` for an invalid one.
     static func list(_ texts: [String], of setting: String) throws(HostStartError) -> [NetworkRange] {
         var ranges: [NetworkRange] = []
         for text in texts {

@@ -9,10 +9,10 @@ extension MessagingService {
     /// The messaging service of a host.
     ///
     /// - Parameters:
-    ///   - directory: where its store and its keys lie; it is there.
-    ///   - developmentAccess: from where `owner` counts; nil in production mode.
-    ///   - isSuspended: whether another process still has the store.
-    ///   - loop: where the connections to other services are watched.
+    ///   - directory: the existing folder for its store and keys.
+    ///   - developmentAccess: the requests in which `owner` is accepted; nil in production mode.
+    ///   - isSuspended: whether another process still has the store open.
+    ///   - loop: the loop for connections to other services.
     convenience init(
         _ configuration: Configuration, directory: String, adminToken: [UInt8], developmentAccess: DevelopmentAccess?, isSuspended: Bool,
         loop: EventLoop, log: Logger

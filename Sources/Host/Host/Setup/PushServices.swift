@@ -7,7 +7,7 @@ import HTTP
 import Logging
 import Messaging
 
-/// What functions.json says of the services that carry messages further.
+/// Creates the back ends for other messaging services from the configuration.
 struct PushServices {
     private let settings: MessagingSettings
     private let client: HTTPClient
@@ -23,7 +23,7 @@ struct PushServices {
         now = { clock.now }
     }
 
-    /// What sends in place of the host itself; nil where the host does.
+    /// The back end that sends instead of the host; nil if the host sends.
     func backend() throws(HostStartError) -> (any MessagingBackend)? {
         guard settings.backend == .google else { return nil }
         let google = settings.google
@@ -46,7 +46,7 @@ struct PushServices {
         return GoogleBackend(key: key, client: client, settings: sending, log: log, now: now)
     }
 
-    /// Who the host is to browsers' push services; made at the first start.
+    /// The host's key for the push services of browsers. Created at the first start.
     func vapidKey(in directory: String) throws(HostStartError) -> VapidKey? {
         guard let webPush = settings.webPush else { return nil }
         do throws(VapidKey.Problem) {
@@ -56,7 +56,7 @@ struct PushServices {
         }
     }
 
-    /// The services that messages of the host's own back end are handed to.
+    /// The forwarders of the host's own back end.
     func forwarders(_ key: VapidKey?) throws(HostStartError) -> [any PushForwarder] {
         var forwarders: [any PushForwarder] = []
         if let key, let webPush = settings.webPush {
@@ -79,7 +79,7 @@ struct PushServices {
         return forwarders
     }
 
-    /// A client of its own: whoever registers a browser says where it connects to, and no connection of another client is used for that.
+    /// A separate client: registrations choose the hosts that it connects to, so it must not share connections with other clients.
     private func webPushClient(_ webPush: MessagingSettings.WebPush, _ networks: [NetworkRange]) -> HTTPClient {
         let admits: AddressRule = { address in address.isPublic || networks.contains { $0.contains(address) } }
         return HTTPClient(

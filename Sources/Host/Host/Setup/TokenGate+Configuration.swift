@@ -7,9 +7,9 @@ import Logs
 import Tokens
 
 extension TokenGate {
-    /// The gate that a configuration describes. Unsigned tokens are accepted in development only.
+    /// The gate for a configuration. Unsigned tokens are accepted only in development mode.
     ///
-    /// - Parameter consumed: the file of App Check tokens that count no more.
+    /// - Parameter consumed: the file of consumed App Check tokens.
     convenience init(_ configuration: Configuration, consumed: String, loop: EventLoop, log: Logger) {
         let fetcher = KeyFetcher(client: HTTPClient(loop: loop))
         let acceptsUnsigned = configuration.mode == .development
@@ -48,7 +48,7 @@ extension TokenGate {
 }
 
 extension TokenSettings.Keys {
-    /// Whether the keys are on this machine, so that a mistake shows at start.
+    /// Whether the keys are in a file on this machine, so that errors can be found at the start.
     fileprivate var isFile: Bool {
         switch self {
         case .jwksFile, .certificatesFile: true

@@ -2,24 +2,24 @@ import EventLoop
 import Glibc
 import HTTP
 
-/// A connection on its way to the host that takes over.
+/// A connection that is passed to the host that takes over.
 struct ConnectionTransfer: Sendable {
-    /// The socket; the holder's to close.
+    /// The socket. Its owner has to close it.
     var descriptor: Int32
-    /// Whether a host of before still stands in between, because the client speaks TLS with it.
+    /// Whether a former host still proxies it, because that host has the TLS session with the client.
     var isProxied: Bool
     /// The client's address and port.
     var peer: String
-    /// What was read of the next request.
+    /// The bytes of the next request that were already read.
     var unread: [UInt8]
 
-    /// The message that carries it, without the descriptor.
+    /// The message with the connection, except for the descriptor.
     var bytes: [UInt8] {
         let name = Array(peer.utf8.prefix(255))
         return UpgradeMessage.connection.bytes([isProxied ? 1 : 0, UInt8(name.count)] + name + unread)
     }
 
-    /// What a message carries; nil where it cannot be understood.
+    /// Parses a message; nil if it is malformed.
     init?(_ message: MessageChannel.Message) {
         let bytes = message.bytes
         guard message.descriptors.count == 1, bytes.count >= 3, bytes.count >= 3 + Int(bytes[2]) else { return nil }
@@ -37,14 +37,14 @@ struct ConnectionTransfer: Sendable {
     }
 }
 
-/// Stands between a client that speaks TLS with this host and the host that answers it now.
+/// Proxies a connection between a client that has a TLS session with this host and the host that answers it now.
 final class ConnectionProxy: StreamHandler {
     private let client: Stream
     private let host: Stream
     private let ended: () -> Void
     private var hasEnded = false
 
-    /// Carries bytes both ways from now on.
+    /// Starts to pass bytes in both directions.
     ///
     /// - Parameter ended: called once, when the connection is closed.
     init(client: Stream, host: Stream, ended: @escaping () -> Void) {
@@ -67,7 +67,7 @@ final class ConnectionProxy: StreamHandler {
 
     func streamDidEnd(_ stream: Stream) {
         other(stream).finish()
-        // The answering host has said everything; what the client may still send is of no use.
+        // The host has sent everything. Further data of the client is not needed.
         if stream === host { closeWhenSent() }
     }
 

@@ -6,7 +6,7 @@ import HearthBytes
 import HearthJSON
 import RealtimeDatabase
 
-/// A part of something that may be longer than a message: a number that all of its parts have, whether it is the last one, and bytes.
+/// A part of a call or answer that may be longer than a message: a number that all parts have, whether it is the last one, and bytes.
 struct RelayPart {
     var number: UInt32
     var isLast: Bool
@@ -22,7 +22,7 @@ struct RelayPart {
         bytes = rest[(start + 5)...]
     }
 
-    /// Sends `bytes` in as many messages as it takes.
+    /// Sends `bytes`, in several messages if necessary.
     static func send(_ bytes: [UInt8], number: UInt32, as kind: UpgradeMessage, through channel: MessageChannel) {
         var start = 0
         repeat {
@@ -34,7 +34,8 @@ struct RelayPart {
     }
 }
 
-/// The old host's end: functions that still run there ask the new host, which has the databases. While nobody has them, they wait.
+/// The old host's side: passes service calls of functions that still run there to the new host, which has the databases. While no host has them,
+/// calls wait.
 final class ServiceRelay: ServiceSuccessor {
     private var channel: MessageChannel?
     private var number: UInt32 = 0
@@ -42,7 +43,7 @@ final class ServiceRelay: ServiceSuccessor {
     private var asked: [UInt32: (answer: [UInt8], completion: (ServiceAnswer) -> Void)] = [:]
     private var isOver = false
 
-    /// What nobody answers any more.
+    /// The answer to calls that can no longer be answered.
     private static let gone = ServiceAnswer.failure(
         .unavailable, "the host was upgraded, and the one that runs this function can no longer reach the database; try again")
 
@@ -54,7 +55,7 @@ final class ServiceRelay: ServiceSuccessor {
         RelayPart.send(Self.encoded(call), number: number, as: .call, through: channel)
     }
 
-    /// The new host answers from now on.
+    /// Passes all calls to the new host from now on.
     func open(_ channel: MessageChannel) {
         self.channel = channel
         let calls = waiting
@@ -62,14 +63,14 @@ final class ServiceRelay: ServiceSuccessor {
         for (call, completion) in calls { handle(call, completion: completion) }
     }
 
-    /// Gives back what waits, for the host itself to answer.
+    /// Removes and returns the waiting calls, for this host to answer.
     func takeWaiting() -> [(ServiceCall, (ServiceAnswer) -> Void)] {
         let calls = waiting
         waiting = []
         return calls
     }
 
-    /// A part of an answer has come.
+    /// Processes a part of an answer.
     func receive(_ part: RelayPart) {
         guard var call = asked[part.number] else { return }
         call.answer += part.bytes
@@ -79,7 +80,7 @@ final class ServiceRelay: ServiceSuccessor {
         call.completion(ServiceAnswer(succeeded: succeeded, body: Array(call.answer.dropFirst())))
     }
 
-    /// The new host is gone.
+    /// Fails all calls, because the new host has ended.
     func end() {
         isOver = true
         channel = nil
@@ -89,7 +90,7 @@ final class ServiceRelay: ServiceSuccessor {
         for (_, completion) in takeWaiting() { completion(Self.gone) }
     }
 
-    /// The length of a head in JSON, that head, and the payload.
+    /// Encodes a call: the length of the head, the head in JSON, and the payload.
     private static func encoded(_ call: ServiceCall) -> [UInt8] {
         let links = call.chain.links.map { link in
             JSONValue.object(["event": .string(link.event), "function": .string(link.function), "path": .string(link.path)])
@@ -103,7 +104,7 @@ final class ServiceRelay: ServiceSuccessor {
     }
 }
 
-/// The new host's end: answers what functions of the old one ask.
+/// The new host's side: answers service calls of functions that run in the old host.
 final class ServiceRelayAnswers {
     private let services: ServiceBroker
     private let channel: MessageChannel
@@ -114,7 +115,7 @@ final class ServiceRelayAnswers {
         self.channel = channel
     }
 
-    /// A part of a call has come.
+    /// Processes a part of a call.
     func receive(_ part: RelayPart) {
         coming[part.number, default: []] += part.bytes
         guard part.isLast, let bytes = coming.removeValue(forKey: part.number) else { return }

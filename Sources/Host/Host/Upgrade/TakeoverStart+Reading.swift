@@ -5,11 +5,11 @@ import HearthJSON
 import HostCore
 
 extension TakeoverStart {
-    /// What the host says that has started this process to take over from it; nil for a process that nobody has started so.
+    /// Reads the message of the host that has started this process to take over from it. Nil if it was not started for that.
     ///
-    /// Waits for it. Takes the variable away.
+    /// Waits for the message, and removes the environment variable.
     ///
-    /// - Throws: `HostStartError` when it cannot be understood.
+    /// - Throws: `HostStartError` if the message is malformed.
     public static func fromEnvironment() throws(HostStartError) -> TakeoverStart? {
         guard let text = getenv(variable).map({ String(cString: $0) }) else { return nil }
         unsetenv(variable)
@@ -37,7 +37,7 @@ extension TakeoverStart {
         return TakeoverStart(descriptor: descriptor, sockets: sockets, workers: workers, deployed: said["deployed"]?.string)
     }
 
-    /// Tells the host that started this process why it cannot take over.
+    /// Sends the reason why this process cannot take over to the old host.
     public func refuse(_ sentence: String) {
         let bytes = UpgradeMessage.failed.bytes(sentence.utf8.prefix(16 * 1024))
         _ = linux_send_descriptors(descriptor, bytes, bytes.count, nil, 0)

@@ -1,30 +1,30 @@
 import EventLoop
 import HearthJSON
 
-/// What a host and the one that takes over from it say to each other: a letter, and what belongs to it.
+/// The messages between a host and the one that takes over from it: a letter and its data.
 enum UpgradeMessage: UInt8 {
     // From the old host.
 
-    /// JSON of ``TakeoverStart``, with the listening sockets.
+    /// The JSON of ``TakeoverStart``, with the listening sockets.
     case start = 0x53
-    /// The databases are free; serve.
+    /// The databases are closed: open them and serve.
     case take = 0x54
-    /// From now on the new host is the one; JSON of nothing.
+    /// The takeover is complete. No data.
     case commit = 0x4D
-    /// A connection; ``ConnectionTransfer`` says how it is written.
+    /// A connection, in the form of ``ConnectionTransfer``.
     case connection = 0x43
-    /// A part of a function's service call: ``RelayPart``.
+    /// A part of a function's service call, in the form of ``RelayPart``.
     case call = 0x56
 
     // From the new host.
 
-    /// It could serve now: JSON with `functions` and `refusals`.
+    /// The new host is ready. JSON with `functions` and `refusals`.
     case prepared = 0x50
-    /// It cannot: a sentence.
+    /// The new host cannot serve. A sentence.
     case failed = 0x46
-    /// It serves.
+    /// The new host serves.
     case serving = 0x44
-    /// A part of the answer to a service call: ``RelayPart``.
+    /// A part of the answer to a service call, in the form of ``RelayPart``.
     case answer = 0x41
 
     func bytes(_ rest: some Sequence<UInt8>) -> [UInt8] { [rawValue] + rest }
@@ -32,19 +32,19 @@ enum UpgradeMessage: UInt8 {
     var bytes: [UInt8] { [rawValue] }
 }
 
-/// What a host is told by the one that it takes over from, before it does anything else.
+/// The first message to a host that takes over.
 public struct TakeoverStart: Sendable {
-    /// The version of what both say to each other.
+    /// The version of the messages.
     static let version = 1
-    /// The variable that names the descriptor of the channel.
+    /// The environment variable with the channel's descriptor.
     static let variable = "HEARTH_TAKEOVER"
 
-    /// The channel's descriptor.
+    /// The descriptor of the channel.
     let descriptor: Int32
     /// The sockets to listen on.
     let sockets: [ListeningSocket]
-    /// How many workers each function has there, by its name.
+    /// The number of workers of each function in the old host, by name.
     let workers: [String: Int]
-    /// The record of what is deployed, where it is not the data directory's.
+    /// The path of the record of deployed functions, if it is not in the data directory.
     let deployed: String?
 }

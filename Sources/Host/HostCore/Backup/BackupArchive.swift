@@ -4,11 +4,12 @@ import HearthBytes
 import HearthJSON
 import Logs
 import SQLite
+import Store
 
-/// A backup of a data directory as the bytes of an archive, made piece by piece while the host runs.
+/// A backup of a data directory, produced as the bytes of an archive, piece by piece, while the host runs.
 ///
-/// Each database is in it as it is at one moment, found when its turn comes; the file of what is deployed and the libraries that it names
-/// belong together. Blocks, and belongs to one thread at a time.
+/// The archive has a consistent snapshot of each database, taken when it is its turn. The record of deployed functions and the libraries that it
+/// names belong to the same deployment. Blocks. Used by one thread at a time.
 package final class BackupArchive {
     private let data: String
     private let project: String
@@ -17,13 +18,13 @@ package final class BackupArchive {
     private var open: [String: Int32] = [:]
     private var listed: [JSONValue] = []
     private var state = State.start
-    /// About how many bytes the archive will have.
+    /// The approximate size of the archive, in bytes.
     package let estimatedBytes: Int
 
     private enum State {
         case start
         case next
-        case copying(BackupContents.Member, Copying, String)
+        case copying(BackupContents.Member, OnlineCopy, String)
         case sending(BackupContents.Member, Int32, left: Int, SHA256)
         case end
     }
@@ -33,7 +34,7 @@ package final class BackupArchive {
 
     /// - Parameters:
     ///   - data: the data directory.
-    ///   - time: what to date it, in seconds since 1970.
+    ///   - time: the date of the backup, in seconds since 1970.
     package init(data: String, project: String, time: Int64) throws(BackupFailure) {
         self.data = data
         self.project = project
@@ -49,7 +50,7 @@ package final class BackupArchive {
         if case .copying(_, _, let path) = state { unlink(path) }
     }
 
-    /// Opens what is replaced and removed by deployments, all of one deployment.
+    /// Opens the files that deployments replace and delete, all of them from the same deployment.
     private func openDocuments() throws(BackupFailure) {
         for _ in 0..<10 {
             for descriptor in open.values { close(descriptor) }
@@ -69,7 +70,7 @@ package final class BackupArchive {
         return stat(path, &status) == 0 ? [Int(status.st_ino), status.st_mtim.tv_sec, status.st_mtim.tv_nsec] : []
     }
 
-    /// The next bytes; empty where there is more but not yet, nil at the end.
+    /// The next bytes; empty if more will follow later, nil at the end.
     package func next() throws(BackupFailure) -> [UInt8]? {
         switch state {
         case .start:
@@ -101,7 +102,7 @@ package final class BackupArchive {
         if let descriptor = open.removeValue(forKey: member.name) { return try startSending(member, descriptor) }
         let path = "\(data)/backup-\(getpid())-\(UInt64.random(in: .min ... .max)).sqlite"
         do throws(SQLiteError) {
-            state = .copying(member, try Copying(of: member.path, to: path), path)
+            state = .copying(member, try OnlineCopy(of: member.path, to: path), path)
         } catch {
             unlink(path)
             throw BackupFailure("\(member.name) cannot be copied: \(error)")
@@ -109,7 +110,7 @@ package final class BackupArchive {
         return []
     }
 
-    private func copy(_ member: BackupContents.Member, _ copying: Copying, _ path: String) throws(BackupFailure) -> [UInt8] {
+    private func copy(_ member: BackupContents.Member, _ copying: OnlineCopy, _ path: String) throws(BackupFailure) -> [UInt8] {
         do throws(SQLiteError) {
             guard try copying.step(pages: Self.pagesAtATime) else { return [] }
         } catch {
@@ -117,7 +118,7 @@ package final class BackupArchive {
         }
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system("\(member.name) cannot be copied") }
-        // It is read to its end without a name, so that nothing is left of it however that goes.
+        // The copy is read without a name, so that it disappears in any case.
         unlink(path)
         return try startSending(member, descriptor)
     }

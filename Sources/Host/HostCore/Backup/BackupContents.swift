@@ -2,31 +2,31 @@ import Files
 import FunctionWorker
 import Glibc
 
-/// What of a data directory is backed up. A room that keeps files of its own adds them to ``rooms``.
+/// The files of a data directory that are backed up. New kinds of files are added to ``rooms``.
 ///
-/// Not in it: the admin token, since a restored host keeps its own; logs; and what can be made again.
+/// Left out: the admin token, because a restored host keeps its own; logs; and files that can be made again.
 enum BackupContents {
-    /// Some files of the data directory.
+    /// A group of files in the data directory.
     struct Room: Sendable {
-        /// Their folder, empty for the data directory itself; also where they are in the archive.
+        /// Their folder, in the data directory and in the archive; empty for the data directory itself.
         var folder: String
-        /// How their names end; the whole name of a single file.
+        /// The suffix of their names, or the whole name of a single file.
         var suffix: String
         var kind: Kind
     }
 
     enum Kind: Sendable {
-        /// A database of SQLite, copied as it is at one moment.
+        /// An SQLite database, of which a snapshot is copied.
         case database
-        /// JSON that is replaced and never changed, and is there or not.
+        /// A JSON file that is replaced but never changed, and may be absent.
         case document
-        /// Another file of that kind.
+        /// Another file that is replaced but never changed.
         case file
-        /// A file that is named by its SHA-256.
+        /// A file with its SHA-256 as its name.
         case artifact
     }
 
-    /// In the order in which they are in an archive.
+    /// All groups, in their order in an archive.
     static let rooms = [
         Room(folder: "", suffix: "deployed.json", kind: .document),
         Room(folder: "artifacts", suffix: ".so", kind: .artifact),
@@ -35,20 +35,20 @@ enum BackupContents {
         Room(folder: "messaging", suffix: "web-push-key.pem", kind: .file),
     ]
 
-    /// The format of archives; a newer one is refused.
+    /// The format of archives. A newer one is refused.
     static let format = 1
-    /// The first member: what the archive is.
+    /// The first member, which describes the archive.
     static let head = "hearth-backup.json"
-    /// The last member: every other one with its size and SHA-256.
+    /// The last member, with the size and SHA-256 of every other one.
     static let manifest = "manifest.json"
 
-    /// What a member is; nil for a name that no backup has, such as one that leads out of the folder.
+    /// The group of a member. Nil for names that no backup has, such as one that leads out of the folder.
     static func room(of member: String) -> Room? {
         let parts = member.split(separator: "/", omittingEmptySubsequences: false)
         guard let name = parts.last, !name.hasPrefix("."), !name.isEmpty, parts.count <= 2 else { return nil }
         let folder = parts.count == 2 ? String(parts[0]) : ""
         return rooms.first { room in
-            // What begins with a point is an ending, everything else a name.
+            // A suffix begins with a dot; anything else is a whole name.
             room.folder == folder && (name == room.suffix || room.suffix.hasPrefix(".") && name.hasSuffix(room.suffix))
         }
     }
@@ -61,7 +61,7 @@ enum BackupContents {
         var sizeBytes: Int
     }
 
-    /// What there is now.
+    /// The existing files.
     static func members(of data: String) -> [Member] {
         rooms.flatMap { room in
             names(room, data).sorted().compactMap { name -> Member? in
@@ -79,13 +79,13 @@ enum BackupContents {
     }
 }
 
-/// Why a backup or a restore is not done: a sentence.
+/// The reason why a backup or restore failed: a sentence.
 public struct BackupFailure: Error, Sendable, CustomStringConvertible {
-    /// For whoever asked for it; says what stands in the way.
+    /// The sentence, for the user.
     public let description: String
 
     package init(_ description: String) { self.description = description }
 
-    /// What the system has just said.
+    /// A failure with the text of `errno`.
     static func system(_ what: String) -> BackupFailure { BackupFailure("\(what): \(String(cString: strerror(errno)).lowercased())") }
 }

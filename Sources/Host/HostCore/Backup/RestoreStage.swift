@@ -6,11 +6,12 @@ import HearthBytes
 import HearthJSON
 import SQLite
 
-/// A backup on its way back: its members are written beside the data, and checked before anything is replaced.
+/// A restore in progress: the members are written beside the data, and checked before anything is replaced.
 ///
-/// Blocks, and belongs to one thread at a time.
-public final class RestoreStage {
-    /// Where the members are until they take their places.
+/// Blocks. Used by one thread at a time.
+// Unchecked: its owner gives it to one piece of work on the thread pool after the other.
+public final class RestoreStage: @unchecked Sendable {
+    /// The folder with the members until they are put in place.
     package let folder: String
     private let data: String
     private var reader = TarReader()
@@ -20,29 +21,29 @@ public final class RestoreStage {
     private var manifest: JSONValue?
     private var isFirst = true
     private var isApplied = false
-    /// Bytes of the archive that were read.
+    /// The number of bytes read from the archive.
     public private(set) var bytesRead = 0
 
     private static let documentBytesMax = 64 << 20
 
-    /// Makes a folder for the members in the data directory.
+    /// Creates a folder for the members in the data directory.
     public init(data: String) throws(BackupFailure) {
         self.data = data
         folder = "\(data)/restore-\(getpid())-\(UInt64.random(in: .min ... .max))"
-        guard mkdir(folder, 0o700) == 0 else { throw .system("\(folder) cannot be made") }
+        guard mkdir(folder, 0o700) == 0 else { throw .system("\(folder) cannot be created") }
     }
 
     deinit { discard() }
 
-    /// Removes what has come, unless it was applied. Blocks.
-    func discard() {
+    /// Removes the files, unless they were applied. Blocks.
+    package func discard() {
         if let current { close(current.descriptor) }
         current = nil
         if !isApplied { FileTree.remove(folder) }
         isApplied = true
     }
 
-    /// Takes what comes next of the archive.
+    /// Processes the next bytes of the archive.
     public func write(_ bytes: [UInt8]) throws(BackupFailure) {
         bytesRead += bytes.count
         var reader = reader
@@ -57,9 +58,9 @@ public final class RestoreStage {
         self.reader = reader
     }
 
-    /// Everything has come: checks it.
+    /// Checks the complete archive.
     ///
-    /// - Returns: the members' names.
+    /// - Returns: the names of the members.
     @discardableResult
     public func finish() throws(BackupFailure) -> [String] {
         guard reader.isComplete, let manifest else {
@@ -83,14 +84,14 @@ public final class RestoreStage {
         return found.keys.sorted()
     }
 
-    /// What can be known of a member by itself.
+    /// Checks the content of a member.
     private func checkContent(_ name: String) throws(BackupFailure) {
         guard let room = BackupContents.room(of: name), let member = found[name] else { return }
         switch room.kind {
         case .file: break
         case .artifact:
             guard name == "\(room.folder)/\(member.sha256)\(room.suffix)" else {
-                throw BackupFailure("the backup is damaged: \(name) is another library")
+                throw BackupFailure("the backup is damaged: \(name) is not the library of this name")
             }
         case .document:
             guard let text = try? WholeFile.read("\(folder)/\(name)", sizeBytesMax: DeployedFile.sizeMax),
@@ -104,7 +105,7 @@ public final class RestoreStage {
                 _ = try connection.value("SELECT count(*) FROM sqlite_schema")
                 connection.close()
             } catch {
-                throw BackupFailure("the backup is damaged: \(name) is no database (\(error.message))")
+                throw BackupFailure("the backup is damaged: \(name) is not a database (\(error.message))")
             }
         }
     }
@@ -170,11 +171,11 @@ public final class RestoreStage {
         if name == BackupContents.manifest { manifest = value }
     }
 
-    // MARK: Taking their places
+    // MARK: Putting in place
 
-    /// Puts the members into the places of what is there, which is kept aside. Nobody may have the data open.
+    /// Replaces the data by the members, and keeps the previous data in another folder. No process may have the data open.
     ///
-    /// - Returns: where what was there is now.
+    /// - Returns: the folder with the previous data.
     public func apply() throws(BackupFailure) -> String {
         let kept = try RestoreSwitch.perform(stage: folder, data: data)
         isApplied = true

@@ -3,23 +3,23 @@ import Glibc
 import HearthJSON
 import Logs
 
-/// Puts restored data into the place of what is there. Each step is a rename, and a note in the data directory says which ones are due, so
-/// that a switch that is interrupted anywhere is completed by whoever looks next.
+/// Replaces data by restored data. Each step is a rename, and a journal in the data directory lists the steps, so that an interrupted switch is
+/// completed at the next start.
 package enum RestoreSwitch {
-    /// The note.
+    /// The name of the journal.
     private static let note = "restore.json"
-    /// What is replaced: everything that a backup has, also where this one has none of it.
+    /// The files and folders to replace: everything that a backup can have, even if this one does not have it.
     private static var places: [String] {
         var places: [String] = []
         for room in BackupContents.rooms {
             let place = room.folder.isEmpty ? room.suffix : room.folder
-            // Libraries are named by what is in them: the restored ones are added.
+            // Libraries are not replaced but added, because their names are their hashes.
             if room.kind != .artifact, !places.contains(place) { places.append(place) }
         }
         return places
     }
 
-    /// - Returns: where what was there is now.
+    /// - Returns: the folder with the previous data.
     package static func perform(stage: String, data: String) throws(BackupFailure) -> String {
         let time = WallClock.now().rfc3339.prefix(19).filter { $0.isNumber }
         var kept = "before-restore-\(time)"
@@ -42,7 +42,7 @@ package enum RestoreSwitch {
         return "\(data)/\(kept)"
     }
 
-    /// Completes a switch that was begun; does nothing where none was.
+    /// Completes an interrupted switch, if there is one.
     static func complete(_ data: String) throws(BackupFailure) {
         let text: [UInt8]?
         do throws(FileFailure) {
@@ -58,11 +58,11 @@ package enum RestoreSwitch {
         mkdir("\(data)/\(kept)", 0o700)
         for place in places {
             let (own, aside, new) = ("\(data)/\(place)", "\(data)/\(kept)/\(place)", "\(data)/\(stage)/\(place)")
-            // What was there is moved once: when it is aside, what stands in its place is restored already.
+            // Previous data is moved only once: if it is in the other folder, its place already has restored data.
             if replaced.contains(place), !FileTree.exists(aside), rename(own, aside) != 0 { throw .system("\(own) cannot be kept aside") }
             if FileTree.exists(new), rename(new, own) != 0 { throw .system("\(own) cannot be put into place") }
         }
-        // A host that runs expects its folders.
+        // A running host expects its folders.
         for room in BackupContents.rooms where !room.folder.isEmpty { mkdir("\(data)/\(room.folder)", 0o700) }
         Folder.sync("\(data)/\(kept)")
         Folder.sync(data)
@@ -71,7 +71,7 @@ package enum RestoreSwitch {
         FileTree.remove("\(data)/\(stage)")
     }
 
-    /// Puts back what was kept aside, and drops what had taken its place.
+    /// Puts the previous data back, and deletes the restored data.
     package static func undo(kept: String, data: String) {
         let dropped = "\(kept)-failed"
         mkdir(dropped, 0o700)
@@ -84,7 +84,7 @@ package enum RestoreSwitch {
         rmdir(kept)
     }
 
-    /// Puts the libraries beside those that are there. They are named by what is in them, so that none takes another's place.
+    /// Adds the libraries to the existing ones. Their names are their hashes, so none replaces another one.
     package static func addArtifacts(stage: String, data: String) throws(BackupFailure) {
         for room in BackupContents.rooms where room.kind == .artifact {
             mkdir("\(data)/\(room.folder)", 0o700)

@@ -2,25 +2,22 @@ import AdminProtocol
 import EventLoop
 import Glibc
 
-/// A backup that comes back through the running host: pieces in their order, one restore at a time. Belongs to the home loop; the disk's
-/// work is done on the thread pool.
+/// Backups that arrive through the running host: pieces in order, one restore at a time. Belongs to the home loop; files are written on
+/// the thread pool.
 package final class RestoreUploads {
     private let loop: EventLoop
     private let data: String
-    private var current: Held?
+    private var current: Upload?
+    private var isBeginning = false
 
-    /// A stage that belongs to one piece of work after the other.
-    // Unchecked: `isWorking` lets only one piece of work have it at a time, and the next begins on the home loop after that.
-    private final class Held: @unchecked Sendable {
-        let id: String
+    private final class Upload {
+        let id = String(UInt64.random(in: .min ... .max), radix: 36)
         let stage: RestoreStage
         var offset = 0
-        var isWorking = false
+        /// Whether a piece is written or checked now. Another one is refused meanwhile.
+        var isBusy = false
 
-        init(_ stage: RestoreStage) {
-            self.stage = stage
-            id = String(UInt64.random(in: .min ... .max), radix: 36)
-        }
+        init(_ stage: RestoreStage) { self.stage = stage }
     }
 
     package init(loop: EventLoop, data: String) {
@@ -28,66 +25,86 @@ package final class RestoreUploads {
         self.data = data
     }
 
-    /// Begins a restore; one that was begun before and not applied is given up.
-    package func begin() -> Result<String, AdminError> {
-        if let current, current.isWorking { return .failure(AdminError(.unavailable, "another restore is under way; try again")) }
+    /// Begins a restore, and returns its id. The previous one is discarded, unless it was applied.
+    package func begin() async throws(AdminError) -> String {
+        guard !isBeginning, current?.isBusy != true else { throw AdminError(.unavailable, "another restore is under way; try again") }
+        isBeginning = true
+        defer { isBeginning = false }
+        let former = current?.stage
         current = nil
         do throws(BackupFailure) {
-            let held = Held(try RestoreStage(data: data))
-            current = held
-            return .success(held.id)
+            let upload = Upload(
+                try await loop.offload { [data] () throws(BackupFailure) in
+                    former?.discard()
+                    return try RestoreStage(data: data)
+                })
+            current = upload
+            return upload.id
         } catch {
-            return .failure(AdminError(.unavailable, error.description))
+            throw AdminError(.unavailable, error.description)
         }
     }
 
-    /// Takes the next piece of the archive; `completion` hears how many bytes are there.
-    package func write(_ id: String, offset: Int, _ bytes: [UInt8], completion: @escaping (Result<Int, AdminError>) -> Void) {
-        guard let held = found(id) else { return completion(.failure(Self.unknown)) }
-        guard offset == held.offset else {
-            return completion(.failure(AdminError(.failedPrecondition, "expected the piece at offset \(held.offset), found the one at \(offset)")))
+    /// Takes the next piece of the archive, and returns the number of bytes that have arrived.
+    package func write(_ id: String, offset: Int, _ bytes: [UInt8]) async throws(AdminError) -> Int {
+        let upload = try found(id)
+        guard offset == upload.offset else {
+            throw AdminError(.failedPrecondition, "expected the piece at offset \(upload.offset), found the one at \(offset)")
         }
-        work(held, { stage throws(BackupFailure) in try stage.write(bytes) }) { result in
-            if case .success = result { held.offset += bytes.count }
-            completion(result.map { held.offset })
-        }
+        try await work(upload) { (stage) throws(BackupFailure) in try stage.write(bytes) }
+        upload.offset += bytes.count
+        return upload.offset
     }
 
-    /// Everything has come: checks it. The stage that is handed on is nobody else's any more.
-    package func finish(_ id: String, completion: @escaping (Result<(RestoreStage, Int), AdminError>) -> Void) {
-        guard let held = found(id) else { return completion(.failure(Self.unknown)) }
-        work(held, { stage throws(BackupFailure) in try stage.finish().count }) { [self] result in
-            if case .success = result { current = nil }
-            completion(result.map { (held.stage, $0) })
-        }
+    /// Checks the archive, which is complete, and gives it away.
+    ///
+    /// - Returns: the restored files, and their number.
+    package func finish(_ id: String) async throws(AdminError) -> (stage: RestoreStage, members: Int) {
+        let upload = try found(id)
+        let members = try await work(upload) { (stage) throws(BackupFailure) in try stage.finish().count }
+        current = nil
+        return (upload.stage, members)
     }
 
-    /// Gives a restore up.
-    package func remove(_ id: String) { if found(id) != nil { current = nil } }
+    /// Discards a restore.
+    package func remove(_ id: String) async {
+        guard let upload = try? found(id) else { return }
+        current = nil
+        await loop.offload { [stage = upload.stage] in stage.discard() }
+    }
 
-    private static let unknown = AdminError(.notFound, "there is no such restore, or it is busy; start again")
+    /// Discards a restore that has not been applied: the host ends.
+    package func end() async {
+        guard let upload = current else { return }
+        current = nil
+        await loop.offload { [stage = upload.stage] in stage.discard() }
+    }
 
-    private func found(_ id: String) -> Held? {
-        guard let current, current.id == id, !current.isWorking else { return nil }
+    private func found(_ id: String) throws(AdminError) -> Upload {
+        guard let current, current.id == id, !current.isBusy else {
+            throw AdminError(.notFound, "there is no such restore, or it is busy; start again")
+        }
         return current
     }
 
+    /// Works on the files. A failure ends the restore.
     private func work<Value: Sendable>(
-        _ held: Held, _ body: @escaping @Sendable (RestoreStage) throws(BackupFailure) -> Value,
-        completion: @escaping (Result<Value, AdminError>) -> Void
-    ) {
-        held.isWorking = true
-        loop.offload { () -> Result<Value, AdminError> in
-            do throws(BackupFailure) {
-                return .success(try body(held.stage))
-            } catch {
-                held.stage.discard()
-                return .failure(AdminError(.invalidArgument, "\(error)"))
+        _ upload: Upload, _ body: @escaping @Sendable (RestoreStage) throws(BackupFailure) -> Value
+    ) async throws(AdminError) -> Value {
+        upload.isBusy = true
+        defer { upload.isBusy = false }
+        do throws(BackupFailure) {
+            return try await loop.offload { [stage = upload.stage] () throws(BackupFailure) in
+                do throws(BackupFailure) {
+                    return try body(stage)
+                } catch {
+                    stage.discard()
+                    throw error
+                }
             }
-        } then: { [self] result in
-            held.isWorking = false
-            if case .failure = result, current === held { current = nil }
-            completion(result)
+        } catch {
+            if current === upload { current = nil }
+            throw AdminError(.invalidArgument, "\(error)")
         }
     }
 }

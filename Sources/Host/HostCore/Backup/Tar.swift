@@ -1,10 +1,10 @@
 /// The format of archives: POSIX tar, with extended headers for long names and numbers.
 enum Tar {
     static let blockBytes = 512
-    /// What an archive ends with.
+    /// The end of an archive.
     static let end = [UInt8](repeating: 0, count: 2 * blockBytes)
 
-    /// The blocks before a member's bytes.
+    /// The blocks before a member's content.
     static func header(name: String, sizeBytes: Int, time: Int64) -> [UInt8] {
         let bytes = Array(name.utf8)
         guard bytes.count > 100 || sizeBytes >= 1 << 33 else { return block(bytes, sizeBytes, time, kind: "0") }
@@ -13,12 +13,12 @@ enum Tar {
         return extended + block(Array(bytes.prefix(100)), min(sizeBytes, 1 << 33 - 1), time, kind: "0")
     }
 
-    /// What fills a member's last block.
+    /// The bytes that fill the last block of a member.
     static func padding(after sizeBytes: Int) -> [UInt8] {
         [UInt8](repeating: 0, count: (blockBytes - sizeBytes % blockBytes) % blockBytes)
     }
 
-    /// `LENGTH NAME=VALUE`, where the length counts itself.
+    /// A record `LENGTH NAME=VALUE`, whose length includes its own digits.
     private static func record(_ name: String, _ value: String) -> [UInt8] {
         let rest = " \(name)=\(value)\n"
         var length = rest.utf8.count + 1
@@ -50,22 +50,22 @@ enum Tar {
     }
 }
 
-/// Reads an archive as it comes, piece by piece.
+/// Parses an archive piece by piece.
 struct TarReader {
-    /// What comes next.
+    /// A parsed part of an archive.
     enum Event {
-        /// A member begins.
+        /// The start of a member.
         case member(name: String, sizeBytes: Int)
-        /// Some of its bytes.
+        /// A part of its content: a range of the bytes passed to `read`.
         case bytes(Range<Int>)
-        /// All of it was there.
+        /// The end of a member.
         case memberEnd
-        /// The archive is complete.
+        /// The end of the archive.
         case end
     }
 
     private var pending: [UInt8] = []
-    /// Bytes of the member, or of an extended header, that are still to come; then of its padding.
+    /// The remaining bytes of the current member or extended header, and then of its padding.
     private var left = 0
     private var padding = 0
     private var isExtended = false
@@ -76,10 +76,10 @@ struct TarReader {
     private var emptyBlocks = 0
     private(set) var isComplete = false
 
-    /// Extended headers are short.
+    /// The size limit of an extended header.
     private static let extendedBytesMax = 16 * 1024
 
-    /// - Parameter body: gets each event; the range of `.bytes` is one of `bytes`.
+    /// - Parameter body: called with each event.
     mutating func read(_ bytes: [UInt8], _ body: (Event) throws(BackupFailure) -> Void) throws(BackupFailure) {
         var index = 0
         while index < bytes.count {

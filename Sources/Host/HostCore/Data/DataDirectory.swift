@@ -1,29 +1,29 @@
 import Files
 import Glibc
 
-/// The folder with everything that must outlive the host; nobody but its user may look into it.
+/// The folder with the persistent data of a host. Only its user can read it.
 package struct DataDirectory: Sendable {
     package let path: String
-    /// Keeps other hosts away.
+    /// Excludes other hosts.
     package let lock: DataDirectoryLock
-    /// What administrators present as bearer token.
+    /// The bearer token of administrators.
     package let adminToken: [UInt8]
 
     package var artifacts: String { "\(path)/artifacts" }
     package var logs: String { "\(path)/logs" }
     package var databases: String { "\(path)/database" }
-    /// Libraries that are on their way in.
+    /// Libraries that are being uploaded.
     package var uploads: String { "\(path)/uploads" }
-    /// What runs.
+    /// The record of the deployed functions.
     package var deployed: String { "\(path)/deployed.json" }
     package var messages: String { "\(path)/messaging" }
-    /// App Check tokens that count no more.
+    /// Consumed App Check tokens.
     package var consumedTokens: String { "\(path)/app-check.sqlite" }
 
-    /// Takes the folder for this process, and makes what is missing.
+    /// Locks the folder for this process, and creates what is missing.
     ///
-    /// - Parameter advice: what to do where another process has it; ends the error's sentence.
-    /// - Throws: `HostStartError` when the folder cannot be made or written, or when another host uses it.
+    /// - Parameter advice: the advice at the end of the error for a folder that another process uses.
+    /// - Throws: `HostStartError` if the folder cannot be created or written to, or if another host uses it.
     package init(path: String, advice: String = "stop it, or name another directory with --data-dir") throws(HostStartError) {
         self.path = try Self.make(path)
         lock = try DataDirectoryLock(self.path, advice: advice)
@@ -41,7 +41,7 @@ package struct DataDirectory: Sendable {
 
     private static func make(_ path: String) throws(HostStartError) -> String {
         if mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw HostStartError("the data directory \(path) cannot be made: \(reason()); name another with --data-dir")
+            throw HostStartError("the data directory \(path) cannot be created: \(reason()); name another with --data-dir")
         }
         guard let resolved = realpath(path, nil) else {
             throw HostStartError("the data directory \(path) cannot be used: \(reason()); name another with --data-dir")
@@ -49,7 +49,7 @@ package struct DataDirectory: Sendable {
         defer { free(resolved) }
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw HostStartError("the data directory \(path) is no directory; remove the file, or name another with --data-dir")
+            throw HostStartError("the data directory \(path) is not a directory; remove the file, or name another with --data-dir")
         }
         guard access(path, W_OK | X_OK) == 0 else {
             throw HostStartError("the data directory \(path) cannot be written to: \(reason()); name another with --data-dir")
@@ -57,16 +57,16 @@ package struct DataDirectory: Sendable {
         return String(cString: resolved)
     }
 
-    /// Reads the token, or makes one of 256 random bits on first start.
+    /// Reads the token. Creates one from about 256 random bits at the first start.
     private static func adminToken(in path: String) throws(HostStartError) -> [UInt8] {
         let file = "\(path)/admin-token"
-        // One that was copied here may be readable for others.
+        // A file that was copied here may be readable for others.
         var status = stat()
         if lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 { chmod(file, 0o600) }
         do throws(FileFailure) {
             let token = try DurableFile.kept(file, sizeBytesMax: 1024, mode: 0o600) {
                 var generator = SystemRandomNumberGenerator()
-                // No "-": people paste it into shells, where one in front makes an option of it.
+                // Without "-", because a token at the start of a shell argument would look like an option.
                 let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
                 return (0..<43).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
             }

@@ -1,17 +1,17 @@
 import Files
 import Glibc
 
-/// The right to use a data directory. One process has it, and shares it with the one that takes over.
+/// The lock of a data directory. A process has it, and shares it with a process that takes over.
 package final class DataDirectoryLock: Sendable {
-    /// The variable that names the descriptor that the new host of an upgrade inherits.
+    /// The environment variable with the descriptor that the new host of an upgrade inherits.
     private static let variable = "HEARTH_DATA_LOCK"
-    /// A host that ends keeps the lock until its databases are closed.
+    /// How long to wait for another host that is ending: it keeps the lock until its databases are closed.
     private static let patienceMilliseconds = 2000
 
     private let lock: FileLock
 
-    /// - Parameter advice: ends the error's sentence: what to do where another process has the directory.
-    /// - Throws: `HostStartError` where another process has it, or where the file cannot be opened.
+    /// - Parameter advice: the advice at the end of the error for a folder that another process uses.
+    /// - Throws: `HostStartError` if another process has the lock, or if the file cannot be opened.
     init(_ directory: String, advice: String) throws(HostStartError) {
         let path = "\(directory)/lock"
         if let inherited = Self.inherited(of: path) {
@@ -28,13 +28,13 @@ package final class DataDirectoryLock: Sendable {
         claim()
     }
 
-    /// The open file, for a process that is to share the lock.
+    /// The descriptor of the locked file, for a process that shares the lock.
     package var descriptor: Int32 { lock.descriptor }
 
-    /// The environment entry by which a process that inherits ``descriptor`` as `number` knows it.
+    /// The environment entry for a process that inherits ``descriptor`` as `number`.
     package static func entry(number: Int32) -> String { "\(variable)=\(number)" }
 
-    /// Writes down that this process is the one that has it.
+    /// Writes this process's id into the file.
     package func claim() {
         let text = Array("\(getpid())\n".utf8)
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }

@@ -1,6 +1,6 @@
-/// Why a host does not start, in a sentence that says what to do.
+/// The reason why a host does not start: a sentence that says what to do.
 public struct HostStartError: Error, Sendable, CustomStringConvertible {
-    /// For the terminal and the log.
+    /// The sentence, for the terminal and the log.
     public let description: String
 
     package init(_ description: String) { self.description = description }

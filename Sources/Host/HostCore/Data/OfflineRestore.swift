@@ -1,10 +1,10 @@
-/// A restore into the data directory of a host that does not run.
+/// Restores a backup into the data directory of a host that is not running.
 public enum OfflineRestore {
-    /// Checks a backup as it is read, and puts it in place.
+    /// Reads and checks a backup, and then puts its data in place.
     ///
     /// - Parameters:
-    ///   - next: the next bytes of the archive, none at its end.
-    /// - Returns: how many members it had, and where what was there is now.
+    ///   - next: returns the next bytes of the archive; none at its end.
+    /// - Returns: the number of members, and the folder with the previous data.
     public static func run(data: String, next: () throws -> [UInt8]) throws -> (members: Int, kept: String) {
         let directory: DataDirectory
         do throws(HostStartError) {

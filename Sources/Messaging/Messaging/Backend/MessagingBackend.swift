@@ -1,35 +1,35 @@
 public import EventLoop
 
-/// What carries messages away once they are checked: this server's own delivery, the hosted service, ...
+/// Delivers checked messages: this server's own delivery, or the hosted service.
 ///
-/// A back end can be called from every loop. It answers each call exactly once, on the loop that is named with the call and never
-/// before the call returns. What each call means, and what a back end must hold to, is in this room's README.
+/// A back end can be called from every loop. It answers each call exactly once, on the loop passed with the call and never before the call
+/// returns. The README of this module describes its obligations.
 public protocol MessagingBackend: AnyObject, Sendable {
-    /// Takes a message for delivery; answers with its full name, `projects/PROJECT/messages/ID`, or with why it is not taken.
+    /// Accepts a message for delivery. Answers with its full name, `projects/PROJECT/messages/ID`, or with an error.
     func send(_ request: SendRequest, on loop: EventLoop, _ answer: @escaping (Result<String, MessagingError>) -> Void)
 
-    /// Subscribes registrations to a topic, or ends their subscriptions; answers with one outcome for each, in their order.
+    /// Subscribes or unsubscribes registrations. Answers with an outcome for each, in the same order.
     func changeTopic(
         _ change: TopicChange, on loop: EventLoop, _ answer: @escaping (Result<[TopicOutcome], MessagingError>) -> Void)
 
-    /// The topics that a registration is subscribed to, sorted by name.
+    /// Returns the topics of a registration, sorted by name.
     func topics(
         of registration: String, project: String, on loop: EventLoop,
         _ answer: @escaping (Result<[SubscribedTopic], MessagingError>) -> Void)
 }
 
-/// One message on its way to a back end. It has passed every rule that can be checked without knowing its receivers.
+/// A message for a back end. All rules have been checked that do not depend on its receivers.
 public struct SendRequest: Sendable {
     /// The project's id.
     public var project: String
-    /// What is sent, and to whom.
+    /// The message, with its target.
     public var message: Message
-    /// Checks everything that a real send checks and answers as one does, but nothing leaves and nothing is counted.
+    /// Whether only to make all checks of a real send and answer as it would, without sending or counting anything.
     public var isValidateOnly: Bool
-    /// Sends with the same key within ten minutes are one send, and are answered alike.
+    /// A key for repeated requests. A send with the key of another one within ten minutes gets the same answer, and delivers nothing.
     public var idempotencyKey: String?
 
-    /// A real send, unless it is said otherwise.
+    /// A request to send a message; with `isValidateOnly`, to check it.
     public init(project: String, message: Message, isValidateOnly: Bool = false, idempotencyKey: String? = nil) {
         self.project = project
         self.message = message
@@ -40,7 +40,7 @@ public struct SendRequest: Sendable {
 
 /// A change of subscriptions.
 public struct TopicChange: Sendable {
-    /// What becomes of the subscriptions.
+    /// The kind of change.
     public enum Action: Sendable {
         case subscribe
         case unsubscribe
@@ -48,14 +48,14 @@ public struct TopicChange: Sendable {
 
     /// The project's id.
     public var project: String
-    /// What becomes of them.
+    /// The kind of change.
     public var action: Action
-    /// Whose subscriptions change; a topic is made by its first subscription.
+    /// The topic. It is created by its first subscription.
     public var topic: TopicName
-    /// Tokens or installation ids, 1 to 1,000 of them.
+    /// 1 to 1,000 tokens or installation ids.
     public var registrations: [String]
 
-    /// One change for all of `registrations`.
+    /// A change of one topic for all of `registrations`.
     public init(project: String, action: Action, topic: TopicName, registrations: [String]) {
         self.project = project
         self.action = action
@@ -64,17 +64,17 @@ public struct TopicChange: Sendable {
     }
 }
 
-/// What became of one registration in a ``TopicChange``.
+/// The outcome for one registration of a ``TopicChange``.
 public enum TopicOutcome: String, Sendable {
-    /// The subscription is as it was asked for; on the wire an empty object.
+    /// The subscription was changed, or already was as requested. An empty object on the wire.
     case done = ""
-    /// The registration is not, or no longer, there: forget it.
+    /// The registration does not exist any more: forget it.
     case notFound = "NOT_FOUND"
-    /// What was given is neither a token nor an installation id.
+    /// The text is neither a token nor an installation id.
     case invalidArgument = "INVALID_ARGUMENT"
-    /// The device has as many topics as it may.
+    /// The device has the maximal number of topics.
     case tooManyTopics = "TOO_MANY_TOPICS"
-    /// Changes come too fast.
+    /// Changes are made too fast.
     case resourceExhausted = "RESOURCE_EXHAUSTED"
     /// The registration belongs to another project.
     case permissionDenied = "PERMISSION_DENIED"
@@ -82,18 +82,18 @@ public enum TopicOutcome: String, Sendable {
     case deadlineExceeded = "DEADLINE_EXCEEDED"
     /// The service failed.
     case internalError = "INTERNAL"
-    /// The service said something that is not known here.
+    /// The service returned a code that is unknown here.
     case unknown = "UNKNOWN"
 }
 
 /// A topic that a registration is subscribed to.
 public struct SubscribedTopic: Sendable, Hashable {
-    /// Its name, without `/topics/`.
+    /// The name, without `/topics/`.
     public var topic: String
-    /// Milliseconds since 1970.
+    /// The time of the subscription, in milliseconds since 1970.
     public var created: Int64
 
-    /// A subscription since `created`.
+    /// A subscription that exists since `created`.
     public init(topic: String, created: Int64) {
         self.topic = topic
         self.created = created

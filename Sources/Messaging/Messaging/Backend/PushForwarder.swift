@@ -1,26 +1,26 @@
 public import EventLoop
 public import HearthJSON
 
-/// Hands messages that the embedded back end has accepted to the push service that a device registered with: a browser's, or APNs.
+/// Sends messages of the embedded back end to the push service of a device: a browser's, or APNs.
 ///
-/// Called on the store's loop. It answers each message once, on that loop, when the next service has taken or refused it; until
-/// then the message stays pending, and after a crash it is handed over again.
+/// Called on the store's loop. It answers once for each message, on that loop, when the push service has accepted or refused it. Until then the
+/// message stays pending; after a crash it is forwarded again.
 public protocol PushForwarder: AnyObject, Sendable {
-    /// Which devices it is for.
+    /// The platform of its devices.
     var platform: DevicePlatform { get }
 
-    /// The service of an address: addresses of one service share its failures and its share of the sending.
+    /// The service of an address. Addresses of the same service share its back-off and its part of the concurrent requests.
     func service(of address: JSONObject) -> String
 
-    /// Hands one message on, in one attempt; further ones are made by the back end.
+    /// Sends a message once. The back end makes further attempts.
     func forward(_ push: ForwardedPush, on loop: EventLoop, _ answer: @escaping (ForwardOutcome) -> Void)
 }
 
-/// A message for one device of another push service.
+/// A message for one device with a push service.
 public struct ForwardedPush: Sendable {
-    /// What the device registered: `{"endpoint", "p256dh", "auth"}`, or `{"device_token", "environment", "topic"}`.
+    /// The address in the registration: `{"endpoint", "p256dh", "auth"}`, or `{"device_token", "environment", "topic"}`.
     public var address: JSONObject
-    /// What is handed on, in the form of the device's platform.
+    /// The message, with the options of the device's platform.
     public var message: Message
     /// The last part of the message's name.
     public var messageID: String
@@ -30,20 +30,20 @@ public struct ForwardedPush: Sendable {
     public var sender: String
     /// The sender, or `/topics/NAME`.
     public var from: String
-    /// Milliseconds since 1970; afterwards it is not to be handed on.
+    /// When the message expires, in milliseconds since 1970. It must not be sent afterwards.
     public var expires: Int64
 }
 
-/// What became of a message that was handed on.
+/// The outcome of forwarding a message.
 public enum ForwardOutcome: Sendable, Equatable {
-    /// The next service has it.
+    /// The push service has accepted it.
     case delivered
-    /// The device is not registered there any more: its registration ends here too.
+    /// The device is not registered there any more, so its registration ends here too.
     case unregistered
-    /// The next service refused the message for good; the reason is kept with the message's outcomes.
+    /// The push service refused the message permanently. The reason is stored with the message's outcomes.
     case failed(String)
-    /// Its time was over before the next service took it.
+    /// The message expired before the push service accepted it.
     case expired
-    /// Another attempt may work: after so many seconds where the service says so. It was reached, or was not.
+    /// Another attempt may succeed: after so many seconds if the service asked for a delay. `wasReached` says whether it answered.
     case later(askedSeconds: Int?, wasReached: Bool)
 }

@@ -1,12 +1,12 @@
-/// When a message is offered to a push service again: after what the service asks for, else after 1, 2, 4, ... up to 60 seconds,
-/// each times a half to one and a half (spec messaging 2.6).
+/// The delays before attempts to send to a push service: the delay that the service asks for, or else 1, 2, 4, ... up to 60 seconds, each
+/// multiplied by a random factor from 0.5 to 1.5 (spec messaging 2.6).
 struct RetryTimes: Sendable {
     private var attempt = 0
 
     static let waitMillisecondsMax: UInt64 = 60_000
     private static let askedSecondsMax = 86_400
 
-    /// The wait before the next attempt.
+    /// Returns the delay before the next attempt.
     ///
     /// - Parameter asked: seconds that the service asked for.
     mutating func next(asked: Int?) -> UInt64 {
@@ -14,7 +14,7 @@ struct RetryTimes: Sendable {
         return Self.wait(attempt: attempt, asked: asked)
     }
 
-    /// The wait after so many attempts before. A service that asks for no wait at all gets the usual one.
+    /// The delay after `attempt` earlier attempts. A requested delay of 0 counts as none.
     static func wait(attempt: Int, asked: Int? = nil) -> UInt64 {
         if let asked, asked > 0 { return UInt64(min(asked, askedSecondsMax)) * 1000 }
         let base = min(waitMillisecondsMax, 1000 << UInt64(min(max(0, attempt), 10)))

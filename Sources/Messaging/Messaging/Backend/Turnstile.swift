@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets a bounded number of tasks through at a time, in the order in which they come.
+/// Limits the number of tasks that run at the same time. Others wait in order.
 final class Turnstile: Sendable {
     private struct State {
         var free: Int
@@ -12,10 +12,10 @@ final class Turnstile: Sendable {
 
     init(width: Int) { state = Mutex(State(free: width)) }
 
-    /// How many wait.
+    /// The number of waiting tasks.
     var waitingCount: Int { state.withLock { $0.waiting.count - $0.head } }
 
-    /// Runs `body` when there is room.
+    /// Runs `body`, as soon as the limit allows.
     func pass<T: Sendable>(_ body: () async -> T) async -> T {
         await enter()
         defer { leave() }

@@ -1,14 +1,14 @@
 import HearthBytes
 import HTTP
 
-/// Who calls the messaging API, as far as it matters what he may do.
+/// The caller of the messaging API.
 enum Caller: Sendable, Equatable {
-    /// The administrator, or anybody in development mode who says `owner`.
+    /// An administrator; in development mode, also a caller with the token `owner`.
     case owner
     /// A service account of a project, with an access token for these scopes.
     case account(email: String, project: String, scopes: Scopes)
 
-    /// Whether it may do things for a project.
+    /// Whether the caller may act for a project.
     func may(actFor project: String) -> Bool {
         switch self {
         case .owner: true
@@ -17,17 +17,17 @@ enum Caller: Sendable, Equatable {
     }
 }
 
-/// What an access token is good for.
+/// The scopes of an access token.
 struct Scopes: OptionSet, Sendable, Hashable {
     let rawValue: Int
 
     static let messaging = Scopes(rawValue: 1)
     static let cloudPlatform = Scopes(rawValue: 2)
-    /// What Admin SDKs ask for other services of this host.
+    /// Scopes that Admin SDKs request for other services of this host.
     static let other = Scopes(rawValue: 4)
     static let database = Scopes(rawValue: 8)
 
-    /// Of a list with spaces between.
+    /// Parses a list that is separated by spaces.
     init(list: String) {
         var found: Scopes = []
         for scope in list.split(separator: " ") {
@@ -45,23 +45,23 @@ struct Scopes: OptionSet, Sendable, Hashable {
 
     init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Whether they allow to send.
+    /// Whether they permit sending.
     var allowMessaging: Bool { !isDisjoint(with: [.messaging, .cloudPlatform]) }
 
-    /// Whether they allow to administer databases.
+    /// Whether they permit the administration of databases.
     var allowDatabases: Bool { !isDisjoint(with: [.database, .cloudPlatform]) }
 }
 
-/// Finds out who calls (spec messaging 2.1 and 5.6).
+/// Identifies callers (spec messaging 2.1 and 5.6).
 struct CallerCheck: Sendable {
     let adminToken: [UInt8]
-    /// From where `Bearer owner` is the administrator's; nil for nowhere.
+    /// The callers for whom `Bearer owner` is an administrator's token; nil for none.
     let ownerAccess: DevelopmentAccess?
     let tokens: SealedTokens
     let accounts: LiveAccounts
     let clock: MessagingClock
 
-    /// Who calls, whatever he may do.
+    /// Identifies the caller, regardless of permissions.
     func caller(_ exchange: HTTPExchange) throws(MessagingError) -> Caller {
         guard let header = exchange.header("authorization"), header.count > 0 else { throw .unauthenticated }
         guard header.count > 7, header.extracting(0..<7).equalsIgnoringCase(lowercase: "bearer ") else { throw .unauthenticated }
@@ -74,18 +74,18 @@ struct CallerCheck: Sendable {
         return try account(token).caller
     }
 
-    /// The service account that an access token was given to, and when the token ends, in seconds since 1970.
+    /// The service account of an access token, and when the token expires, in seconds since 1970.
     func account(_ token: Span<UInt8>) throws(MessagingError) -> (caller: Caller, ends: Int64) {
         guard let content = tokens.open(token.string(), for: .access) else { throw .invalidCredential }
         let parts = content.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard (4...5).contains(parts.count), let ends = Int64(parts[0]), let scopes = Int(parts[1]) else { throw .invalidCredential }
         guard ends * 1000 > clock.now else { throw .expiredCredential }
-        // A token ends with its account, and with the account's key.
+        // A token becomes invalid when its account or the account's key is deleted.
         guard try accounts.contains(email: parts[3], project: parts[2], keyID: parts.count > 4 ? parts[4] : nil) else { throw .invalidCredential }
         return (.account(email: parts[3], project: parts[2], scopes: Scopes(rawValue: scopes)), ends)
     }
 
-    /// A caller who may send for a project.
+    /// The caller, if it may send.
     func sender(_ exchange: HTTPExchange) throws(MessagingError) -> Caller {
         let caller = try caller(exchange)
         if case .account(_, _, let scopes) = caller, !scopes.allowMessaging { throw .insufficientScope }
@@ -104,7 +104,7 @@ extension MessagingError {
         .invalidCredential(isExpired: false), "Request had invalid authentication credentials. \(expectation)")
     static let expiredCredential = MessagingError(
         .invalidCredential(isExpired: true), "Request had invalid authentication credentials. \(expectation)")
-    /// `owner`, in development mode, from where it does not count.
+    /// The error for the token `owner` in development mode, from a caller who may not use it.
     static func ownerRefused(_ reason: String) -> MessagingError {
         MessagingError(.invalidCredential(isExpired: false), "The token \"owner\" \(reason).")
     }

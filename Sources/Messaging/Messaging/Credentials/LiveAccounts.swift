@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The service accounts that there are, for the loops that check access tokens: a token ends with its account. The store's loop keeps this
-/// up to date. Can be used from any thread.
+/// The existing service accounts, for the loops that check access tokens, since a token becomes invalid with its account. The store's loop
+/// updates them. Can be used from any thread.
 final class LiveAccounts: Sendable {
     private struct Account {
         var project: String
@@ -11,13 +11,13 @@ final class LiveAccounts: Sendable {
     /// Nil while the store is not open.
     private let accounts = Mutex<[String: Account]?>(nil)
 
-    /// These are all that there are.
+    /// Sets the existing accounts.
     func replace(with accounts: [ServiceAccount]) {
         let known = Dictionary(accounts.map { ($0.email, Account(project: $0.project, keyID: $0.keyID)) }) { first, _ in first }
         self.accounts.withLock { $0 = known }
     }
 
-    /// Another process has the store and may change it.
+    /// Forgets the accounts, because another process has the store and may change them.
     func forgetAll() { accounts.withLock { $0 = nil } }
 
     func put(_ account: ServiceAccount) {
@@ -26,10 +26,10 @@ final class LiveAccounts: Sendable {
 
     func remove(email: String) { accounts.withLock { $0?[email] = nil } }
 
-    /// Whether an account is there, with the key that a token was given for.
+    /// Whether an account exists, with the key that a token was issued for.
     ///
-    /// - Parameter keyID: nil for a token of a version that did not name the key; such tokens end within an hour of the upgrade.
-    /// - Throws: `unavailable` while it is not known which accounts there are.
+    /// - Parameter keyID: nil for a token of a former version, which did not contain the key; such tokens expire within an hour of the upgrade.
+    /// - Throws: `unavailable` while the accounts are not known.
     func contains(email: String, project: String, keyID: String?) throws(MessagingError) -> Bool {
         guard let accounts = accounts.withLock({ $0 }) else { throw .unavailable(retryAfterSeconds: 1) }
         guard let account = accounts[email], account.project == project else { return false }

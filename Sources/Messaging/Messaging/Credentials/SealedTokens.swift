@@ -1,10 +1,10 @@
 import HearthBytes
 import Crypto
 
-/// Tokens that this server makes and recognises again without keeping them: what they say, and a code over it that only the key's
-/// owner can make (HMAC-SHA-256). The key comes from the administrator's token, so that tokens outlive a restart and end with it.
+/// Tokens that this server issues and verifies without storing them: their content, and an HMAC-SHA-256 of it. The key is derived from the
+/// administrator's token, so tokens stay valid after a restart, and become invalid when that token changes.
 struct SealedTokens: Sendable {
-    /// What a token is for; one is never taken for another.
+    /// The use of a token. A token of one use is not accepted for another.
     enum Purpose: String {
         case access = "ya29."
         case installation = "fis."
@@ -13,19 +13,19 @@ struct SealedTokens: Sendable {
 
     private let key: SymmetricKey
 
-    /// - Parameter secret: where it is empty, tokens end with the process.
+    /// - Parameter secret: the administrator's token. If it is empty, tokens become invalid when the process ends.
     init(secret: [UInt8]) {
         let secret = secret.isEmpty ? RandomText.bytes(32) : secret
         key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array("messaging tokens".utf8), using: SymmetricKey(data: secret)))
     }
 
-    /// A token that says `content`.
+    /// Makes a token with this content.
     func seal(_ content: String, for purpose: Purpose) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Array((purpose.rawValue + content).utf8), using: key)
         return "\(purpose.rawValue)\(Base64URL.text(Array(content.utf8))).\(Base64URL.text(Array(code)))"
     }
 
-    /// What a token says; nil where it was not made here for this.
+    /// The content of a token; nil if it was not issued here for this use.
     func open(_ token: String, for purpose: Purpose) -> String? {
         guard token.hasPrefix(purpose.rawValue), token.utf8.count <= 4096 else { return nil }
         let parts = Array(token.utf8.dropFirst(purpose.rawValue.utf8.count)).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

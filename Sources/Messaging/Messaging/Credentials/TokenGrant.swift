@@ -1,7 +1,7 @@
 import HearthBytes
 import HearthJSON
 
-/// The grant that a service account asks an access token with: a token that it has signed itself (spec messaging 5.2, RFC 7523).
+/// The grant by which a service account requests an access token: an assertion that it has signed (spec messaging 5.2, RFC 7523).
 struct TokenGrant: Sendable {
     let email: String
     let audience: String
@@ -11,7 +11,7 @@ struct TokenGrant: Sendable {
     private let signed: [UInt8]
     private let signature: [UInt8]
 
-    /// Why no token is given; `code` is OAuth's.
+    /// The reason why a request is refused; `code` is one of OAuth's.
     struct Refusal: Error, Sendable, Equatable {
         var code: String
         var description: String
@@ -19,14 +19,14 @@ struct TokenGrant: Sendable {
         static func invalidGrant(_ description: String) -> Refusal { Refusal(code: "invalid_grant", description: description) }
     }
 
-    /// The most seconds by which the caller's clock may differ from this one.
+    /// The largest accepted difference of the caller's clock, in seconds.
     static let skewSeconds: Int64 = 300
-    /// The most seconds from now until a grant ends.
+    /// The longest accepted time from now to the end of a grant, in seconds.
     static let lifeSecondsMax: Int64 = 3600
     static let tokenSeconds: Int64 = 3599
     private static let assertionBytesMax = 16 * 1024
 
-    /// Reads an assertion, whose signature is not looked at yet.
+    /// Parses an assertion. Does not verify its signature.
     init(_ assertion: String) throws(Refusal) {
         let bytes = Array(assertion.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -48,19 +48,19 @@ struct TokenGrant: Sendable {
 
     private static func json(_ bytes: [UInt8]) -> JSONObject? { (try? JSONValue(parsing: bytes))?.object }
 
-    /// Checks everything but who has signed.
+    /// Checks everything except the signature.
     ///
     /// - Parameters:
     ///   - now: seconds since 1970.
-    ///   - host: the host and port by which this server was asked.
+    ///   - host: the host and port in the request to this server.
     func check(now: Int64, host: String) throws(Refusal) {
         let audiences = [
             "http://\(host)/token", "https://\(host)/token", "https://oauth2.googleapis.com/token",
             "https://www.googleapis.com/oauth2/v4/token",
         ]
         guard audiences.contains(audience) else { throw .invalidGrant("Invalid JWT: the audience must be the token endpoint.") }
-        // The end is bounded by the clock and not by `iat`: Google's PHP library dates its grants a minute back and has them end in an hour.
-        // The caller chooses both numbers, so nothing is added to them.
+        // The end is compared with the clock, not with `iat`, because Google's PHP library sets `iat` a minute back and `exp` an hour ahead. The
+        // caller chooses both numbers, so they must not be added to anything.
         guard issued >= 0, issued <= now + Self.skewSeconds, expires > max(issued, now - Self.skewSeconds),
             expires <= now + Self.lifeSecondsMax + Self.skewSeconds
         else {
@@ -71,10 +71,10 @@ struct TokenGrant: Sendable {
         guard !scopes.isEmpty else { throw Refusal(code: "invalid_scope", description: "Invalid OAuth scope or ID token audience provided.") }
     }
 
-    /// Whether the account has signed it.
+    /// Whether the account has signed the assertion.
     func isSigned(by account: ServiceAccount) -> Bool { account.hasSigned(signed, signature) }
 
-    /// The access token's content.
+    /// The content of the access token.
     func content(for account: ServiceAccount, now: Int64) -> String {
         "\(now + Self.tokenSeconds)|\(scopes.rawValue)|\(account.project)|\(account.email)|\(account.keyID)"
     }

@@ -3,11 +3,11 @@ import HearthJSON
 public import Logging
 import SQLite
 
-/// This server's own delivery: store and forward on SQLite, for devices that connect to it.
+/// This server's own delivery: store and forward with SQLite, for devices that connect to it.
 ///
-/// Can be called from every loop; answers come on the loop that is named with the call.
+/// Can be called from every loop. Answers arrive on the loop passed with the call.
 public final class EmbeddedBackend: MessagingBackend {
-    /// The time of everything that ages.
+    /// The clock for all expirations.
     public let clock: MessagingClock
     let settings: EmbeddedSettings
     let projects: [MessagingProject]
@@ -15,12 +15,12 @@ public final class EmbeddedBackend: MessagingBackend {
     private let thread: LoopThread
     private let writer: LoopBound<MessagingWriter>
 
-    /// Opens the store soon where there is one, else when it is needed first. Where that fails, everything is answered `unavailable`.
+    /// Opens an existing store soon; otherwise when it is needed first. If that fails, all calls are answered with `unavailable`.
     ///
     /// - Parameters:
-    ///   - path: the database's file; its folder is there. `:memory:` for a store that ends with the host.
-    ///   - projects: the project of the host first, then others whose devices register here.
-    ///   - isSuspended: whether the store is left alone until ``resume()``.
+    ///   - path: the database's file, in an existing folder; `:memory:` for a store in memory.
+    ///   - projects: the project of the host, then further projects whose devices register here.
+    ///   - isSuspended: whether the store stays closed until ``resume()``.
     public init(
         path: String, settings: EmbeddedSettings, projects: [MessagingProject], parser: MessageParser, clock: MessagingClock,
         isSuspended: Bool = false, log: Logger
@@ -35,27 +35,27 @@ public final class EmbeddedBackend: MessagingBackend {
                 loop: thread.loop, path: path, settings: settings, projects: projects, parser: parser, clock: clock, accounts: accounts, log: log),
             loop: thread.loop)
         self.writer = writer
-        thread.loop.post { if isSuspended { writer.value.suspend() } else { writer.value.open() } }
+        thread.loop.post { if isSuspended { writer.value.close() } else { writer.value.open() } }
     }
 
-    /// Commits what has arrived and closes the store. Nothing is answered any more afterwards.
+    /// Commits what has arrived and closes the store. Nothing is answered afterwards.
     public func stop() {
-        onWriter { $0.stop() }
+        onWriter { $0.end() }
         thread.join()
     }
 
     func suspend(completion: @escaping @Sendable () -> Void) {
         onWriter { writer in
-            writer.suspend()
+            writer.close()
             completion()
         }
     }
 
-    func resume() { onWriter { $0.resume() } }
+    func resume() { onWriter { $0.reopen() } }
 
     func whenOpen(on loop: EventLoop, _ completion: @escaping () -> Void) {
         let completion = LoopBound(completion, loop: loop)
-        // Opening was asked for before, and the writer does one thing after the other.
+        // An earlier message to the writer opens the store, and messages are handled in order.
         onWriter { _ in loop.post { completion.value() } }
     }
 
@@ -85,7 +85,7 @@ public final class EmbeddedBackend: MessagingBackend {
         onWriter { $0.subscriptions(of: registration, project: project, on: loop, answer) }
     }
 
-    /// Has messages for a platform's devices that registered with an address handed to `forwarder`.
+    /// Uses `forwarder` for messages to its platform's devices with an address.
     public func use(_ forwarder: any PushForwarder) {
         onWriter { writer in
             writer.forwarders[forwarder.platform] = forwarder
@@ -94,11 +94,11 @@ public final class EmbeddedBackend: MessagingBackend {
         }
     }
 
-    // MARK: One question to the store
+    // MARK: Access to the store
 
-    /// Asks the store something as a part of its turn's transaction.
+    /// Runs `question` as a part of the current transaction, and answers with its result.
     ///
-    /// - Parameter caller: where a call comes from that anybody may make, of which there are only so many in a minute; nil for others.
+    /// - Parameter caller: the address of an anonymous caller, whose calls are limited; nil for other callers.
     func ask<Value: Sendable>(
         on loop: EventLoop, limitedBy caller: NetworkAddress? = nil, _ answer: @escaping (Result<Value, MessagingError>) -> Void,
         _ question: @escaping @Sendable (MessagingWriter, MessagingStore) throws(StoreFailure) -> Result<Value, MessagingError>
@@ -130,7 +130,7 @@ public final class EmbeddedBackend: MessagingBackend {
         return connecting.value
     }
 
-    /// A device's connection on its own loop: what ends it.
+    /// A handle of a device's connection, on the connection's loop.
     final class Connecting {
         private let backend: EmbeddedBackend
         private var opened: (link: UInt64, device: Int64)?
@@ -143,7 +143,7 @@ public final class EmbeddedBackend: MessagingBackend {
             if isEnded { end() }
         }
 
-        /// Nothing more is wanted.
+        /// Ends the connection.
         func end() {
             isEnded = true
             guard let opened else { return }
@@ -161,18 +161,18 @@ public final class EmbeddedBackend: MessagingBackend {
         onWriter { $0.acknowledge(ids, token: token, on: loop, answer) }
     }
 
-    /// Asks what is counted; answers on the store's loop.
+    /// Reads the metrics. Answers on the store's loop.
     func askForFigures(_ answer: @escaping @Sendable (StoreFigures) -> Void) {
         onWriter { answer($0.currentFigures()) }
     }
 
     // MARK: Tests
 
-    /// Has every send answered with an error from now on; nil ends that.
+    /// Makes all sends fail with an error; nil ends that.
     func setFault(_ fault: MessagingError?) {
         onWriter { $0.fault = fault }
     }
 }
 
-/// Why a statement of the store failed.
+/// The error of a failed statement of the store.
 typealias StoreFailure = SQLiteError

@@ -1,26 +1,26 @@
 public import Metrics
 import Synchronization
 
-/// What is counted of calls of Google's service.
+/// Metrics of calls of Google's service.
 public struct GoogleFigures: Sendable {
     private var answers = InlineArray<6, Int>(repeating: 0)
-    /// How long a call took, from its turn until its answer.
+    /// The durations of calls, without the time before their turn.
     public private(set) var durations = DurationHistogram()
-    /// Calls that were made again.
+    /// Calls that were repeated.
     public private(set) var retries = 0
     /// Calls that wait for their turn.
     public internal(set) var waiting = 0
 
-    /// Nothing was called yet.
+    /// Figures of no calls.
     public init() {}
 
-    /// The labels of what came of a call: the class of its status, or `none` where there was no answer.
+    /// The labels of outcomes: the class of the status, or `none` if there was no answer.
     public static let codes = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"]
 
-    /// How many calls were answered so, by the place of the label in ``codes``.
+    /// The number of calls with the outcome at this index of ``codes``.
     public func count(code index: Int) -> Int { answers[index] }
 
-    /// - Parameter status: nil where there was no answer.
+    /// - Parameter status: the status of the answer; nil if there was none.
     mutating func add(status: Int?, nanoseconds: UInt64) {
         answers[min(max((status ?? 0) / 100, 0), 5)] += 1
         durations.record(nanoseconds: nanoseconds)
@@ -29,7 +29,7 @@ public struct GoogleFigures: Sendable {
     mutating func addRetry() { retries += 1 }
 }
 
-/// Counts calls, whatever thread they are made on.
+/// Counts calls. Can be used from any thread.
 final class GoogleCounter: Sendable {
     private let counted = Mutex(GoogleFigures())
 

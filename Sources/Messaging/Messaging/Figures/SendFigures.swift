@@ -1,22 +1,22 @@
 import Synchronization
 
-/// What came of sends.
+/// The numbers of sends by outcome.
 public struct SendFigures: Sendable {
-    /// What came of one.
+    /// The outcome of a send.
     public enum Outcome: Int, CaseIterable, Sendable {
-        /// Its message is stored, or the next service has it.
+        /// The message is stored, or the next service has accepted it.
         case accepted
-        /// Nothing was to be sent, and nothing was wrong.
+        /// The message was only to be checked, and is valid.
         case checked
-        /// The request, or the message, breaks a rule.
+        /// The request or the message is invalid.
         case invalid
         /// The receiver is not registered any more.
         case unregistered
-        /// The sender may not, or not to this receiver.
+        /// The sender may not send, or not to this receiver.
         case forbidden
         case quotaExceeded
         case unavailable
-        /// Something is broken, here or at the next service.
+        /// Something is broken, here or in the next service.
         case failed
 
         init(_ error: MessagingError) {
@@ -34,16 +34,16 @@ public struct SendFigures: Sendable {
 
     private var counts = InlineArray<8, Int>(repeating: 0)
 
-    /// Nothing was sent yet.
+    /// Figures of no sends.
     public init() {}
 
-    /// How many sends came to this.
+    /// The number of sends with this outcome.
     public func count(_ outcome: Outcome) -> Int { counts[outcome.rawValue] }
 
     mutating func add(_ outcome: Outcome) { counts[outcome.rawValue] += 1 }
 }
 
-/// Counts sends, whatever loop they come on.
+/// Counts sends. Can be used from any thread.
 final class SendCounter: Sendable {
     private let counted = Mutex(SendFigures())
 

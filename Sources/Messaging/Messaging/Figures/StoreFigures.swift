@@ -1,38 +1,38 @@
 public import Metrics
 
-/// What the store of messages counts: plain numbers, on its thread only.
+/// Metrics of the message store. Used on its thread only.
 public struct StoreFigures: Sendable {
     private var deliveries: [DeliveryOutcome: Int] = [:]
-    /// Those of the transaction that is not durable yet.
+    /// Outcomes in the current transaction, which is not durable yet.
     private var unsaved: [DeliveryOutcome: Int] = [:]
     private var unsavedSends = 0
 
-    /// How many sends shared a transaction.
+    /// The number of sends per transaction.
     public private(set) var batches = SizeHistogram()
-    /// How long transactions with sends took to become durable.
+    /// The durations of commits of transactions with sends.
     public private(set) var commits = DurationHistogram()
-    /// Devices that are connected.
+    /// Connected devices.
     public internal(set) var connectedDevices = 0
-    /// Messages that wait for a device; one for each of its devices.
+    /// Messages that wait for a device; a message to several devices counts once for each.
     public internal(set) var pendingMessages = 0
-    /// Messages to many of which not all receivers are known yet.
+    /// Messages to many devices whose receivers are not all known yet.
     public internal(set) var fanOuts = 0
-    /// What push services have been handed and have not answered.
+    /// Messages that push services have been sent and have not answered.
     public internal(set) var forwarding = 0
 
-    /// Nothing was done yet.
+    /// Figures of a new store.
     public init() {}
 
-    /// How many messages came to this at a device.
+    /// The number of messages with this outcome at a device.
     public func count(_ outcome: DeliveryOutcome) -> Int { deliveries[outcome] ?? 0 }
 
     mutating func add(_ outcome: DeliveryOutcome) { unsaved[outcome, default: 0] += 1 }
     mutating func addSend() { unsavedSends += 1 }
 
-    /// Whether this turn's transaction has sends.
+    /// Whether the current transaction has sends.
     var hasSends: Bool { unsavedSends > 0 }
 
-    /// The transaction is durable, after so many nanoseconds.
+    /// Counts a commit that took so many nanoseconds.
     mutating func didCommit(nanoseconds: UInt64) {
         if hasSends {
             commits.record(nanoseconds: nanoseconds)
@@ -42,7 +42,7 @@ public struct StoreFigures: Sendable {
         forgetUnsaved()
     }
 
-    /// The transaction was taken back.
+    /// Drops the counts of a transaction that was rolled back.
     mutating func didFail() { forgetUnsaved() }
 
     private mutating func forgetUnsaved() {

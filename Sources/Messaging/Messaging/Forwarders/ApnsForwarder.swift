@@ -4,18 +4,18 @@ public import HTTP
 import HearthJSON
 public import Logging
 
-/// Hands messages to Apple's push service over HTTP/2 (spec messaging 6.11, 7.2).
+/// Sends messages to Apple's push service over HTTP/2 (spec messaging 6.11, 7.2).
 ///
-/// Belongs to no loop. The client keeps its connections, so that messages share one.
+/// Belongs to no loop. The client keeps connections, so messages share one.
 public final class ApnsForwarder: PushForwarder {
-    /// Where requests go.
+    /// The origins of Apple's push service.
     public struct Hosts: Sendable {
-        /// Origin for devices of the production environment.
+        /// For devices of the production environment.
         public var production: String
-        /// Origin for devices of the development environment.
+        /// For devices of the development environment.
         public var sandbox: String
 
-        /// Apple's own, unless others are named.
+        /// Apple's origins, by default.
         public init(production: String = "https://api.push.apple.com", sandbox: String = "https://api.sandbox.push.apple.com") {
             self.production = production
             self.sandbox = sandbox
@@ -27,7 +27,7 @@ public final class ApnsForwarder: PushForwarder {
     private let key: ApnsKey
     private let hosts: Hosts
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the clock, in milliseconds since 1970.
     public init(client: HTTPClient, key: ApnsKey, hosts: Hosts = Hosts(), log: Logger, now: @escaping @Sendable () -> Int64) {
         delivery = PushDelivery(to: "Apple's push service", client: client, log: log, now: now)
         self.key = key
@@ -39,7 +39,7 @@ public final class ApnsForwarder: PushForwarder {
     public func forward(_ push: ForwardedPush, on loop: EventLoop, _ answer: @escaping (ForwardOutcome) -> Void) {
         delivery.run(on: loop, answer) { [self] in
             guard let request = request(for: push) else {
-                return .failed("the device registered without a token of Apple's in hexadecimal, or a topic")
+                return .failed("the device's registration has no APNs token in hexadecimal, or no topic")
             }
             return await delivery.deliver { await offer(request, to: host(for: push)) }
         }
@@ -62,9 +62,9 @@ public final class ApnsForwarder: PushForwarder {
         return verdict
     }
 
-    /// What an answer says.
+    /// The meaning of an answer.
     ///
-    /// - Parameter asked: seconds after which Apple wants to be asked again.
+    /// - Parameter asked: the delay that Apple asks for, in seconds.
     static func verdict(_ status: Int, _ reason: String, asked: Int? = nil) -> PushVerdict {
         switch (status, reason) {
         case (200, _): .done(.delivered)

@@ -2,15 +2,15 @@ import Crypto
 import HearthJSON
 import Synchronization
 
-/// Who this server is to Apple's push service: a key of the developer's account.
+/// The provider key that signs requests to APNs: a key of the developer's account.
 public final class ApnsKey: Sendable {
-    /// Why there is none.
+    /// The reason why a key cannot be used.
     public struct Problem: Error, Sendable, CustomStringConvertible {
         /// One sentence that says what is wrong with the key.
         public let description: String
     }
 
-    /// A token is used again for this long, in seconds: Apple refuses new ones within 20 minutes and old ones after 60.
+    /// The time for which a token is reused, in seconds. Apple refuses new tokens within 20 minutes, and tokens older than 60 minutes.
     private static let tokenSeconds: Int64 = 45 * 60
 
     private struct Token {
@@ -29,7 +29,7 @@ public final class ApnsKey: Sendable {
     ///   - teamID: the team's ten characters.
     public init(pem: String, keyID: String, teamID: String) throws(Problem) {
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
-            throw Problem(description: "the APNs key is not a private key of P-256 in PEM, as Apple's .p8 files hold one")
+            throw Problem(description: "the APNs key is not a P-256 private key in PEM, as in Apple's .p8 files")
         }
         self.key = key
         self.keyID = keyID
@@ -49,7 +49,7 @@ public final class ApnsKey: Sendable {
         }
     }
 
-    /// Apple says that a token is too old: another one is made for the next request.
+    /// Drops a token that Apple has refused as too old. The next request gets a new one.
     func forget(_ authorization: String) {
         token.withLock { if let current = $0, authorization.hasSuffix(current.text) { $0 = nil } }
     }

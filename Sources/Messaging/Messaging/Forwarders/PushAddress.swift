@@ -1,15 +1,15 @@
-/// Where a browser's push service takes messages: an absolute address of https.
+/// The address of a browser's push service: an absolute URL with https.
 struct PushAddress: Sendable, Hashable {
     let url: String
-    /// Scheme, host and port.
+    /// The scheme, host and port.
     let origin: String
 
-    /// Nil where a message must not be sent there. Whoever registers a browser names the address; it must not make this server
-    /// speak to its own network. A name tells only so much: the client looks at the address that it leads to.
+    /// Parses an address; nil if messages must not be sent there. Anybody can register an address, and it must not make this server send
+    /// requests into its own network. A host name proves little: the client also checks the address that it resolves to.
     ///
     /// - Parameters:
-    ///   - allowsLocal: takes http and every host too, for push services on the same machine.
-    ///   - allowsPrivateNames: takes every host, but https only.
+    ///   - allowsLocal: accepts http and every host too, for push services on the same machine.
+    ///   - allowsPrivateNames: accepts every host, but only https.
     init?(_ url: String, allowsLocal: Bool, allowsPrivateNames: Bool = false) {
         guard url.utf8.count <= 2048, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         let scheme: String
@@ -27,7 +27,7 @@ struct PushAddress: Sendable, Hashable {
         origin = scheme + authority.lowercased()
     }
 
-    /// Whose service it is, as far as a name tells: the last two labels of the host. An address in figures stands for itself, with its port.
+    /// The service: the last two labels of the host name, which usually name its owner. For a numeric address, the address and port.
     var service: String {
         let authority = origin.drop { $0 != ":" }.dropFirst(3)
         let host = authority.prefix { $0 != ":" }
@@ -36,13 +36,13 @@ struct PushAddress: Sendable, Hashable {
         return labels.suffix(2).joined(separator: ".")
     }
 
-    /// Whether the host is a name with a dot that is not one of a private network. Addresses in figures are not: no push service
-    /// has one.
+    /// Whether the host is a name with a dot that does not belong to a private network. Numeric addresses are not: no push service
+    /// uses one.
     private static func isPublic(_ authority: String) -> Bool {
         let host = authority.prefix { $0 != ":" }
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count >= 2, labels.allSatisfy({ !$0.isEmpty }), let last = labels.last else { return false }
-        // What ends in figures is an address, however it is written: 127.1, 0x7f.1, 2130706433.0.
+        // If the last label begins with a digit, the host is an address in some notation: 127.1, 0x7f.1, 2130706433.0.
         guard last.utf8.first.map({ !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) ?? false else { return false }
         return !["localhost", "local", "internal", "lan", "home", "arpa", "localdomain", "test", "invalid"].contains(String(last))
     }

@@ -5,22 +5,22 @@ import Logging
 /// The result of one request to a push service.
 enum PushVerdict: Equatable {
     case done(ForwardOutcome)
-    /// The service finds our token too old: once more with a new one.
+    /// The service regards the token as too old. Repeat the request with a new one.
     case newToken
-    /// Another attempt may work, after so many seconds where the service says so.
+    /// Another attempt may succeed, after so many seconds if the service asked for a delay.
     case again(Int?)
     /// The service was not reached.
     case notReached
 }
 
-/// The way of messages to the push services of one kind, whatever they are like. Belongs to no loop: each message is sent by a task
-/// of its own, and answered on the loop that it came from.
+/// The part of sending that is the same for all push services. Belongs to no loop: each message is sent by its own task, and answered on the
+/// loop of its caller.
 struct PushDelivery: Sendable {
-    /// How messages and log lines call the services.
+    /// The name of the service in error messages and log lines.
     let name: String
     let client: HTTPClient
     let log: Logger
-    /// Milliseconds since 1970.
+    /// The clock, in milliseconds since 1970.
     let now: @Sendable () -> Int64
 
     init(to name: String, client: HTTPClient, log: Logger, now: @escaping @Sendable () -> Int64) {
@@ -30,14 +30,14 @@ struct PushDelivery: Sendable {
         self.now = now
     }
 
-    /// How long a service may take to answer. One that is slower is asked again.
+    /// The time limit for an answer. After it, the message is sent again later.
     static let timeoutMilliseconds = 10_000
-    /// How long a service may take to accept a connection.
+    /// The time limit for connecting.
     static let connectMilliseconds = 5000
 
     var nowSeconds: Int64 { now() / 1000 }
 
-    /// Answers on `loop` with what `deliver` comes to.
+    /// Runs `deliver`, and answers with its outcome on `loop`.
     func run(on loop: EventLoop, _ answer: @escaping (ForwardOutcome) -> Void, _ deliver: @escaping @Sendable () async -> ForwardOutcome) {
         let answer = LoopBound(answer, loop: loop)
         Task {
@@ -46,7 +46,7 @@ struct PushDelivery: Sendable {
         }
     }
 
-    /// Offers a message once, and a second time where the service wants a new token.
+    /// Sends a message, and once more if the service wants a new token.
     func deliver(_ offer: () async -> PushVerdict) async -> ForwardOutcome {
         for _ in 0..<2 {
             switch await offer() {
@@ -56,12 +56,12 @@ struct PushDelivery: Sendable {
             case .notReached: return .later(askedSeconds: nil, wasReached: false)
             }
         }
-        return .failed("\(name) refuses the key, also with a new token")
+        return .failed("\(name) refuses the key, even with a new token")
     }
 
-    /// Sends a request, and asks what the answer means.
+    /// Sends a request, and lets `verdict` interpret the answer.
     ///
-    /// - Parameter origin: where it goes, for the log: the whole address says which device it is.
+    /// - Parameter origin: the destination for the log, because the full address would identify the device.
     func send(_ request: ClientRequest, to origin: String, _ verdict: (ClientResponse) -> PushVerdict) async -> PushVerdict {
         var request = request
         request.timeoutMilliseconds = Self.timeoutMilliseconds
@@ -80,6 +80,6 @@ struct PushDelivery: Sendable {
 }
 
 extension ClientResponse {
-    /// Seconds after which the service wants to be asked again, where it says so in figures.
+    /// The delay that the service asks for, if it is given in seconds.
     var retryAfterSeconds: Int? { header("retry-after").flatMap { Int($0) } }
 }

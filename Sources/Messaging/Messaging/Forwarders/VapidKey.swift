@@ -4,17 +4,17 @@ import Files
 import HearthJSON
 import Synchronization
 
-/// Who this server is to the push services of browsers (RFC 8292). Browsers subscribe with its public key.
+/// The key of this server for the push services of browsers (RFC 8292). Browsers subscribe with its public key.
 public final class VapidKey: Sendable {
-    /// Why there is none.
+    /// The reason why a key cannot be used.
     public struct Problem: Error, Sendable, CustomStringConvertible {
         /// One sentence that names the file.
         public let description: String
     }
 
-    /// How long a token is good for, in seconds; the RFC allows a day.
+    /// The validity of a token in seconds. The RFC allows a day.
     private static let tokenSeconds: Int64 = 43_200
-    /// Tokens that are kept, one for each push service.
+    /// The most cached tokens; each is for one push service.
     private static let tokensMax = 64
 
     private struct Token {
@@ -26,13 +26,13 @@ public final class VapidKey: Sendable {
     private let subject: String
     private let tokens = Mutex<[String: Token]>([:])
 
-    /// - Parameter subject: whom a push service can write to: a `mailto:` or `https:` address.
+    /// - Parameter subject: a contact for push services: a `mailto:` or `https:` address.
     public init(_ key: P256.Signing.PrivateKey, subject: String) {
         self.key = key
         self.subject = subject
     }
 
-    /// The key in `file`, which is made with mode 0600 where there is none. Blocks.
+    /// Reads the key in `file`, or creates the file with mode 0600. Blocks.
     public convenience init(file: String, subject: String) throws(Problem) {
         let text: [UInt8]?
         do throws(FileFailure) {
@@ -46,17 +46,17 @@ public final class VapidKey: Sendable {
         self.init(key, subject: subject)
     }
 
-    /// What pages pass as `vapidKey` or `applicationServerKey`.
+    /// The public key that pages pass as `vapidKey` or `applicationServerKey`.
     public var publicKey: String { Base64URL.text(Array(key.publicKey.x963Representation)) }
 
-    /// The header that a push service wants, for a subscription at `origin`.
+    /// The value of the `Authorization` header for a subscription at `origin`.
     ///
     /// - Parameters:
-    ///   - origin: scheme, host and port of the subscription's address.
+    ///   - origin: the scheme, host and port of the subscription's address.
     ///   - now: seconds since 1970.
     func authorization(for origin: String, now: Int64) throws -> String {
         let token = try tokens.withLock { tokens in
-            // Half of its time is left for the message's way.
+            // A token is reused during the first half of its validity, so that it does not expire before the push service checks it.
             if let token = tokens[origin], token.expires - now > Self.tokenSeconds / 2 { return token.text }
             let expires = now + Self.tokenSeconds
             let text = try SignedToken.make(

@@ -3,7 +3,7 @@ public import HTTP
 import HearthJSON
 public import Logging
 
-/// Hands messages to the push services of browsers (RFC 8030), encrypted for each browser (RFC 8291). Belongs to no loop.
+/// Sends messages to the push services of browsers (RFC 8030), encrypted for each browser (RFC 8291). Belongs to no loop.
 public final class WebPushForwarder: PushForwarder {
     public let platform = DevicePlatform.web
     private let delivery: PushDelivery
@@ -12,10 +12,10 @@ public final class WebPushForwarder: PushForwarder {
     private let allowsPrivateNames: Bool
 
     /// - Parameters:
-    ///   - client: one that connects to no addresses but those where push services may be: names can lead anywhere.
-    ///   - allowsLocal: takes http addresses and private hosts too, as in tests and development.
-    ///   - allowsPrivateNames: takes names of private networks, too: the client knows which addresses they may lead to.
-    ///   - now: milliseconds since 1970.
+    ///   - client: a client that connects only to addresses where push services may be, because names can resolve to any address.
+    ///   - allowsLocal: accepts http and private hosts too, for tests and development.
+    ///   - allowsPrivateNames: accepts names of private networks too. The client knows the addresses that they may resolve to.
+    ///   - now: the clock, in milliseconds since 1970.
     public init(
         client: HTTPClient, key: VapidKey, allowsLocal: Bool, allowsPrivateNames: Bool = false, log: Logger, now: @escaping @Sendable () -> Int64
     ) {
@@ -59,7 +59,7 @@ public final class WebPushForwarder: PushForwarder {
         return await delivery.send(request, to: parts.address.origin, Self.verdict)
     }
 
-    /// What the service's status says (spec messaging 6.10).
+    /// The meaning of an answer's status (spec messaging 6.10).
     private static func verdict(_ response: ClientResponse) -> PushVerdict {
         switch response.status {
         case 200...202: return .done(.delivered)
@@ -72,13 +72,13 @@ public final class WebPushForwarder: PushForwarder {
         }
     }
 
-    /// How much a sleeping device should care: what the message says, else what its priority is (RFC 8030 section 5.3).
+    /// The urgency for a sleeping device: from the message's header, or else from its priority (RFC 8030 section 5.3).
     private static func urgency(of message: Message) -> String {
         message.webpush.header("Urgency") ?? (message.android.priority == .high ? "high" : "normal")
     }
 }
 
-/// What of a push is the same for every attempt.
+/// The parts of a push message that are the same for every attempt.
 private struct PushParts {
     let address: PushAddress
     let subscription: WebPushSubscription

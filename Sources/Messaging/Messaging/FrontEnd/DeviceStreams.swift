@@ -1,7 +1,7 @@
 import EventLoop
 import HTTP
 
-/// The connected devices of one loop, however they are connected.
+/// The connected devices of one loop, with any kind of connection.
 final class DeviceStreams {
     let loop: EventLoop
     let backend: EmbeddedBackend
@@ -11,7 +11,7 @@ final class DeviceStreams {
         for client in clients.values { client.beat() }
     }
 
-    /// Every connection shows that it lives this often (spec messaging 6.8).
+    /// The interval of heartbeats on each connection (spec messaging 6.8).
     private static let beatMilliseconds: UInt64 = 15_000
 
     init(loop: EventLoop, backend: EmbeddedBackend) {
@@ -19,7 +19,7 @@ final class DeviceStreams {
         self.backend = backend
     }
 
-    /// Lets a client in, unless the host is stopping.
+    /// Adds a client. Returns false if the host is stopping.
     func join(_ client: any DeviceClient) -> Bool {
         guard !isStopped else { return false }
         if clients.isEmpty { heart.start(afterMilliseconds: Self.beatMilliseconds, repeatMilliseconds: Self.beatMilliseconds) }
@@ -32,22 +32,22 @@ final class DeviceStreams {
         if clients.isEmpty { heart.stop() }
     }
 
-    /// Ends every connection.
+    /// Ends all connections and accepts no new ones.
     func stop() {
         isStopped = true
         endAll()
     }
 
-    /// Ends every connection; the devices come again.
+    /// Ends all connections. The devices connect again.
     func endAll() {
         for client in clients.values { client.stop() }
     }
 }
 
-/// A connected device on its loop.
+/// A connection of a device, on its loop.
 protocol DeviceClient: AnyObject {
-    /// Shows that the connection lives.
+    /// Sends a heartbeat.
     func beat()
-    /// The host is on its way out.
+    /// Ends the connection, because the host is stopping.
     func stop()
 }

@@ -1,7 +1,7 @@
 import HTTP
 import HearthJSON
 
-/// How errors look on the wire (spec messaging 2.4).
+/// The form of errors on the wire (spec messaging 2.4).
 enum ErrorEnvelope {
     static func status(_ error: MessagingError) -> (http: HTTPStatus, name: String) {
         switch error.kind {
@@ -38,7 +38,7 @@ enum ErrorEnvelope {
         return details
     }
 
-    /// The code that SDKs look at first; nil where the hosted service sends none.
+    /// The code that SDKs check first; nil for errors for which the hosted service sends none.
     private static func errorCode(_ error: MessagingError) -> String? {
         switch error.kind {
         case .invalidArgument: "INVALID_ARGUMENT"

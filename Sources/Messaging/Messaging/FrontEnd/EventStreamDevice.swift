@@ -3,17 +3,17 @@ import HTTP
 
 /// A device that is connected by server-sent events (spec messaging 6.8).
 ///
-/// A device that does not read is sent no more than it may leave unacknowledged; one that acknowledges what it has not read is let
-/// go when too much has piled up here.
+/// A device that does not read gets only the messages that it may leave unacknowledged. One that acknowledges messages without reading them is
+/// disconnected when too many bytes wait here.
 final class EventStreamDevice: DeviceClient, HTTPExchangeObserver {
     private let exchange: HTTPExchange
     private let streams: DeviceStreams
     private var connection: EmbeddedBackend.Connecting?
     private var isOver = false
-    /// What was written since the device has fallen behind.
+    /// The number of bytes written since the device has fallen behind.
     private var behindBytes = 0
 
-    /// More than a device can be sent that acknowledges nothing: a message has at most 4 KiB, in a frame of less than 8.
+    /// A limit that a device without acknowledgements cannot reach: a message has at most 4 KiB, in a frame of less than 8 KiB.
     private let behindBytesMax: Int
 
     init(_ exchange: HTTPExchange, _ streams: DeviceStreams) {

@@ -2,11 +2,11 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// What the answers of the messaging service have in common.
+/// Answers of the messaging service, with their common header fields.
 enum MessagingAnswer {
     /// Answers with JSON.
     ///
-    /// - Parameter retryAfterSeconds: when to ask again, where another answer can be had then.
+    /// - Parameter retryAfterSeconds: when the client should ask again, if that is useful.
     static func json(_ exchange: HTTPExchange, _ value: JSONValue, status: HTTPStatus = .ok, retryAfterSeconds: Int? = nil) {
         let body = value.serialized()
         exchange.respond(status, body: body.span) { fields in
@@ -29,7 +29,7 @@ enum MessagingAnswer {
         }
     }
 
-    /// Answers with an outcome.
+    /// Answers with a result or an error.
     static func finish(_ exchange: HTTPExchange, _ result: Result<JSONValue, MessagingError>) {
         switch result {
         case .success(let value): json(exchange, value)
@@ -37,10 +37,10 @@ enum MessagingAnswer {
         }
     }
 
-    /// A path that is none. Not JSON: SDKs take `NOT_FOUND` for a token that is dead (spec messaging 0.8).
+    /// Answers for an unknown path. Not with JSON, because SDKs take `NOT_FOUND` for an ended registration (spec messaging 0.8).
     static func unknownPath(_ exchange: HTTPExchange) { page(exchange, .notFound, "Not Found") }
 
-    /// A page as the hosted service's edge sends them.
+    /// Answers with an HTML page like those of the hosted service's front end.
     static func page(_ exchange: HTTPExchange, _ status: HTTPStatus, _ title: String) {
         let body = Array("<!DOCTYPE html>\n<html lang=en>\n<title>\(title)</title>\n<p>\(status.rawValue) \(title)\n</html>\n".utf8)
         exchange.respond(status, body: body.span) { writeFields(to: $0, "text/html; charset=UTF-8") }
@@ -58,11 +58,11 @@ enum MessagingAnswer {
     static func writeFields(to fields: ResponseHead, _ type: StaticString) {
         fields.field("Content-Type", type)
         fields.field("Cache-Control", "no-store")
-        // Browsers register and connect from pages of other origins; what they may do depends on tokens, never on cookies.
+        // Browsers register and connect from pages of other origins. Their rights depend on tokens, never on cookies.
         fields.field("Access-Control-Allow-Origin", "*")
     }
 
-    /// Lets pages of other origins use the service.
+    /// Answers a preflight request: pages of all origins may use the service.
     static func allowPreflight(_ exchange: HTTPExchange) {
         exchange.respond(.noContent) { fields in
             fields.field("Access-Control-Allow-Origin", "*")

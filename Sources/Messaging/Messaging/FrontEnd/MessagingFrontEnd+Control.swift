@@ -2,7 +2,8 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// What tests do to the service, in development mode (spec messaging 6.7): `POST /_messaging/v1/control/NAME`, by the administrator.
+/// Control of the service by tests, in development mode and for the administrator only (spec messaging 6.7):
+/// `POST /_messaging/v1/control/NAME`.
 extension MessagingFrontEnd {
     func control(_ exchange: HTTPExchange, _ name: String, _ body: Span<UInt8>) throws(MessagingError) {
         guard service.settings.isDevelopment else { return MessagingAnswer.unknownPath(exchange) }
@@ -15,7 +16,7 @@ extension MessagingFrontEnd {
             if let seconds = members["advance_seconds"]?.int, abs(seconds) <= 100 * 366 * 86_400 {
                 embedded.clock.advance(milliseconds: Int64(seconds) * 1000)
             }
-            // Whatever is over by then is gone when this is answered.
+            // Answers after everything that has expired by then is removed.
             embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(exchange, result) }
             _: { writer, _ throws(StoreFailure) in
                 writer.keepUp()

@@ -3,9 +3,9 @@ import EventLoop
 import HTTP
 import HearthJSON
 
-/// Service accounts, and the tokens that they are given (spec messaging 5.6).
+/// Service accounts and their access tokens (spec messaging 5.6).
 extension MessagingFrontEnd {
-    /// `/_messaging/v1/projects/P/credentials`: for the administrator only.
+    /// Answers `/_messaging/v1/projects/P/credentials`, for the administrator only.
     func answerCredentials(_ exchange: HTTPExchange, _ name: String, _ rest: [String], _ body: Span<UInt8>) throws(MessagingError) {
         guard try callers.caller(exchange) == .owner else { throw .notPermitted("iam.serviceAccountKeys.create", project: name) }
         let project = try project(name, for: .owner)
@@ -39,11 +39,11 @@ extension MessagingFrontEnd {
         let now = embedded.clock.now
         let answer = LoopBound(exchange, loop: loop)
         let (loop, embedded) = (loop, embedded)
-        // To find the primes of a key takes a good part of a second.
+        // Finding the primes of a key takes a good part of a second.
         Task {
-            let made = try? await loop.offload { ServiceAccount.make(name: name, project: project.id, tokenURI: address, now: now) }
+            let made = await loop.offload { ServiceAccount.make(name: name, project: project.id, tokenURI: address, now: now) }
             loop.post {
-                guard let (account, file) = made ?? nil else { return MessagingAnswer.refuse(answer.value, .internalError) }
+                guard let (account, file) = made else { return MessagingAnswer.refuse(answer.value, .internalError) }
                 embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(answer.value, result) }
                 _: { writer, store throws(StoreFailure) in
                     try writer.put(account, store)
@@ -55,7 +55,7 @@ extension MessagingFrontEnd {
 
     // MARK: Access tokens
 
-    /// `POST /token`.
+    /// Answers `POST /token`.
     func grant(_ exchange: HTTPExchange, _ body: Span<UInt8>) {
         guard exchange.method == .post else { return MessagingAnswer.methodNotAllowed(exchange, allowed: "POST") }
         let form = QueryParameters(body)
@@ -88,5 +88,22 @@ extension MessagingFrontEnd {
 
     private static func refuse(_ exchange: HTTPExchange, _ refusal: TokenGrant.Refusal, _ status: HTTPStatus = .badRequest) {
         MessagingAnswer.json(exchange, ["error": .string(refusal.code), "error_description": .string(refusal.description)], status: status)
+    }
+}
+
+extension MessagingFrontEnd {
+    /// The rights of an access token on the databases of `project`. Uses data of this loop only.
+    public func databaseAccess(_ token: Span<UInt8>, project: String) -> DatabaseAccess {
+        do throws(MessagingError) {
+            let (caller, ends) = try callers.account(token)
+            guard case .account(_, let own, let scopes) = caller, own == project, scopes.allowDatabases else { return .refused }
+            return .administrator(until: ends)
+        } catch {
+            return switch error.kind {
+            case .invalidCredential(isExpired: true): .expired
+            case .unavailable, .internalError: .unavailable
+            default: .refused
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// What a device does with its own token: `/_messaging/v1/devices/TOKEN/...` (spec messaging 6.8).
+/// Requests of devices with their own token: `/_messaging/v1/devices/TOKEN/...` (spec messaging 6.8).
 extension MessagingFrontEnd {
     private static let acknowledgementsMax = 1000
 
@@ -24,7 +24,7 @@ extension MessagingFrontEnd {
                 throw .field("state", "must be foreground, background or idle")
             }
             embedded.setState(state, token: token)
-            // Answered behind what the change has set off.
+            // The empty acknowledgement is answered after the change and its effects.
             embedded.acknowledge([], token: token, on: loop) { MessagingAnswer.finish(exchange, $0.map { .failure($0) } ?? .success([:])) }
         case ("unregister", .post): unregister(exchange, token)
         case ("topics", .post):

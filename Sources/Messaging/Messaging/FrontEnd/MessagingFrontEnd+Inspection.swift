@@ -2,7 +2,7 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// What was accepted and what became of it (spec messaging 6.8).
+/// Lists of accepted messages, and their outcomes (spec messaging 6.8).
 extension MessagingFrontEnd {
     private static let outcomesMax = 1000
 
@@ -24,7 +24,7 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// Answers "was it delivered?".
+    /// Answers with a message and its outcomes.
     func showMessage(_ exchange: HTTPExchange, _ project: MessagingProject, _ name: String) {
         embedded.ask(on: loop) { (result: Result<JSONValue, MessagingError>) in MessagingAnswer.finish(exchange, result) }
         _: { writer, store throws(StoreFailure) in

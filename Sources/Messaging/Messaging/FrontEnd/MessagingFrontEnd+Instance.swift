@@ -3,13 +3,13 @@ import Crypto
 import HTTP
 import HearthJSON
 
-/// The instance API, through which Admin SDKs change topics (spec messaging 4.2).
+/// The instance API, by which Admin SDKs change subscriptions (spec messaging 4.2).
 extension MessagingFrontEnd {
     func answerInstance(_ exchange: HTTPExchange, _ route: MessagingRoute, _ body: Span<UInt8>) {
         let project: MessagingProject
         do throws(MessagingError) {
             let caller = try callers.sender(exchange)
-            // The API names no project: it is the caller's.
+            // Paths of this API have no project: it is that of the caller.
             if case .account(_, let own, _) = caller {
                 guard let known = service.project(own) else { return refuseInstance(exchange, .forbidden, "PERMISSION_DENIED") }
                 project = known
@@ -64,7 +64,7 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// Topics of old, which only their own application could send to.
+    /// Removes the prefix of private topics, to which only their own application could send in former versions of the API.
     private static func withoutPrivate(_ topic: String) -> String {
         let prefix = "\(TopicName.prefix)private/"
         return topic.hasPrefix(prefix) ? TopicName.prefix + topic.dropFirst(prefix.count) : topic
@@ -104,7 +104,7 @@ extension MessagingFrontEnd {
                 }
                 info["rel"] = ["topics": .object(topics)]
                 info["connectDate"] = .string(Timestamp.day(milliseconds: device.seen))
-                // By which network a device connects is not known here.
+                // The network of a device is not known.
                 info["connectionType"] = "UNKNOWN"
                 info["scope"] = "*"
             }
@@ -112,7 +112,7 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// Makes registration tokens of APNs device tokens.
+    /// Creates registrations for APNs device tokens.
     private func importTokens(_ exchange: HTTPExchange, _ project: MessagingProject, _ body: Span<UInt8>) {
         guard let members = try? Self.object(body), let application = members["application"]?.string, !application.isEmpty,
             application.utf8.count <= DeviceFields.packageBytesMax,
@@ -130,7 +130,7 @@ extension MessagingFrontEnd {
             for token in tokens {
                 let isToken = (32...200).contains(token.utf8.count) && token.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "f") ~= $0 }
                 var registration = Registration(project: project.id, platform: .ios, package: application)
-                // The same device gets the same registration however often it is imported.
+                // A device gets the same registration, however often it is imported.
                 registration.fid = "c" + Base64URL.text(Array(SHA256.hash(data: Array("\(project.id)/\(application)/\(token)".utf8)))).prefix(21)
                 registration.address = ["device_token": .string(token), "environment": environment, "topic": .string(application)]
                 guard isToken, case .success(let device) = try writer.register(registration, store) else {

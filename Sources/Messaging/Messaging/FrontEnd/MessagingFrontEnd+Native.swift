@@ -2,7 +2,7 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// Hearth's own device and inspection API below `/_messaging/v1/projects/P/` (spec messaging 6.2, 4.3 and 6.8).
+/// Hearth's own API for devices and inspection, below `/_messaging/v1/projects/P/` (spec messaging 6.2, 4.3 and 6.8).
 extension MessagingFrontEnd {
     func answerNative(_ exchange: HTTPExchange, _ name: String, _ rest: [String], _ body: Span<UInt8>) throws(MessagingError) {
         switch (rest[0], rest.count) {
@@ -28,11 +28,11 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// What pages subscribe with; everybody may know it.
+    /// Answers with the public key for subscriptions in browsers.
     private func showWebPushKey(_ exchange: HTTPExchange, _ name: String) throws(MessagingError) {
         guard service.project(name) != nil else { throw .notPermitted(project: name) }
         guard let key = service.vapidKey else {
-            throw MessagingError(.notFound, "This host uses no push services of browsers; set messaging.webPush in functions.json.")
+            throw MessagingError(.notFound, "This host does not use the push services of browsers; set messaging.webPush in functions.json.")
         }
         MessagingAnswer.json(exchange, ["publicKey": .string(key.publicKey)])
     }
@@ -43,7 +43,7 @@ extension MessagingFrontEnd {
 
     // MARK: Devices
 
-    /// An application registers with the public key of its project; whoever may send may also choose what the device is called.
+    /// Registers a device. An application needs only its project's public key. A sender may also choose the installation id and the token.
     private func createDevice(_ exchange: HTTPExchange, _ name: String, _ body: JSONObject) throws(MessagingError) {
         let hasKey = (exchange.header("x-goog-api-key")?.count ?? 0) > 0
         let isTrusted = exchange.header("authorization") != nil || !hasKey

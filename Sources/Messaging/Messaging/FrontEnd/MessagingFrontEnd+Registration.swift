@@ -2,7 +2,7 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// Installations and registrations as the client SDKs make them (spec messaging 6.2).
+/// Installations and registrations of the client SDKs (spec messaging 6.2).
 extension MessagingFrontEnd {
     private static let installationTokenSeconds: Int64 = 604_800
 
@@ -35,16 +35,16 @@ extension MessagingFrontEnd {
 
     // MARK: Credentials of installations
 
-    /// An installation that shows its own token.
+    /// An installation that has presented its token.
     struct Installation: Sendable {
         var fid: String
         var project: MessagingProject
-        /// A random text that its tokens have in common. An installation's id is no secret, since registration tokens begin with it: whoever
-        /// asks for tokens of an id gets another owner's.
+        /// A random text in all its tokens. An installation's id is not secret, because registration tokens begin with it. Tokens that another
+        /// caller requests for the same id have another owner.
         var owner: String
     }
 
-    /// Applications name the project by a key that everybody may know: it only must be there.
+    /// The project of a request. Applications present a public key, which only has to be present.
     private func publicProject(_ exchange: HTTPExchange, _ name: String) throws(MessagingError) -> MessagingProject {
         guard let project = service.project(name) else { throw .notPermitted("firebaseinstallations.installations.create", project: name) }
         let hasKey = (exchange.header("x-goog-api-key")?.count ?? 0) > 0 || QueryParameters(exchange.query)["key"]?.isEmpty == false
@@ -52,7 +52,7 @@ extension MessagingFrontEnd {
         return project
     }
 
-    /// Who shows a token in `x-goog-firebase-installations-auth`.
+    /// The installation whose token is in `x-goog-firebase-installations-auth`.
     func installation(_ exchange: HTTPExchange, _ project: String) throws(MessagingError) -> Installation {
         let project = try publicProject(exchange, project)
         guard let header = exchange.header("x-goog-firebase-installations-auth") else { throw .unauthenticated }
@@ -81,8 +81,8 @@ extension MessagingFrontEnd {
         return ["token": .string(token), "expiresIn": .string("\(Self.installationTokenSeconds)s")]
     }
 
-    /// Makes an installation, with the id that is wished for unless a device has it: the SDKs take the id that they are answered with. Only
-    /// who shows the refresh token of an id gets that one again.
+    /// Creates an installation with the requested id, unless a device has it; then with another id, which SDKs adopt. A caller with the refresh
+    /// token of an id gets this id again.
     private func createInstallation(_ exchange: HTTPExchange, _ project: MessagingProject, _ body: JSONObject) throws(MessagingError) {
         let wanted = body["fid"]?.string ?? ""
         var wish: Installation?
@@ -105,7 +105,7 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// A new token for an installation. One whose id is another's meanwhile is refused: the SDKs then make a new installation.
+    /// Makes a new token for an installation. Refused if the id belongs to another one by now: SDKs then create a new installation.
     private func renew(_ exchange: HTTPExchange, _ installation: Installation) {
         ask(exchange) { writer, store throws(StoreFailure) in
             let device = try store.device(fid: installation.fid)
@@ -116,7 +116,7 @@ extension MessagingFrontEnd {
 
     // MARK: Registrations
 
-    /// A browser's registration, or a later one of the same installation.
+    /// Registers a browser, or updates the registration of its installation.
     private func register(_ exchange: HTTPExchange, _ installation: Installation, _ body: JSONObject) throws(MessagingError) {
         guard let web = body["web"]?.object else { throw .field("web", "is required: the browser's push subscription") }
         let address = try Self.address(of: web)
@@ -136,7 +136,7 @@ extension MessagingFrontEnd {
         }
     }
 
-    /// The fields of a browser's registration, as the answer returns them.
+    /// The fields of a browser's registration in the form of the answer.
     private static func web(_ origin: String, _ address: JSONObject) -> JSONValue {
         var web: JSONObject = ["origin": .string(origin)]
         for (name, value) in address { web[name == "vapid" ? "applicationPubKey" : name] = value }
@@ -168,7 +168,7 @@ extension MessagingFrontEnd {
         ]
     }
 
-    /// - Parameter owner: which installation asks for it; nil for a caller who may change every device.
+    /// - Parameter owner: the installation that makes the request; nil for a caller who may change every device.
     func unregister(_ exchange: HTTPExchange, _ name: String, _ project: MessagingProject, owner: String? = nil, mustExist: Bool) {
         embedded.ask(on: loop, limitedBy: owner == nil ? nil : proxies.customer(of: exchange)) { (result: Result<Bool, MessagingError>) in
             if case .failure(let error) = result, error.kind != .unregistered || mustExist { return MessagingAnswer.refuse(exchange, error) }
@@ -190,21 +190,21 @@ extension MessagingFrontEnd {
     }
 }
 
-/// Limits of the fields of a registration: anonymous callers write them to the disk.
+/// Limits for the fields of a registration, because anonymous callers can write them to the disk.
 enum DeviceFields {
-    /// Of a package, a bundle or an origin.
+    /// The limit for a package, bundle or origin.
     static let packageBytesMax = 255
-    /// Of the name that a user gives a device, in Unicode scalars: a character can be of any length.
+    /// The limit for the name that a user gives a device, in Unicode scalars, because a character can have any length.
     static let nameScalarsMax = 200
-    /// Of the address at a browser's push service.
+    /// The limit for the URL of a browser's push service.
     static let endpointBytesMax = 2048
-    /// Of a public key or a secret in base64url.
+    /// The limit for a public key or a secret in base64url.
     static let keyBytesMax = 200
 
-    /// As much of a name as is kept.
+    /// The name, cut to its limit.
     static func name(_ text: String) -> String { String(String.UnicodeScalarView(text.unicodeScalars.prefix(nameScalarsMax))) }
 
-    /// - Parameter field: as an error names it.
+    /// - Parameter field: the name of the field in errors.
     static func package(_ text: String, _ field: String) throws(MessagingError) -> String {
         guard text.utf8.count <= packageBytesMax else { throw .field(field, "must have at most \(packageBytesMax) bytes") }
         return text

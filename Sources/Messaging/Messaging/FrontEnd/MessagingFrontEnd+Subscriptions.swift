@@ -2,7 +2,7 @@ import HearthBytes
 import HTTP
 import HearthJSON
 
-/// `.../registrations/R/topicSubscriptions` (spec messaging 4.3).
+/// Single subscriptions: `.../registrations/R/topicSubscriptions` (spec messaging 4.3).
 extension MessagingFrontEnd {
     func answerSubscriptions(_ exchange: HTTPExchange, _ route: MessagingRoute, _ body: Span<UInt8>) throws(MessagingError) {
         let query = QueryParameters(exchange.query)

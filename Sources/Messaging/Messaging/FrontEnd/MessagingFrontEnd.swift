@@ -3,9 +3,9 @@ public import EventLoop
 public import HTTP
 import HearthJSON
 
-/// The messaging service as HTTP sees it, for one loop: sending, topics, registration, delivery (spec messaging 2, 4, 6).
+/// The HTTP interface of the messaging service, for one loop: sending, topics, registration, delivery (spec messaging 2, 4, 6).
 ///
-/// Give it the requests that it claims. It answers each of them, at once or when the back end has.
+/// Pass it the requests that it claims. It answers each of them, at once or when the back end has answered.
 public final class MessagingFrontEnd {
     let service: MessagingService
     let loop: EventLoop
@@ -13,9 +13,9 @@ public final class MessagingFrontEnd {
     let streams: DeviceStreams
     let proxies: TrustedProxies
 
-    /// A front end for `loop`, on which everything here is called.
+    /// A front end for `loop`. All its functions must be called on this loop.
     ///
-    /// - Parameter proxies: those that are believed where they name a client.
+    /// - Parameter proxies: the proxies whose header with the client's address is trusted.
     public init(service: MessagingService, loop: EventLoop, proxies: TrustedProxies = TrustedProxies()) {
         self.service = service
         self.loop = loop
@@ -32,21 +32,21 @@ public final class MessagingFrontEnd {
 
     // MARK: Requests
 
-    /// Whether a request's path is one of the service's. Functions come first: a path that is a function's is not to be asked for.
+    /// Whether a request's path belongs to the service. Functions take precedence: do not ask for the path of a function.
     public func claims(_ exchange: HTTPExchange) -> Bool { MessagingRoute.claims(exchange.path) }
 
-    /// What becomes of the body of a request that is claimed.
+    /// The handling of the body of a claimed request.
     public func head(_ exchange: HTTPExchange) -> BodyPlan { .collect(limit: bodyBytesMax(exchange.path)) }
 
-    /// The longest body; short for anonymous callers.
+    /// The size limit of a body, which is lower for anonymous callers.
     private func bodyBytesMax(_ path: Span<UInt8>) -> Int {
         MessagingRoute.isSend(path) || MessagingRoute(path)?.isForSenders == true ? MessageParser.bodyBytesMax : Self.shortBodyBytesMax
     }
 
-    /// Enough for every registration, and for a thousand acknowledgements.
+    /// Enough for a registration, or for a thousand acknowledgements.
     private static let shortBodyBytesMax = 64 << 10
 
-    /// Answers a request that is claimed.
+    /// Answers a claimed request.
     public func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
         guard let route = MessagingRoute(exchange.path) else { return MessagingAnswer.unknownPath(exchange) }
         if exchange.method == .options { return MessagingAnswer.allowPreflight(exchange) }
@@ -73,7 +73,7 @@ public final class MessagingFrontEnd {
         }
     }
 
-    /// What to say when the server itself refuses a request that is claimed.
+    /// The body of an error of the HTTP server itself, for a claimed request.
     public func errorBody(status: HTTPStatus, message: StaticString, exchange: HTTPExchange) -> HTTPErrorBody {
         var error = MessagingError(.malformed, "\(message)")
         if status == .contentTooLarge { error.message = "Request payload size exceeds the limit: \(bodyBytesMax(exchange.path)) bytes." }
@@ -82,15 +82,15 @@ public final class MessagingFrontEnd {
             body: ErrorEnvelope.body(error).serialized())
     }
 
-    /// Ends every device's stream: they connect again, here or elsewhere. Called before the server waits for what has begun.
+    /// Ends the streams of all devices and accepts no new ones. To be called before the server waits for requests that have started.
     public func stop() { streams.stop() }
 
-    /// Ends every device's stream; they will come again.
+    /// Ends the streams of all devices, which connect again.
     public func endStreams() { streams.endAll() }
 
-    // MARK: What calls have in common
+    // MARK: Common parts of requests
 
-    /// The project of a path, for a caller who may act for it.
+    /// The project of a path, if the caller may act for it.
     func project(_ name: String, for caller: Caller, permission: String = "cloudmessaging.messages.create") throws(MessagingError) -> MessagingProject
     {
         guard let project = service.project(name), caller.may(actFor: project.id) else {
@@ -105,7 +105,7 @@ public final class MessagingFrontEnd {
         return value.string()
     }
 
-    /// A body that must be a JSON object; an empty one counts as an object without members.
+    /// Parses a body that must be a JSON object. An empty body counts as an empty object.
     static func object(_ body: Span<UInt8>) throws(MessagingError) -> JSONObject {
         guard body.count > 0 else { return JSONObject() }
         guard let value = try? JSONValue(parsing: body, limits: JSONLimits(depthMax: 100)), let object = value.object else { throw .notJSON() }

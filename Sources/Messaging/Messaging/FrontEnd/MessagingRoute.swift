@@ -1,19 +1,19 @@
 import HearthBytes
 import Tree
 
-/// What the path of a request to the messaging service names.
+/// The parsed path of a request to the messaging service.
 enum MessagingRoute: Equatable {
     /// `/v1/projects/P/messages:send`.
     case send(project: String)
-    /// `/v1/projects/P/registrations/R/topicSubscriptions`, and one of them.
+    /// `/v1/projects/P/registrations/R/topicSubscriptions`, and a subscription below it.
     case subscriptions(project: String, registration: String)
     case subscription(project: String, registration: String, topic: String)
-    /// `...:subscribe` and `...:unsubscribe`, as client SDKs ask.
+    /// `...:subscribe` and `...:unsubscribe`, used by client SDKs.
     case clientSubscription(project: String, registration: String, topic: String, isOn: Bool)
-    /// `/v1/projects/P/registrations`, and one of them.
+    /// `/v1/projects/P/registrations`, and a registration below it.
     case registrations(project: String)
     case registration(project: String, name: String)
-    /// `/v1/projects/P/installations`, one of them, and a new token for it.
+    /// `/v1/projects/P/installations`, an installation below it, and a new token for one.
     case installations(project: String)
     case installation(project: String, fid: String)
     case installationToken(project: String, fid: String)
@@ -26,21 +26,21 @@ enum MessagingRoute: Equatable {
     case tokenInfo(String)
     /// `/token`.
     case grant
-    /// Below `/_messaging/v1/`.
+    /// Paths below `/_messaging/v1/`.
     case connect
     case device(token: String, part: String)
     case native(project: String, rest: [String])
     case control(String)
-    /// What looks like a path of the messaging service and is none, or not any more.
+    /// An invalid path of the messaging service, or one of a discontinued API.
     case unknown
 
-    /// Whether a path is one of the messaging service's.
+    /// Whether a path belongs to the messaging service.
     static func claims(_ path: Span<UInt8>) -> Bool { projectOfSend(path) != nil || MessagingRoute(path) != nil }
 
-    /// Whether a path is that of a send, found without taking it apart.
+    /// Whether a path is that of a send. Does not parse the whole path.
     static func isSend(_ path: Span<UInt8>) -> Bool { projectOfSend(path) != nil }
 
-    /// Whether only senders and administrators are answered, whose requests may be long.
+    /// Whether only senders and administrators may make this request. Their bodies may be long.
     var isForSenders: Bool {
         switch self {
         case .send, .subscriptions, .subscription, .topicBatch, .importTokens, .topicOfToken, .tokenInfo, .control: true
@@ -50,7 +50,7 @@ enum MessagingRoute: Equatable {
         }
     }
 
-    /// Nil for a path that is none of the messaging service's.
+    /// Parses a path; nil if it does not belong to the messaging service.
     init?(_ path: Span<UInt8>) {
         if let project = Self.projectOfSend(path) {
             self = .send(project: path.extracting(project).string())
@@ -82,7 +82,7 @@ enum MessagingRoute: Equatable {
         }
     }
 
-    /// Where the project stands in the path of a send, which is found without taking the path apart; nil where that must be done.
+    /// The range of the project in the path of a send. Nil for other paths, and for those that have to be parsed completely.
     private static func projectOfSend(_ path: Span<UInt8>) -> Range<Int>? {
         let (start, end): (StaticString, StaticString) = ("/v1/projects/", "/messages:send")
         let project = start.utf8CodeUnitCount..<max(start.utf8CodeUnitCount, path.count - end.utf8CodeUnitCount)
@@ -91,7 +91,7 @@ enum MessagingRoute: Equatable {
         return project
     }
 
-    /// Most requests are for others: says so from the first bytes.
+    /// Whether the path may belong to the service, judging by its first bytes. Fast, because most requests are for other services.
     private static func looksLikeOne(_ path: Span<UInt8>) -> Bool {
         guard path.count >= 6, path[0] == UInt8(ascii: "/") else { return false }
         return switch path[1] {
@@ -109,7 +109,7 @@ enum MessagingRoute: Equatable {
         text.count >= start.utf8CodeUnitCount && text.extracting(0..<start.utf8CodeUnitCount).equals(start)
     }
 
-    /// Below `/v1/projects/P/`, where other services have paths too.
+    /// Parses a path below `/v1/projects/P/`; nil if it may belong to another service.
     private static func project(_ project: String, _ parts: [String]) -> MessagingRoute? {
         switch (parts[0], parts.count) {
         case ("messages:send", 1): return .send(project: project)

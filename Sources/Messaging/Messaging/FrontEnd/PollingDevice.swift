@@ -3,7 +3,7 @@ import EventLoop
 import HTTP
 import HearthJSON
 
-/// A device that asks for what there is, and waits a while where there is nothing (spec messaging 6.8): for tests and scripts.
+/// A device that polls for messages, and waits for a limited time if there are none (spec messaging 6.8). For tests and scripts.
 final class PollingDevice: DeviceClient, HTTPExchangeObserver {
     private let exchange: HTTPExchange
     private let streams: DeviceStreams

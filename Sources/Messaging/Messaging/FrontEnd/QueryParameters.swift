@@ -1,7 +1,7 @@
 import HearthBytes
 import Tree
 
-/// The parameters of a query, or of a form; of equal names the first counts.
+/// The parameters of a query or a form. If a name occurs several times, the first value counts.
 struct QueryParameters {
     private var values: [String: String] = [:]
 
@@ -25,13 +25,13 @@ struct QueryParameters {
         PercentEncoding.decoded(bytes, plusIsSpace: true).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The first of these names that is there.
+    /// The value of the first of these names that is present.
     subscript(_ names: String...) -> String? {
         for name in names { if let value = values[name] { return value } }
         return nil
     }
 
-    /// A whole number, held between the bounds.
+    /// A whole number, limited to the bounds.
     func number(_ names: String..., bounds: ClosedRange<Int>, default standard: Int) -> Int {
         for name in names {
             if let text = values[name], let number = Int(text), number > 0 { return min(max(number, bounds.lowerBound), bounds.upperBound) }

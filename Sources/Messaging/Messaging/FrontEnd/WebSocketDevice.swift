@@ -3,10 +3,10 @@ import EventLoop
 import HTTP
 import HearthJSON
 
-/// A device that is connected by a WebSocket, subprotocol `fcm-device.v1` (spec messaging 6.8).
+/// A device that is connected by a WebSocket with the subprotocol `fcm-device.v1` (spec messaging 6.8).
 ///
-/// It shows its token in the Authorization field, or says `hello` first. A device that does not read is sent no more than it may
-/// leave unacknowledged.
+/// It presents its token in the Authorization header or in the first frame, `hello`. A device that does not read gets only the messages that it
+/// may leave unacknowledged.
 final class WebSocketDevice: DeviceClient, WebSocketHandler {
     private let streams: DeviceStreams
     private var socket: WebSocket?
@@ -16,16 +16,16 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
     private let address: NetworkAddress
 
     static let subprotocol: StaticString = "fcm-device.v1"
-    /// How long a device may take to say who it is.
+    /// The time limit for the `hello` frame.
     private static let greetingMilliseconds: UInt64 = 10_000
 
-    /// - Parameter address: where the device is.
+    /// - Parameter address: the address of the device.
     init(_ streams: DeviceStreams, address: NetworkAddress) {
         self.streams = streams
         self.address = address
     }
 
-    /// Turns the request's connection into the device's.
+    /// Upgrades the request's connection to a WebSocket.
     func open(_ exchange: HTTPExchange, token: String?) {
         guard streams.join(self) else { return MessagingAnswer.refuse(exchange, .unavailable(retryAfterSeconds: 1)) }
         var limits = WebSocketLimits()
@@ -36,7 +36,7 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
         }
         self.socket = socket
         if let token { return connect(token, .foreground, last: nil) }
-        let greeting = Timer(loop: streams.loop) { [unowned self] in end(4401, "no hello came") }
+        let greeting = Timer(loop: streams.loop) { [unowned self] in end(4401, "there was no hello frame") }
         greeting.start(afterMilliseconds: Self.greetingMilliseconds)
         self.greeting = greeting
     }
@@ -70,7 +70,7 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
         token = nil
     }
 
-    // MARK: What the device says
+    // MARK: Frames from the device
 
     func webSocket(_ socket: WebSocket, didReceiveText text: Span<UInt8>) {
         guard let frame = (try? JSONValue(parsing: text, limits: JSONLimits(depthMax: 16)))?.object, let type = frame["type"]?.string else {
@@ -89,11 +89,11 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
         case "subscribe", "unsubscribe": changeTopic(token, frame, isOn: type == "subscribe")
         case "unregister": unregister(token)
         case "ping": say("pong")
-        default: say("error", "this type of frame is not known")
+        default: say("error", "this type of frame is unknown")
         }
     }
 
-    func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) { end(1003, "frames are texts") }
+    func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) { end(1003, "frames must be texts") }
 
     func webSocket(_ socket: WebSocket, didCloseWith code: UInt16) {
         self.socket = nil
@@ -136,7 +136,7 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
 
     // MARK: DeviceClient
 
-    /// The socket pings by itself.
+    /// Does nothing: the WebSocket sends pings itself.
     func beat() {}
 
     func stop() { end(1001, LinkEnd.stopping.reason) }

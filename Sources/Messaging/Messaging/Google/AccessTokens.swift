@@ -2,12 +2,12 @@ import HTTP
 import HearthJSON
 import Logging
 
-/// The access token of a service account: asked for ahead of time, by one request however many wait for it (spec messaging 5.3).
+/// Gets access tokens for a service account. A token is renewed in advance, by one request for all callers (spec messaging 5.3).
 actor AccessTokens {
-    /// Why there is none.
+    /// The reason why there is no token.
     struct Problem: Error, Sendable {
         var text: String
-        /// Whether it may work later.
+        /// Whether a later attempt may succeed.
         var isTemporary: Bool
     }
 
@@ -17,7 +17,7 @@ actor AccessTokens {
     }
 
     private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
-    /// A token is renewed when less of its life is left, in seconds.
+    /// A token is renewed when it is valid for less than this, in seconds.
     private static let renewalSeconds: Int64 = 300
     private static let attemptsMax = 4
 
@@ -36,11 +36,11 @@ actor AccessTokens {
         self.now = now
     }
 
-    /// A token that is good now.
+    /// Returns a valid token.
     func current() async throws(Problem) -> String {
         let seconds = now() / 1000
         if let token, token.expires - seconds >= Self.renewalSeconds { return token.text }
-        // One that is still good serves while the next is on its way.
+        // A token that is still valid is used until the next one has arrived.
         if let token, token.expires > seconds {
             startRenewal()
             return token.text
@@ -48,7 +48,7 @@ actor AccessTokens {
         return try await startRenewal().value.get().text
     }
 
-    /// A service does not take `text` any more.
+    /// Drops a token that the service has refused.
     func forget(_ text: String) {
         if token?.text == text { token = nil }
     }
@@ -58,11 +58,11 @@ actor AccessTokens {
         if let renewal { return renewal }
         let task = Task {
             let result = await fetch()
-            // What failed is nobody else's answer later.
+            // A failed result must not be returned to later callers.
             renewal = nil
             switch result {
             case .success(let token): self.token = token
-            case .failure(let problem): log.error("there is no access token", metadata: ["reason": "\(problem.text)"])
+            case .failure(let problem): log.error("cannot get an access token", metadata: ["reason": "\(problem.text)"])
             }
             return result
         }
@@ -99,7 +99,7 @@ actor AccessTokens {
                 ClientRequest(
                     method: "POST", url: key.tokenURL, headers: [("Content-Type", "application/x-www-form-urlencoded")], body: Array(body.utf8)))
         } catch {
-            throw Problem(text: "\(key.tokenURL) cannot be asked for an access token: \(error)", isTemporary: true)
+            throw Problem(text: "cannot ask \(key.tokenURL) for an access token: \(error)", isTemporary: true)
         }
         let json = try? JSONValue(parsing: response.body)
         if response.status == 200, let text = json?["access_token"]?.string, !text.isEmpty {
@@ -110,7 +110,7 @@ actor AccessTokens {
         throw Self.problem(response, json, seconds)
     }
 
-    /// Why there is no token, and whether the clock may be to blame (spec messaging 5.5).
+    /// The reason why there is no token, with a hint if the clock may be wrong (spec messaging 5.5).
     private static func problem(_ response: ClientResponse, _ json: JSONValue?, _ now: Int64) -> Problem {
         let code = json?["error"]?.string ?? "no access_token"
         let detail = json?["error_description"]?.string ?? ""

@@ -1,14 +1,14 @@
 import HTTP
 import HearthJSON
 
-/// What Google's messaging service answered, in this room's words (spec messaging 2.4, 2.6).
+/// Converts answers of Google's messaging service to errors of this module (spec messaging 2.4, 2.6).
 enum GoogleAnswer {
-    /// The error in an answer that is none of success.
+    /// The error in an answer that is not a success.
     static func error(_ response: ClientResponse) -> MessagingError {
         let error = (try? JSONValue(parsing: response.body))?["error"]
         let details = error?["details"]?.array ?? []
         let code = details.lazy.compactMap { $0["errorCode"]?.string }.first
-        let message = error?["message"]?.string ?? "the messaging service answered \(response.status) without saying why"
+        let message = error?["message"]?.string ?? "the messaging service answered \(response.status) without a reason"
         let violations = details.flatMap { $0["fieldViolations"]?.array ?? [] }.map {
             MessagingError.Violation(field: $0["field"]?.string ?? "", description: $0["description"]?.string ?? "")
         }
@@ -19,7 +19,7 @@ enum GoogleAnswer {
     private static func kind(_ status: Int, code: String?, status name: String?) -> MessagingError.Kind {
         switch (code, status) {
         case ("UNREGISTERED"?, _): .unregistered
-        // Only an answer of the service itself says that a device is gone, not a page of somebody on the way.
+        // Without an FCM code, only a NOT_FOUND of the service itself means an ended registration: a proxy may answer 404 too.
         case (nil, 404) where name == "NOT_FOUND": .unregistered
         case ("SENDER_ID_MISMATCH"?, _): .senderMismatch
         case ("THIRD_PARTY_AUTH_ERROR"?, _), ("APNS_AUTH_ERROR"?, _): .thirdPartyAuthentication
@@ -32,7 +32,7 @@ enum GoogleAnswer {
         }
     }
 
-    /// Seconds; a date counts from the server's own clock.
+    /// The value of Retry-After in seconds. A date is relative to the server's own clock.
     static func retryAfter(_ response: ClientResponse) -> Int? {
         guard let text = response.header("retry-after") else { return nil }
         if let seconds = Int(text) { return max(0, seconds) }
@@ -40,7 +40,7 @@ enum GoogleAnswer {
         return Int(max(0, date - now))
     }
 
-    /// Whether the access token is what is wrong, and not the device's own service.
+    /// Whether the access token was refused, and not the credential for a device's push service.
     static func isRefusedToken(_ response: ClientResponse) -> Bool {
         guard response.status == 401 else { return false }
         let details = (try? JSONValue(parsing: response.body))?["error"]?["details"]?.array ?? []

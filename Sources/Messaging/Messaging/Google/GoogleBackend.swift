@@ -5,23 +5,23 @@ public import Logging
 
 /// Sends through Google's own service, the FCM HTTP v1 API, with a service account.
 ///
-/// A message is accepted when Google has accepted it. What is refused for a while is tried again here, within a minute; what stays
-/// refused is answered with Google's own words.
+/// A message is accepted when Google has accepted it. Temporary refusals are retried for up to a minute. Permanent ones are answered with
+/// Google's message.
 public final class GoogleBackend: MessagingBackend {
-    /// Where requests go, and how many at a time.
+    /// The destination and the limits of requests.
     public struct Settings: Sendable {
-        /// Origin of the requests that send.
+        /// The origin for sends.
         public var sendURL = "https://fcm.googleapis.com"
-        /// Origin of the requests that change subscriptions.
+        /// The origin for changes of subscriptions.
         public var topicURL = "https://iid.googleapis.com"
-        /// Requests under way at one time.
+        /// The most concurrent requests.
         public var parallelism = 100
-        /// Messages that may wait for their turn; a further one is answered `unavailable`.
+        /// The most messages that wait for their turn. Further ones are answered with `unavailable`.
         public var waitingMax = 10_000
-        /// The longest that a message is tried, in milliseconds.
+        /// The longest time for attempts to send a message, in milliseconds.
         public var budgetMilliseconds: Int64 = 60_000
 
-        /// Google's own, and the defaults.
+        /// Google's origins, and the default limits.
         public init() {}
     }
 
@@ -35,7 +35,7 @@ public final class GoogleBackend: MessagingBackend {
     private let counter = GoogleCounter()
     private let now: @Sendable () -> Int64
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the clock, in milliseconds since 1970.
     public init(
         key: ServiceAccountKey, client: HTTPClient, settings: Settings = Settings(), log: Logger, now: @escaping @Sendable () -> Int64
     ) {
@@ -47,7 +47,7 @@ public final class GoogleBackend: MessagingBackend {
         turnstile = Turnstile(width: settings.parallelism)
     }
 
-    /// What was counted of calls, and how many wait now.
+    /// The metrics of calls, with the current number of waiting ones.
     var figures: GoogleFigures {
         var figures = counter.figures
         figures.waiting = turnstile.waitingCount
@@ -64,7 +64,7 @@ public final class GoogleBackend: MessagingBackend {
             body: JSONValue.object(body).serialized())
         perform(call, on: loop, answer) { response in
             guard let name = response["name"]?.string else {
-                return .failure(MessagingError(.internalError, "the messaging service took a message and did not name it"))
+                return .failure(MessagingError(.internalError, "the messaging service accepted a message without returning its name"))
             }
             return .success(name)
         }
@@ -126,7 +126,7 @@ public final class GoogleBackend: MessagingBackend {
         }
     }
 
-    /// Sends until there is an answer to give, as spec messaging 2.6 says.
+    /// Sends a request, with retries as in spec messaging 2.6.
     private func attempt(_ request: ClientRequest) async -> Result<JSONValue, MessagingError> {
         let end = now() + settings.budgetMilliseconds
         var retries = RetryTimes()
@@ -177,7 +177,7 @@ public final class GoogleBackend: MessagingBackend {
 }
 
 extension MessagingError {
-    /// Whether the same request may be taken later.
+    /// Whether the same request may succeed later.
     fileprivate var isWorthAnotherTry: Bool {
         switch kind {
         case .quotaExceeded, .unavailable, .internalError: true

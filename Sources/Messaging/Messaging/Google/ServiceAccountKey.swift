@@ -2,23 +2,23 @@ import Crypto
 import CryptoExtras
 import HearthJSON
 
-/// The key file of a service account, as Google's console gives it out (spec messaging 5.1).
+/// The key file of a service account, as downloaded from Google's console (spec messaging 5.1).
 public struct ServiceAccountKey: Sendable {
-    /// Why a file cannot be used.
+    /// The reason why a file cannot be used.
     public struct Problem: Error, Sendable, CustomStringConvertible {
         /// One sentence that names the file.
         public let description: String
     }
 
-    /// The project that the account belongs to, in whose name everything is sent.
+    /// The project of the account, which all messages are sent for.
     public let projectID: String
     let email: String
     let keyID: String
-    /// Where access tokens are asked for.
+    /// The endpoint for access tokens.
     let tokenURL: String
     private let key: _RSA.Signing.PrivateKey
 
-    /// - Parameter name: what the file is called in problems.
+    /// - Parameter name: the name of the file in error messages.
     public init(parsing text: [UInt8], name: String) throws(Problem) {
         let json: JSONValue
         do throws(JSONError) {
@@ -33,7 +33,7 @@ public struct ServiceAccountKey: Sendable {
             return value
         }
         guard json["type"]?.string == "service_account" else {
-            throw Problem(description: "\(name) is not the key file of a service account: its \"type\" is another")
+            throw Problem(description: "\(name) is not the key file of a service account: its \"type\" is not \"service_account\"")
         }
         projectID = try member("project_id", of: name)
         email = try member("client_email", of: name)
@@ -45,12 +45,12 @@ public struct ServiceAccountKey: Sendable {
         self.key = key
     }
 
-    /// What is exchanged for an access token (RFC 7523).
+    /// Makes the assertion that is exchanged for an access token (RFC 7523).
     ///
     /// - Parameter now: seconds since 1970.
     func assertion(scope: String, now: Int64) throws -> String {
         let header: JSONObject = ["alg": "RS256", "typ": "JWT", "kid": .string(keyID)]
-        // Clocks differ by some seconds.
+        // Allows for clocks that differ by some seconds.
         let claims: JSONObject = [
             "iss": .string(email), "aud": .string(tokenURL), "scope": .string(scope), "iat": .int(now - 10), "exp": .int(now + 3590),
         ]

@@ -1,11 +1,11 @@
 public import HearthJSON
 
-/// A message of the HTTP v1 API that has passed every rule which can be checked without knowing its receivers (spec messaging 1).
+/// A message of the HTTP v1 API. All rules have been checked that do not depend on its receivers (spec messaging 1).
 ///
-/// The target is a type of its own; everything else is kept as the wire has it, in snake case and without what stands for absence,
-/// and is read through the views below. That form is what a back end that speaks to the hosted service sends on.
+/// The fields are stored in the form of the wire, in snake case and without values that mean absence, and are read through the views below.
+/// A back end sends them in this form to the hosted service.
 public struct Message: Sendable {
-    /// Whom a message is for.
+    /// The receivers of a message.
     public enum Target: Sendable, Hashable {
         /// An installation id.
         case fid(String)
@@ -15,11 +15,11 @@ public struct Message: Sendable {
         case condition(TopicCondition)
     }
 
-    /// One device, topic or condition, never several.
+    /// One device, topic or condition.
     public let target: Target
-    /// The whole message on the wire, the target included.
+    /// The whole message in the form of the wire, including the target.
     public let fields: JSONObject
-    /// Read once: a message to many is looked at for each of its devices.
+    /// The options for Android. Parsed once, because a message to many devices is read for each of them.
     public let android: AndroidOptions
 
     init(target: Target, fields: JSONObject) {
@@ -28,22 +28,21 @@ public struct Message: Sendable {
         android = AndroidOptions(fields)
     }
 
-    /// What the application sends to itself, where no platform replaces it.
+    /// The data for the application, without the overrides of platforms.
     public var data: JSONObject { Self.data(fields) }
-    /// What is shown, where no platform replaces it; nil where nothing is.
+    /// The notification to show, without the overrides of platforms; nil if there is none.
     public var notification: JSONObject? { Self.filled(fields["notification"]) }
-    /// What holds for Android, after overrides.
-    /// What holds for browsers; what it does not say, the message says.
+    /// The options for browsers. Absent ones are those of the message.
     public var webpush: WebpushOptions { WebpushOptions(fields: fields["webpush"]?.object ?? JSONObject()) }
-    /// What holds for Apple's devices; what it does not say, the message says.
+    /// The options for Apple's devices. Absent ones are those of the message.
     public var apns: ApnsOptions { ApnsOptions(fields: fields["apns"]?.object ?? JSONObject()) }
-    /// The label under which the message is counted, where no platform replaces it.
+    /// The label for analytics, without the overrides of platforms.
     public var analyticsLabel: String? { Self.analyticsLabel(fields) }
 
     fileprivate static func data(_ fields: JSONObject) -> JSONObject { fields["data"]?.object ?? JSONObject() }
     fileprivate static func analyticsLabel(_ fields: JSONObject) -> String? { fields["fcm_options"]?["analytics_label"]?.string }
 
-    /// Whether a platform's own part is there, empty or not.
+    /// Whether the message has a part for a platform, even an empty one.
     func hasPart(_ name: String) -> Bool { fields[name] != nil }
 
     static func filled(_ value: JSONValue?) -> JSONObject? {
@@ -51,7 +50,7 @@ public struct Message: Sendable {
         return members
     }
 
-    /// The members of `first` with those of `second` laid over them.
+    /// The members of `first`, replaced or extended by those of `second`.
     static func merged(_ first: JSONObject?, _ second: JSONObject?) -> JSONObject? {
         guard let second, !second.isEmpty else { return first }
         guard var result = first else { return second }
@@ -60,29 +59,29 @@ public struct Message: Sendable {
     }
 }
 
-/// What a message says to Android, in either of the two forms.
+/// The options of a message for Android, in either of the two forms, combined with those of the message.
 public struct AndroidOptions: Sendable {
-    /// Whether a sleeping device is woken.
+    /// Whether a sleeping device is woken up.
     public enum Priority: UInt8, Sendable {
         case normal
         case high
     }
 
-    /// Of messages with the same key only the newest waits for a device.
+    /// Only the newest message with a key waits for a device.
     public let collapseKey: String?
-    /// As it was named; else high where something is shown.
+    /// The given priority; by default high if a notification is shown.
     public let priority: Priority
-    /// How long it may wait, from 0 to four weeks.
+    /// How long the message may wait: 0 to four weeks.
     public let ttlSeconds: Int
-    /// The only package that gets it; nil for any.
+    /// The only package that receives it; nil for any.
     public let restrictedPackageName: String?
-    /// The label under which it is counted, after overrides.
+    /// The label for analytics, after overrides.
     public let analyticsLabel: String?
-    /// What the application gets, after overrides.
+    /// The data for the application, after overrides.
     public let data: JSONObject
-    /// What is shown, after overrides; nil where nothing is.
+    /// The notification to show, after overrides; nil if there is none.
     public let notification: JSONObject?
-    /// `android_v2` has no priority of its own, and collapses only where it says so.
+    /// Whether the options are in the form `android_v2`, which has no priority, and collapses only if it has a key.
     public let isVersion2: Bool
 
     static let ttlSecondsMax = 2_419_200
@@ -109,49 +108,49 @@ public struct AndroidOptions: Sendable {
     }
 }
 
-/// What a message says to browsers.
+/// The options of a message for browsers.
 public struct WebpushOptions: Sendable {
     let fields: JSONObject
 
-    /// Header fields for the push service, named in whatever case.
+    /// The value of a header field for the push service; the name is case-insensitive.
     public func header(_ name: String) -> String? {
         fields["headers"]?.object?.first { $0.key.lowercased() == name.lowercased() }?.value.string
     }
 
-    /// Header fields for the push service, named as they were given.
+    /// The header fields for the push service, with names as they were given.
     public var headers: JSONObject { fields["headers"]?.object ?? JSONObject() }
-    /// Replaces the message's data as a whole; nil where it does not.
+    /// The data that replaces all data of the message; nil for none.
     public var data: JSONObject? { fields["data"]?.object }
-    /// Options that are laid over the message's notification; nil where there are none.
+    /// Options that are merged over the message's notification; nil for none.
     public var notification: JSONObject? { Message.filled(fields["notification"]) }
-    /// What is opened when the notification is clicked.
+    /// The URL to open when the notification is clicked.
     public var link: String? { fields["fcm_options"]?["link"]?.string }
-    /// Replaces the message's label.
+    /// The label that replaces the message's.
     public var analyticsLabel: String? { fields["fcm_options"]?["analytics_label"]?.string }
 
-    /// How long a push service keeps it: what the header says, at most four weeks.
+    /// How long a push service stores the message: the value of the header field, at most four weeks.
     public var ttlSeconds: Int {
         guard let text = header("TTL") else { return AndroidOptions.ttlSecondsMax }
         return min(Int(text) ?? AndroidOptions.ttlSecondsMax, AndroidOptions.ttlSecondsMax)
     }
 }
 
-/// What a message says to Apple's devices.
+/// The options of a message for Apple's devices.
 public struct ApnsOptions: Sendable {
     let fields: JSONObject
 
-    /// Header fields for APNs, named as they were given.
+    /// The header fields for APNs, with names as they were given.
     public var headers: JSONObject { fields["headers"]?.object ?? JSONObject() }
-    /// What is sent to the device, with `aps` and what stands beside it.
+    /// The payload for the device: `aps` and its siblings.
     public var payload: JSONObject? { fields["payload"]?.object }
-    /// The URL of a picture, in place of the notification's.
+    /// The URL of an image that replaces the notification's.
     public var image: String? { fields["fcm_options"]?["image"]?.string }
-    /// Replaces the message's label.
+    /// The label that replaces the message's.
     public var analyticsLabel: String? { fields["fcm_options"]?["analytics_label"]?.string }
-    /// Whom a Live Activity is for, in place of the device's own token.
+    /// The token of a Live Activity, which replaces the device's token.
     public var liveActivityToken: String? { fields["live_activity_token"]?.string }
 
-    /// The value of a header field; `name` in lower case.
+    /// The value of a header field; `name` is in lower case.
     public func header(_ name: String) -> String? {
         headers.first { $0.key.lowercased() == name }?.value.string
     }

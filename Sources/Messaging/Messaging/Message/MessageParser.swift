@@ -6,38 +6,38 @@ import Glibc
 import Musl
 #endif
 
-/// A checked request of the send API.
+/// A checked request to the send API.
 public struct CheckedSend: Sendable {
-    /// What has passed every rule.
+    /// The valid message.
     public let message: Message
-    /// Whether nothing is to be sent.
+    /// Whether the message is only checked, not sent.
     public let isValidateOnly: Bool
 }
 
-/// Reads the body of a send and checks it, in the order that spec messaging 2.3 lays down: JSON, types, target, rules, size.
+/// Parses and checks the body of a send, in the order of spec messaging 2.3: JSON, types, target, rules, size.
 public struct MessageParser: Sendable {
-    /// Which keys an application may not use for its data.
+    /// The keys that applications may not use in data.
     public enum ReservedKeys: Sendable {
-        /// What the documentation forbids.
+        /// The keys that the documentation forbids.
         case strict
-        /// What the hosted service really refuses.
+        /// The keys that the hosted service actually refuses.
         case wire
     }
 
-    /// The most bytes of a payload.
+    /// The size limit of a payload, in bytes.
     public var payloadBytesMax = 4096
-    /// The same for topics and conditions.
+    /// The size limit for topics and conditions, in bytes.
     public var topicPayloadBytesMax = 4096
-    /// Strict, unless the service is told otherwise.
+    /// The forbidden keys.
     public var reservedKeys = ReservedKeys.strict
 
-    /// The defaults of the hosted service.
+    /// A parser with the limits of the hosted service.
     public init() {}
 
-    /// The largest body that is looked at.
+    /// The size limit of a request body, in bytes.
     public static let bodyBytesMax = 1024 * 1024
 
-    /// Reads the body of a request.
+    /// Parses and checks the body of a request.
     public func parse(_ body: Span<UInt8>) throws(MessagingError) -> CheckedSend {
         guard !LoneSurrogates.areIn(body) else { throw .notJSON("A string contains half of a surrogate pair.") }
         let value: JSONValue
@@ -49,7 +49,7 @@ public struct MessageParser: Sendable {
         return try check(value)
     }
 
-    /// Checks a request that is JSON.
+    /// Checks a request that was parsed as JSON.
     public func check(_ request: JSONValue) throws(MessagingError) -> CheckedSend {
         let fields = try ProtoReader.message(request, MessageSchema.request, at: "")
         guard var message = fields["message"]?.object else { throw .noTarget }
@@ -79,7 +79,7 @@ public struct MessageParser: Sendable {
         return .condition(condition)
     }
 
-    /// A token's platform is known to whoever has the device: until then only what is too large for all of them is refused.
+    /// Checks the size. The platform of a token is known later, so only messages that are too large for all platforms are refused here.
     private func checkSize(_ message: Message) throws(MessagingError) {
         let size = PayloadSize(message)
         switch message.target {
@@ -89,11 +89,11 @@ public struct MessageParser: Sendable {
     }
 }
 
-/// Finds escapes of half a surrogate pair, which stand for no character.
+/// Finds escapes of lone surrogates, which encode no character.
 enum LoneSurrogates {
     static func areIn(_ text: Span<UInt8>) -> Bool {
         text.withUnsafeBufferPointer { bytes in
-            // Most messages have no escapes at all.
+            // A fast path for messages without escapes.
             guard let start = bytes.baseAddress, memchr(start, 0x5C, bytes.count) != nil else { return false }
             var index = 0
             var expectsLow = false

@@ -1,42 +1,42 @@
 import HearthJSON
 
-/// Why a message was not taken, or a call of the messaging API was refused (spec messaging 2.4).
+/// The reason why a message or another request to the messaging API was refused (spec messaging 2.4).
 ///
-/// Every back end answers with these; how they look on the wire is ``ErrorEnvelope``'s affair.
+/// All back ends return these errors. ``ErrorEnvelope`` converts them to HTTP answers.
 public struct MessagingError: Error, Sendable, Hashable {
-    /// What a caller can act on.
+    /// The kind of error, for callers that handle it.
     public enum Kind: Sendable, Hashable {
-        /// The request is not what the schema says: no message was looked at.
+        /// The request does not match the schema. The message was not checked further.
         case malformed
-        /// The message breaks a rule; the violations say where.
+        /// The message breaks rules, which the violations name.
         case invalidArgument
-        /// The target is not, or no longer, registered: forget it.
+        /// The target does not exist any more: forget it.
         case unregistered
         /// The target belongs to another project.
         case senderMismatch
         /// The credential's owner may not send for this project.
         case permissionDenied
-        /// The credential is good, but not for sending.
+        /// The credential is valid, but not for sending.
         case insufficientScope
         /// There is no credential.
         case unauthenticated
-        /// The credential is not one, or is too old.
+        /// The credential is invalid or expired.
         case invalidCredential(isExpired: Bool)
         /// The next service (APNs, a push service) refused this server's own credential.
         case thirdPartyAuthentication
-        /// Too much of something; ``retryAfterSeconds`` says when to try again.
+        /// A limit was exceeded. ``retryAfterSeconds`` says when to try again.
         case quotaExceeded(Quota)
-        /// Something that must not be there is there already.
+        /// The entity to create already exists.
         case alreadyExists
-        /// Something other than a message's target is missing.
+        /// An entity other than a message's target does not exist.
         case notFound
-        /// What should not happen.
+        /// An unexpected failure.
         case internalError
-        /// Nothing was done; try again.
+        /// Nothing was done. Try again.
         case unavailable
     }
 
-    /// What there was too much of.
+    /// The limit that was exceeded.
     public enum Quota: Sendable, Hashable {
         /// Sends of the project in a minute.
         case project(number: String)
@@ -52,23 +52,23 @@ public struct MessagingError: Error, Sendable, Hashable {
         public var field: String
         public var description: String
 
-        /// A violation as it is answered.
+        /// A violation of one rule.
         public init(field: String, description: String) {
             self.field = field
             self.description = description
         }
     }
 
-    /// What a caller can act on.
+    /// The kind of error.
     public var kind: Kind
-    /// One sentence, in the hosted service's words where it has some.
+    /// One sentence, in the hosted service's words if it has this error.
     public var message: String
-    /// Each field at fault; empty where none is.
+    /// The invalid fields; empty if the error is about no field.
     public var violations: [Violation]
-    /// When to try again, for quotas and for what is unavailable.
+    /// When to try again, for exceeded limits and unavailability.
     public var retryAfterSeconds: Int?
 
-    /// An error with no field at fault, unless there are violations.
+    /// An error, by default about no field.
     public init(_ kind: Kind, _ message: String, violations: [Violation] = [], retryAfterSeconds: Int? = nil) {
         self.kind = kind
         self.message = message
@@ -76,13 +76,13 @@ public struct MessagingError: Error, Sendable, Hashable {
         self.retryAfterSeconds = retryAfterSeconds
     }
 
-    /// A rule that one field breaks.
+    /// A violation of one rule by one field.
     init(_ kind: Kind, _ message: String, field: String, _ description: String? = nil) {
         self.init(kind, message, violations: [Violation(field: field, description: description ?? message)])
     }
 }
 
-// MARK: What the schema says
+// MARK: Schema violations
 
 extension MessagingError {
     static func notJSON(_ detail: String = "Unexpected token.") -> MessagingError {
@@ -102,7 +102,7 @@ extension MessagingError {
     }
 
     static func wrongType(_ type: String, _ value: JSONValue, at path: String) -> MessagingError {
-        // A value may be as long as the request.
+        // The value may be as long as the request.
         let text = String(decoding: value.serialized().prefix(200), as: UTF8.self)
         return wrongValue("(\(type)), \(text)", at: path)
     }
@@ -112,7 +112,7 @@ extension MessagingError {
     }
 }
 
-// MARK: What the rules say
+// MARK: Rule violations
 
 extension MessagingError {
     static let bareMessage = "Request contains an invalid argument."
@@ -127,7 +127,7 @@ extension MessagingError {
         .invalidArgument, "The registration token does not match the restricted package name.",
         field: "message.android.restricted_package_name")
 
-    /// A field that breaks a rule which the hosted service has no words for.
+    /// A violation of a rule for which the hosted service has no message.
     static func field(_ path: String, _ description: String) -> MessagingError {
         MessagingError(.invalidArgument, bareMessage, field: path, description)
     }
@@ -139,19 +139,19 @@ extension MessagingError {
     }
 }
 
-// MARK: What is found later
+// MARK: Errors of back ends
 
 extension MessagingError {
-    /// The target is not, or no longer, registered.
+    /// The target does not exist any more.
     public static let unregistered = MessagingError(.unregistered, "Requested entity was not found.")
     /// The target belongs to another project.
     public static let senderMismatch = MessagingError(.senderMismatch, "SenderId mismatch")
     /// The next service refused this server's credential.
     public static let thirdPartyAuthentication = MessagingError(.thirdPartyAuthentication, "Auth error from APNS or Web Push Service")
-    /// Something is broken here.
+    /// An unexpected failure of this server.
     public static let internalError = MessagingError(.internalError, "Internal error encountered.")
 
-    /// Nothing was done; it may work later.
+    /// Nothing was done. The request may succeed later.
     public static func unavailable(retryAfterSeconds: Int = 60) -> MessagingError {
         MessagingError(.unavailable, "The service is currently unavailable.", retryAfterSeconds: retryAfterSeconds)
     }

@@ -1,16 +1,16 @@
-/// A condition over topics, such as `'a' in topics && !('b' in topics)` (spec messaging 4.4).
+/// A condition on topics, such as `'a' in topics && !('b' in topics)` (spec messaging 4.4).
 ///
-/// `&&` and `||` bind equally and from the left: `a || b && c` is `(a || b) && c`. At most five topics are named, so that what a
-/// condition says fits a table of 32 bits: one for each set of topics that a device may have of those that are named.
+/// `&&` and `||` have equal precedence and associate to the left: `a || b && c` is `(a || b) && c`. A condition has at most five topics, so its
+/// truth table fits into 32 bits: one for each subset of these topics.
 public struct TopicCondition: Sendable, Hashable {
-    /// As it was written.
+    /// The original text.
     public let text: String
-    /// The topics that are named, each once.
+    /// The topics in the condition, without duplicates.
     public let topics: [String]
-    /// Bit `n` says whether the condition holds for a device that has exactly the topics whose bits are set in `n`.
+    /// Bit `n` is the value of the condition for a device that has exactly the topics whose bits are set in `n`.
     let table: UInt32
 
-    /// Nil where the text is not a condition.
+    /// Parses a condition; nil if the text is invalid.
     public init?(_ text: String) {
         var parser = ConditionParser(text)
         guard text.utf8.count <= Self.bytesMax, let table = parser.whole() else { return nil }
@@ -19,10 +19,10 @@ public struct TopicCondition: Sendable, Hashable {
         self.table = table
     }
 
-    /// Whether it holds for a device with the topics whose bits, in the order of ``topics``, are set.
+    /// The value for a device with the topics whose bits are set, in the order of ``topics``.
     func holds(for mask: UInt32) -> Bool { table >> (mask & 31) & 1 == 1 }
 
-    /// Whether a device may match that has none of the named topics.
+    /// Whether the condition holds for devices without any of its topics.
     var holdsForNone: Bool { table & 1 == 1 }
 
     static let bytesMax = 1024
@@ -30,20 +30,20 @@ public struct TopicCondition: Sendable, Hashable {
     static let depthMax = 16
 }
 
-/// Reads a condition and computes its table on the way: where every member is a column of a truth table, the operators are
-/// those of bits.
+/// Parses a condition and computes its truth table at the same time: each topic is a column of the table, and the operators are bit
+/// operations on columns.
 struct ConditionParser {
     private let bytes: [UInt8]
     private var position = 0
     private var memberCount = 0
     private(set) var topics: [String] = []
 
-    /// The columns of a truth table over five variables.
+    /// The columns of a truth table for five variables.
     private static let columns: [UInt32] = [0xAAAA_AAAA, 0xCCCC_CCCC, 0xF0F0_F0F0, 0xFF00_FF00, 0xFFFF_0000]
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The table of the whole text.
+    /// Parses the whole text and returns its table.
     mutating func whole() -> UInt32? {
         guard let table = condition(depth: 0) else { return nil }
         skipBlanks()
@@ -84,7 +84,7 @@ struct ConditionParser {
         return table.map { isNegated ? ~$0 : $0 }
     }
 
-    /// `'name' in topics`.
+    /// Parses `'name' in topics`.
     private mutating func member() -> UInt32? {
         guard take("'") else { return nil }
         let start = position
@@ -115,7 +115,7 @@ struct ConditionParser {
         return true
     }
 
-    /// A keyword in any case, with no letter or digit behind it.
+    /// Parses a keyword, case-insensitively, that is not followed by a letter or digit.
     private mutating func takeWord(_ lowercase: StaticString) -> Bool {
         let count = lowercase.utf8CodeUnitCount
         guard bytes.count - position >= count else { return false }

@@ -1,11 +1,11 @@
-/// The name of a topic: 1 to 900 of `[a-zA-Z0-9-_.~%]` (spec messaging 4.1).
+/// The name of a topic: 1 to 900 characters of `[a-zA-Z0-9-_.~%]` (spec messaging 4.1).
 public struct TopicName: Sendable, Hashable {
-    /// Without `/topics/`.
+    /// The name without `/topics/`.
     public let text: String
 
     static let prefix = "/topics/"
 
-    /// A name as the API gives it, with or without `/topics/`; nil where it is none.
+    /// Parses a name with or without `/topics/`; nil if it is invalid.
     public init?(_ text: String) {
         let name = text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : text
         guard (1...900).contains(name.utf8.count), name.utf8.allSatisfy(Self.isAllowed) else { return nil }

@@ -3,7 +3,7 @@ import Rules
 import Tree
 
 extension IndexDeclaration {
-    /// The declaration with one name for all wildcards, whose names mean nothing to an index.
+    /// The declaration with the same name for all wildcards, because their names do not matter for an index.
     var normalized: IndexDeclaration {
         IndexDeclaration(pattern: pattern.map { Self.isWildcard($0) ? Self.wildcard : $0 }, target: target)
     }
@@ -20,8 +20,7 @@ extension IndexDeclaration {
         }
     }
 
-    /// The declaration as it is stored: the number of names in the pattern, then these and the path, each text with its length before
-    /// it.
+    /// The stored form: the number of names in the pattern, then the names and the segments of the path, each preceded by its length.
     var record: [UInt8] {
         var bytes: [UInt8] = [UInt8(truncatingIfNeeded: pattern.count)]
         for text in pattern + path.segments {

@@ -1,19 +1,19 @@
 import Rules
 import Tree
 
-/// The indexes of a namespace, those of one pattern together.
+/// The indexes of a namespace, grouped by pattern.
 struct IndexTable: Sendable {
     /// The indexes of one pattern.
     struct Group: Sendable {
         let pattern: [String]
-        /// The pattern's keys as rows have them; empty for a wildcard.
+        /// The keys of the pattern in their encoding in rows; empty for a wildcard.
         let segments: [[UInt8]]
         var indexes: [TreeIndex]
     }
 
     private(set) var indexes: [TreeIndex] = []
     private(set) var groups: [Group] = []
-    /// The greatest id that was ever given.
+    /// The greatest id that was ever used.
     var lastID: UInt32 = TreeIndex.priorities
 
     var isEmpty: Bool { indexes.isEmpty }
@@ -27,7 +27,7 @@ struct IndexTable: Sendable {
         indexes[position].cursor = cursor
     }
 
-    /// Sorts the indexes into groups; to be called when they have changed.
+    /// Groups the indexes. To be called after they have changed.
     mutating func group() {
         groups = []
         for index in indexes {
@@ -42,7 +42,7 @@ struct IndexTable: Sendable {
         }
     }
 
-    /// The complete index that sorts the children of `key` by what is at `path` below them.
+    /// The complete index that sorts the children of `key` by the value at `path` in them.
     func ready(at key: PlaceKey, path: [UInt8]) -> TreeIndex? {
         for group in groups where group.segments.count == key.depth && group.matches(key, count: key.depth) {
             if let index = group.indexes.first(where: { $0.isReady && $0.path == path }) { return index }
@@ -52,7 +52,7 @@ struct IndexTable: Sendable {
 }
 
 extension IndexTable.Group {
-    /// Whether the first `count` keys of `key` are those of the pattern.
+    /// Whether the first `count` keys of `key` match the pattern.
     func matches(_ key: PlaceKey, count: Int) -> Bool {
         for level in 0..<count where !segments[level].isEmpty {
             let range = key.segment(level)

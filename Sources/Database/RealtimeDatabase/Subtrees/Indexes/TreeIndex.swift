@@ -2,14 +2,14 @@ import HearthBytes
 import Rules
 import Tree
 
-/// An index that is kept: what was declared, and how far it is built.
+/// A maintained index: its declaration, and the progress of building it.
 struct TreeIndex: Sendable {
-    /// Never given to another index, so that what an old one left behind is not taken for a new one's.
+    /// Never reused, so that remains of an old index are not mistaken for entries of a new one.
     let id: UInt32
     let declaration: IndexDeclaration
-    /// The path from a child to its value, as rows have it; empty for `.value`.
+    /// The path from a child to its value, in the encoding of rows; empty for `.value`.
     let path: [UInt8]
-    /// The row from which the first build goes on; nil when the index is complete.
+    /// The row at which building continues; nil if the index is complete.
     var cursor: [UInt8]?
 
     /// The index of priorities, which every node has.
@@ -24,7 +24,7 @@ struct TreeIndex: Sendable {
 
     var isReady: Bool { cursor == nil }
 
-    /// Everything that a row of ``StateKey/index(_:)`` holds: whether it is complete, the cursor, the declaration.
+    /// The value of the row ``StateKey/index(_:)``: whether the index is complete, the cursor, the declaration.
     var record: [UInt8] {
         let cursor = self.cursor ?? []
         let count = cursor.count
@@ -49,17 +49,17 @@ struct TreeIndex: Sendable {
     }
 }
 
-/// The keys of entries in the keyspace `index`: the index, the node whose children it sorts, a mark, the value, the child.
+/// The keys of entries in the keyspace `index`: the index, the node whose children are sorted, a mark, the value, the child.
 ///
-/// The value of an entry is the length of the child's segment, so that the child can be cut off the end. The entries of a
-/// subtree are a range of each index, as its rows are a range of the tree.
+/// The value of an entry is the length of the child's segment, by which the child is extracted from the end of the key. The entries of a
+/// subtree are a contiguous range in each index, as its rows are in the tree.
 enum IndexEntry {
-    /// Comes before whatever continues a node's key.
+    /// Sorts before all continuations of a node's key.
     private static let mark: UInt8 = 0x00
-    /// Comes after every value and every child.
+    /// Sorts after all values and children.
     static let end: UInt8 = 0xFF
 
-    /// What the entries of all children of `parent` begin with.
+    /// The common prefix of the entries of all children of `parent`.
     static func prefix(_ id: UInt32, _ parent: some Collection<UInt8>) -> [UInt8] {
         var bytes = TreeIndex.bytes(id)
         bytes.reserveCapacity(parent.count + 64)
@@ -68,7 +68,7 @@ enum IndexEntry {
         return bytes
     }
 
-    /// The entries of the node `key` and of everything below it.
+    /// The entries of the node `key` and of all its descendants.
     static func subtree(_ id: UInt32, _ key: [UInt8]) -> KeyRange {
         let lower = TreeIndex.bytes(id) + key
         return KeyRange(lower: lower, upper: lower + [end])
@@ -88,7 +88,7 @@ enum IndexEntry {
         [UInt8(truncatingIfNeeded: segmentCount), UInt8(truncatingIfNeeded: segmentCount >> 8)]
     }
 
-    /// Where the child's segment begins in the key of an entry.
+    /// The position of the child's segment in the key of an entry.
     static func segmentStart(_ key: Span<UInt8>, _ value: Span<UInt8>) -> Int {
         guard value.count == 2 else { return key.count }
         return max(key.count - (Int(value[0]) | Int(value[1]) << 8), 0)

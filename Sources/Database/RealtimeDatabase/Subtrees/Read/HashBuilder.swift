@@ -1,9 +1,9 @@
 import HearthBytes
 import Tree
 
-/// Works out the hash of a node (spec database 3.8) from its rows.
+/// Computes the hash of a node (spec database 3.8) from its rows.
 struct HashBuilder: RowVisitor, ~Copyable {
-    /// A node whose children are coming in.
+    /// A node whose children are being read.
     private final class Level {
         let key: [UInt8]
         let priority: Priority?
@@ -18,7 +18,7 @@ struct HashBuilder: RowVisitor, ~Copyable {
 
     private var levels: [Level] = []
     private var key = ByteBuffer()
-    /// The hash; nil when there were no rows.
+    /// The hash; nil if there were no rows.
     private(set) var hash: NodeHash?
 
     var isSatisfied: Bool { false }

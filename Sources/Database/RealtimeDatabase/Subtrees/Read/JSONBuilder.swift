@@ -1,11 +1,12 @@
 import HearthBytes
+import Store
 import Tree
 
-/// Writes a node as JSON from its rows, as `Node.write(to:form:isPretty:)` writes it.
+/// Writes a node as JSON from its rows, in the same form as `Node.write(to:form:isPretty:)`.
 struct JSONBuilder: RowVisitor, ~Copyable {
     private enum Shape {
         case object
-        /// The index that comes next.
+        /// The index of the next element.
         case array(next: Int)
     }
 
@@ -20,18 +21,18 @@ struct JSONBuilder: RowVisitor, ~Copyable {
     private let form: JSONForm
     private let isPretty: Bool
     private var levels: [Level] = []
-    /// How many objects are open, by which the next line is set in.
+    /// The number of open objects, which determines the indentation.
     private var depth = 0
 
-    /// Where it writes to. Lent for a time: `swap` puts a buffer in and takes it out again.
+    /// The output. Set only while it is used: callers swap a buffer in and out.
     var buffer = ByteBuffer()
-    /// At this length of the buffer it has enough for now.
+    /// The size of the buffer at which the builder pauses.
     var pause = Int.max
-    /// How the children of the top are shown, when that is not for the rows below it to say.
+    /// Whether the top node is an array, if this is not to be determined from its rows.
     var topIsArray: Bool?
     private(set) var failure: StoreError?
     private(set) var isEmpty = true
-    /// Whether all of it is written, so that no row can follow: it was a leaf without a priority.
+    /// Whether the node is completely written because it is a leaf without a priority, so that no row can follow.
     private(set) var isComplete = false
 
     init(_ reader: TreeReader, form: JSONForm, isPretty: Bool) {
@@ -80,7 +81,7 @@ struct JSONBuilder: RowVisitor, ~Copyable {
 
     // MARK: Members
 
-    /// What stands before a value: comma, line, name.
+    /// Writes the part before a value: comma, line break, name.
     @inline(__always)
     private mutating func member(_ row: Span<UInt8>, _ segment: Range<Int>) {
         isEmpty = false
@@ -135,7 +136,7 @@ struct JSONBuilder: RowVisitor, ~Copyable {
         buffer.append(value)
     }
 
-    /// A leaf with a priority.
+    /// Writes a leaf with a priority.
     private mutating func export(_ value: Span<UInt8>, _ priority: Span<UInt8>) {
         buffer.append(UInt8(ascii: "{"))
         depth += 1
@@ -146,7 +147,7 @@ struct JSONBuilder: RowVisitor, ~Copyable {
 
     // MARK: Arrays
 
-    /// Whether the node whose key ends at `end` of `row`, the row of its first child, is shown as an array.
+    /// Whether the node whose key ends at `end` of `row`, the row of its first child, is an array in JSON.
     private mutating func isArray(_ row: Span<UInt8>, end: Int) -> Bool {
         guard form == .value else { return false }
         if levels.isEmpty, let topIsArray { return topIsArray }
@@ -163,10 +164,10 @@ struct JSONBuilder: RowVisitor, ~Copyable {
 }
 
 extension TreeReader {
-    /// Whether the children whose rows are in a range make an array (spec database 1.2): all keys are indexes, and the greatest is less than
-    /// twice their number. Decided by looking at the last one, then by counting, which ends as soon as it is clear.
+    /// Whether the children in a range of rows form an array (spec database 1.2): all keys are indexes, and the greatest one is less than twice
+    /// their number. The last child is checked first. Then the children are counted until the result is certain.
     ///
-    /// - Parameter first: the index that the first child's key is.
+    /// - Parameter first: the index of the first child.
     func isArray(parent: [UInt8], children range: KeyRange, first: Int) throws(StoreError) -> Bool {
         var greatest: Int?
         try scan(.tree, from: range.lower, to: range.upper, reversed: true) { row, _ in
@@ -174,7 +175,7 @@ extension TreeReader {
             greatest = PathKey.arrayIndex(row, parent.count..<end)
             return .stop
         }
-        // As many as there can be at most, which gets less with each hole.
+        // The greatest possible count. It is reduced by each gap.
         guard let greatest, ArrayShape.isDense(greatest: greatest, count: greatest - first + 1) else { return false }
         var count = 0
         var isArray = true

@@ -1,21 +1,22 @@
 public import HearthBytes
+import Store
 public import Tree
 
-/// The JSON of a node, made piece by piece as somebody has room for it.
+/// The JSON of a node, produced piece by piece as the consumer has room for it.
 ///
-/// Keeps no more in memory than the path that it has come to. All pieces must be of one snapshot.
+/// Keeps only the current path in memory. All pieces must come from the same snapshot.
 public final class JSONStream {
     private let reader: TreeReader
     private var pieces: [KeyRange]
     private var walk: RowWalk
     private var builder: JSONBuilder
-    /// How many of the ranges are written, and how far the next one is.
+    /// The number of completed ranges, and the position in the current one.
     private var done = 0
     private var position: [UInt8] = []
     private var isFinished = false
     private let isAlwaysThere: Bool
 
-    /// Memory that it takes until its end, besides the pieces: what a query has selected.
+    /// The memory that is used until the end, in addition to the pieces: the selection of a query.
     var heldBytes: Int { pieces.reduce(0) { $0 + $1.lower.count + $1.upper.count + 2 * 32 + MemoryLayout<KeyRange>.stride } }
 
     /// The whole node at `key`.
@@ -25,8 +26,8 @@ public final class JSONStream {
     }
 
     /// - Parameters:
-    ///   - ranges: the rows that count, in order.
-    ///   - isAlwaysThere: whether the node is an empty object when there are none.
+    ///   - ranges: the rows to include, in order.
+    ///   - isAlwaysThere: whether the node is an empty object if there are no rows.
     init(_ reader: TreeReader, at key: PathKey, ranges: [KeyRange], isAlwaysThere: Bool, form: JSONForm, isPretty: Bool) {
         self.reader = reader
         pieces = ranges
@@ -35,7 +36,7 @@ public final class JSONStream {
         self.isAlwaysThere = isAlwaysThere
     }
 
-    /// The children that a query takes of the node at `key`.
+    /// The children of the node at `key` that a query selects.
     public convenience init(
         _ reader: TreeReader, query: Query, at key: PathKey, form: JSONForm, isPretty: Bool = false, bytesMax: Int = .max
     ) throws(ReadError) {
@@ -49,7 +50,7 @@ public final class JSONStream {
         }
     }
 
-    /// Appends the next piece: at least `atLeast` bytes, by one value more at most, or all that is left. Whether there is more.
+    /// Appends the next piece, at least `atLeast` bytes except at the end, and at most one value more. Returns whether there is more.
     public func next(into buffer: inout ByteBuffer, atLeast: Int) throws(ReadError) -> Bool {
         guard !isFinished else { return false }
         swap(&buffer, &builder.buffer)
@@ -68,7 +69,7 @@ public final class JSONStream {
         return false
     }
 
-    /// Goes on in the range that is under way; whether there is room for more.
+    /// Continues in the current range. Returns whether there is room for more.
     private func advance() throws(StoreError) -> Bool {
         let range = pieces[done]
         var isPaused = false

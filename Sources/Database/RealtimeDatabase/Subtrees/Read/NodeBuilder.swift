@@ -12,10 +12,10 @@ struct NodeBuilder: RowVisitor {
     private var bytesLeft: Int
     private(set) var node = Node.empty
 
-    /// - Parameter bytesMax: how many bytes keys and values may have together.
+    /// - Parameter bytesMax: the size limit of all keys and values together.
     init(bytesMax: Int) { bytesLeft = bytesMax }
 
-    /// Whether there was more than allowed.
+    /// Whether the size limit was exceeded.
     var isTooLarge: Bool { bytesLeft < 0 }
     var isSatisfied: Bool { isTooLarge }
 

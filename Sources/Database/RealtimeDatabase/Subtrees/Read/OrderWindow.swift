@@ -1,6 +1,6 @@
 import Tree
 
-/// The first or last entries of an order, gathered from entries that come in any order.
+/// The first or last entries in an order, collected from entries in any order.
 struct OrderWindow {
     private struct Entry {
         let order: [UInt8]
@@ -11,7 +11,7 @@ struct OrderWindow {
     private let limit: Int
     private let anchorsLast: Bool
     private var entries: [Entry] = []
-    /// What the entries take.
+    /// The size of the entries.
     private(set) var bytes = 0
 
     init(_ range: KeyRange, limit: Int?, anchorsLast: Bool) {
@@ -31,7 +31,7 @@ struct OrderWindow {
         if entries.count >= limit.addingClamped(max(limit, 64)) { trim() }
     }
 
-    /// The children's segments, of as many entries as the limit lets in.
+    /// The segments of the children, as many as the limit allows.
     consuming func segments() -> [[UInt8]] {
         trim()
         return entries.map { Array($0.order[$0.segmentStart...]) }

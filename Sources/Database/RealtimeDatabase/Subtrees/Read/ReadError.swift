@@ -1,7 +1,9 @@
-/// Why something of the tree could not be read.
+import Store
+
+/// The reason why a part of the tree could not be read.
 public enum ReadError: Error, Sendable, Hashable {
-    /// It is longer than the caller allows.
+    /// The result is larger than the caller allows.
     case tooLarge
-    /// What keeps it failed.
+    /// The store has failed.
     case store(StoreError)
 }

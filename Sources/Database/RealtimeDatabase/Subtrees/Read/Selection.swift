@@ -1,23 +1,24 @@
+import Store
 import Tree
 
-/// The children of a node that a query takes, as ranges of rows in key order.
+/// The children of a node that a query selects, as ranges of rows in the order of keys.
 struct Selection {
-    /// Whether the node has children at all.
+    /// Whether the node has any children.
     var isThere: Bool
     var ranges: [KeyRange]
-    /// Whether each range is one child; otherwise there is at most one range, of any number of children.
+    /// Whether each range is a single child. Otherwise there is at most one range, with any number of children.
     var isOfChildren: Bool
 
     static let none = Selection(isThere: false, ranges: [], isOfChildren: true)
 
-    /// Everything between two positions.
+    /// Selects all children between two positions.
     init(_ range: KeyRange) {
         isThere = true
         ranges = range.isEmpty ? [] : [range]
         isOfChildren = false
     }
 
-    /// Single children, given by their keys in any order.
+    /// Selects single children by their keys, in any order.
     init(children: [[UInt8]]) {
         self.init(
             isThere: true, ranges: children.sorted { ByteOrder.precedes($0, $1) }.map { KeyRange(lower: $0, upper: $0 + [0xFF]) },
@@ -32,7 +33,7 @@ struct Selection {
 }
 
 extension TreeReader {
-    /// Whether what a query takes of the node at `key` is shown as an array.
+    /// Whether the selected part of the node at `key` is an array in JSON.
     func isArray(_ selection: Selection, of key: PathKey) throws(StoreError) -> Bool {
         let start = key.bytes.count
         guard let range = selection.ranges.first else { return false }
@@ -54,13 +55,13 @@ extension TreeReader {
     }
 }
 
-/// The ends of a query's range in the bytes of an order: a value's encoding, then a child's segment.
+/// The bounds of a query in the encoding of an order: the value, then the child's segment.
 struct OrderRange {
     private let query: Query
 
     init(_ query: Query) { self.query = query }
 
-    /// The range of entries that begin with `prefix`.
+    /// The range of the entries that begin with `prefix`.
     func entries(_ prefix: [UInt8]) -> KeyRange {
         KeyRange(
             lower: query.start.map { position($0, prefix, isStart: true) } ?? prefix,
@@ -74,13 +75,13 @@ struct OrderRange {
             range.lower = Self.position(text, parent.bytes, isAfter: !start.isInclusive)
         }
         if let end = query.end {
-            // Every key comes after null.
+            // All keys sort after null.
             range.upper = end.value.keyText.map { Self.position($0, parent.bytes, isAfter: end.isInclusive) } ?? range.lower
         }
         return range
     }
 
-    /// The range, in key order, of those children of `parent` that are sorted by null.
+    /// The range of the children of `parent` whose sort value is null, in the order of keys.
     func nulls(of parent: PathKey) -> KeyRange {
         let all = KeyRange(lower: parent.firstChild, upper: parent.subtreeEnd)
         var range = all
@@ -112,10 +113,10 @@ struct OrderRange {
         }
     }
 
-    /// Before or after the child `key` where segments follow `prefix`.
+    /// The position before or after the child `key`, after `prefix`.
     private static func position(_ key: String, _ prefix: [UInt8], isAfter: Bool) -> [UInt8] {
         var place = PathKey(bytes: prefix)
-        // No key has a control character. One in a bound comes right after the key that stands before it.
+        // Keys contain no control characters. A bound that contains one sorts immediately after the key before that character.
         if let control = key.utf8.firstIndex(where: { $0 < 0x20 }) {
             place.append(String(key.utf8[..<control]).map { $0 + "\u{1}" } ?? "\u{1}")
             place.bytes[place.bytes.count - 1] = IndexEntry.end

@@ -1,4 +1,5 @@
 public import HearthBytes
+public import Store
 public import Tree
 
 extension TreeReader {
@@ -13,12 +14,12 @@ extension TreeReader {
         return keys
     }
 
-    /// Appends the JSON of a shallow read: a leaf's value, or an object of the children's keys, each `true`.
+    /// Appends the JSON of a shallow read: the value of a leaf, or an object in which each child's key has the value `true`.
     ///
     /// - Parameters:
-    ///   - limit: how many children there may be at most.
-    ///   - startAfter: only children behind this key.
-    ///   - bytesMax: the greatest length of what is appended.
+    ///   - limit: the maximum number of children.
+    ///   - startAfter: the key after which the children begin.
+    ///   - bytesMax: the size limit of the appended text.
     public func shallow(
         at key: PathKey, limit: Int? = nil, startAfter: String? = nil, isPretty: Bool = false, bytesMax: Int = .max,
         into buffer: inout ByteBuffer
@@ -57,8 +58,8 @@ extension TreeReader {
         }
     }
 
-    /// Hands each child of `parent` whose rows lie between `lower` and `upper` to `body`, as a row of it and the place of its segment in
-    /// the row, until that answers false. What is below a child is jumped over.
+    /// Calls `body` for each child of `parent` with rows between `lower` and `upper`, until it returns false. The arguments are one row of the
+    /// child and the range of its segment in the row. Skips the descendants of the child.
     func children(
         of parent: [UInt8], from lower: [UInt8], to upper: [UInt8], reversed: Bool = false, _ body: (Span<UInt8>, Range<Int>) -> Bool
     ) throws(StoreError) {
@@ -79,12 +80,12 @@ extension TreeReader {
         }
     }
 
-    /// A few steps over rows are cheaper than a seek.
+    /// The number of steps over rows that are cheaper than a seek.
     private static let stepsBeforeSeek = 4
 }
 
 extension PathKey {
-    /// Where the rows of the children after `key` begin.
+    /// The position of the first row of the children after `key`.
     func childrenStart(after key: String?) -> [UInt8] { key.map { appending($0).subtreeEnd } ?? firstChild }
 }
 

@@ -1,19 +1,20 @@
 public import HearthBytes
+import Store
 public import Tree
 
 extension TreeReader {
-    /// What a query leaves of the node at `path`, in memory; nothing of a leaf.
+    /// The result of a query at `path`, in memory; empty for a leaf.
     ///
-    /// Reads what it returns: by key through seeks, by a value or a child through an index that is ready, by priority through
-    /// the entries that every priority has. Without a ready index all children are looked at.
+    /// Reads only the result: by key through seeks, by a value or a child through a complete index, by priority through its entries, which
+    /// always exist. Without a complete index, all children are read.
     ///
-    /// - Parameter bytesMax: how many bytes keys and values may have; more throws `tooLarge`.
+    /// - Parameter bytesMax: the size limit of keys and values. A larger result throws `tooLarge`.
     public func query(_ query: Query, at path: Path, bytesMax: Int = .max) throws(ReadError) -> Node {
         let key = path.key
         return try node(at: key, ranges: try select(query, at: key, bytesMax: bytesMax).ranges, bytesMax: bytesMax)
     }
 
-    /// Appends the JSON of what a query leaves of the node at `key`: `null` where there are no children, `{}` where none of them matches.
+    /// Appends the JSON of the result of a query at `key`: `null` if there are no children, `{}` if none of them matches.
     public func write(
         _ query: Query, at key: PathKey, form: JSONForm = .value, isPretty: Bool = false, bytesMax: Int = .max, into buffer: inout ByteBuffer
     ) throws(ReadError) {
@@ -21,7 +22,7 @@ extension TreeReader {
         try write(stream, bytesMax: bytesMax, into: &buffer)
     }
 
-    /// Whether the query can be answered at `key` without looking at all children.
+    /// Whether the query can be answered at `key` without reading all children.
     public func hasReadyIndex(_ order: Query.Order, at key: PathKey) -> Bool {
         switch order {
         case .key, .priority: true
@@ -42,7 +43,7 @@ extension TreeReader {
         return selection
     }
 
-    /// - Parameter room: how many bytes of keys may be collected; negative afterwards when these were too many.
+    /// - Parameter room: the size limit of collected keys. Negative afterwards if it was exceeded.
     private func select(_ query: Query, of key: PathKey, room: inout Int) throws(StoreError) -> Selection {
         guard try hasChildren(at: key) else { return .none }
         if let limit = query.limit, limit <= 0 { return Selection(children: []) }
@@ -57,7 +58,7 @@ extension TreeReader {
 
     // MARK: By key
 
-    /// The first or last children of a range, by walking over as many as the limit lets in.
+    /// Selects the first or last children of a range by visiting as many as the limit allows.
     private func selectByKey(_ query: Query, _ range: KeyRange, of key: PathKey) throws(StoreError) -> Selection {
         guard let limit = query.limit, !range.isEmpty else { return Selection(range) }
         var count = 0
@@ -74,7 +75,7 @@ extension TreeReader {
 
     // MARK: By priority
 
-    /// Children without a priority come first, by key. The others are in an index that every node has.
+    /// Children without a priority come first, sorted by key. The others are in the index of priorities.
     private func selectByPriority(_ query: Query, of key: PathKey, room: inout Int) throws(StoreError) -> Selection {
         let prefix = IndexEntry.prefix(TreeIndex.priorities, key.bytes)
         let nulls = OrderRange(query).nulls(of: key)
@@ -99,7 +100,7 @@ extension TreeReader {
         return isFound
     }
 
-    /// Takes children without a priority.
+    /// Selects children without a priority.
     private func takeNulls(
         _ query: Query, _ range: KeyRange, of key: PathKey, _ taken: inout [[UInt8]], room: inout Int
     ) throws(StoreError) {
@@ -133,7 +134,7 @@ extension TreeReader {
         return Selection(children: taken)
     }
 
-    /// Takes the children of a range of entries.
+    /// Selects the children of a range of entries.
     private func takeEntries(
         _ query: Query, _ prefix: [UInt8], of key: PathKey, _ taken: inout [[UInt8]], room: inout Int
     ) throws(StoreError) {
@@ -149,7 +150,7 @@ extension TreeReader {
         }
     }
 
-    /// Looks at all children, keeping no more of them than twice the limit.
+    /// Reads all children, keeping at most twice as many as the limit.
     private func takeByLooking(
         _ query: Query, _ path: [UInt8], of key: PathKey, _ taken: inout [[UInt8]], room: inout Int
     ) throws(StoreError) {

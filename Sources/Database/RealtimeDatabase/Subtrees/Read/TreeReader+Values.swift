@@ -1,10 +1,11 @@
 public import HearthBytes
+public import Store
 public import Tree
 
 extension TreeReader {
     /// The node at `key`, in memory.
     ///
-    /// - Parameter bytesMax: how many bytes its keys and values may have; more throws `tooLarge`.
+    /// - Parameter bytesMax: the size limit of keys and values. A larger node throws `tooLarge`.
     public func node(at key: PathKey, bytesMax: Int = .max) throws(ReadError) -> Node {
         try node(at: key, ranges: [KeyRange(lower: key.bytes, upper: key.subtreeEnd)], bytesMax: bytesMax)
     }
@@ -22,7 +23,7 @@ extension TreeReader {
         return builder.node
     }
 
-    /// The hash of the node at `key` (spec database 3.8); the empty text where there is none.
+    /// The hash of the node at `key` (spec database 3.8); an empty string if it does not exist.
     public func hash(at key: PathKey) throws(StoreError) -> String {
         var walk = RowWalk(at: key.bytes, wantsPriorities: state.hasPriorities)
         var builder = HashBuilder()
@@ -31,9 +32,9 @@ extension TreeReader {
         return builder.hash?.string ?? ""
     }
 
-    /// Appends the JSON of the node at `key`, `null` where there is none.
+    /// Appends the JSON of the node at `key`; `null` if it does not exist.
     ///
-    /// - Parameter bytesMax: the greatest length of what is appended; more throws `tooLarge`, and the buffer holds a part then.
+    /// - Parameter bytesMax: the size limit of the appended text. A larger one throws `tooLarge`, and the buffer then contains a part.
     public func write(
         at key: PathKey, form: JSONForm = .value, isPretty: Bool = false, bytesMax: Int = .max, into buffer: inout ByteBuffer
     ) throws(ReadError) {
@@ -47,7 +48,7 @@ extension TreeReader {
         guard !hasMore, buffer.count - start <= bytesMax else { throw .tooLarge }
     }
 
-    /// Shows the rows of a range to `visitor` until it is satisfied.
+    /// Passes the rows of a range to `visitor` until it is satisfied.
     func walk(_ walk: inout RowWalk, _ range: KeyRange, _ visitor: inout some RowVisitor & ~Copyable) throws(StoreError) {
         try scan(.tree, from: range.lower, to: range.upper) { row, value in
             walk.row(row, value, &visitor)

@@ -1,14 +1,15 @@
 import HearthBytes
+public import Store
 public import Tree
 
-/// The tree as the rows of a store have it, at the store's current state.
+/// Reads the tree from the rows of a store, in the store's current state.
 ///
-/// What is asked for is found by seeks; a subtree is one range of rows. Nothing else is read. Cheap to make and to hand on; of
+/// Positions are found by seeks, and a subtree is a contiguous range of rows, so no other rows are read. Cheap to create and copy. Belongs to
 /// the thread of its store.
 public struct TreeReader {
     let store: any ReadableStore
     let state: TreeState
-    /// Ends scans of many rows; nil where they are not expected.
+    /// Ends scans of many rows; nil if none are expected.
     var scanGuard: ScanGuard?
 
     init(_ store: any ReadableStore, state: TreeState) {
@@ -16,9 +17,9 @@ public struct TreeReader {
         self.state = state
     }
 
-    /// Reads what there is to know about the rows of a snapshot.
+    /// Reads the state of the rows in a snapshot.
     ///
-    /// - Parameter previous: a reader of an earlier snapshot of the same namespace; what has not changed since is not read again.
+    /// - Parameter previous: a reader of an earlier snapshot of the same namespace, whose state is reused if it has not changed.
     public init(snapshot store: any ReadableStore, previous: TreeReader? = nil) throws(StoreError) {
         self.store = store
         if let previous, try TreeState.version(in: store) == previous.state.version {
@@ -30,10 +31,10 @@ public struct TreeReader {
 
     // MARK: One node
 
-    /// The value of the leaf at `key`; nil when there is none, or children.
+    /// The value of the leaf at `key`; nil if nothing exists there, or if it has children.
     public func leaf(at key: PathKey) throws(StoreError) -> Leaf? { try get(key.bytes) { Leaf(json: $0) } ?? nil }
 
-    /// Appends the JSON of the leaf at `key`; false where there is none.
+    /// Appends the JSON of the leaf at `key`. Returns false if there is none.
     func appendLeaf(at key: PathKey, to buffer: inout ByteBuffer) throws(StoreError) -> Bool {
         try get(key.bytes) { buffer.append($0) } != nil
     }
@@ -54,7 +55,7 @@ public struct TreeReader {
         try hasRows(from: key.firstChild, to: key.subtreeEnd)
     }
 
-    /// What the node at `key` is sorted by.
+    /// The value by which the node at `key` is sorted.
     func indexValue(at key: PathKey) throws(StoreError) -> IndexValue {
         var value = IndexValue.null
         try scan(.tree, from: key.bytes, to: key.subtreeEnd) { row, text in
@@ -84,14 +85,14 @@ public struct TreeReader {
         return isFound
     }
 
-    /// `ReadableStore.scan` without what is dead: a dead range costs one seek.
+    /// Like `ReadableStore.scan`, without dead rows. A dead range costs one seek.
     func scan(
         _ space: Keyspace, from lower: [UInt8], to upper: [UInt8], reversed: Bool = false,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) -> ScanStep
     ) throws(StoreError) {
         guard let scanGuard else { return try scanLive(space, from: lower, to: upper, reversed: reversed, body) }
         try scanLive(space, from: lower, to: upper, reversed: reversed) { key, value in scanGuard.goesOn() ? body(key, value) : .stop }
-        if let failure = scanGuard.failure { throw StoreError(.interrupted, failure.message) }
+        if scanGuard.end != nil { throw StoreError(.interrupted, "the scan was ended before it was complete") }
     }
 
     private func scanLive(
@@ -109,7 +110,7 @@ public struct TreeReader {
 }
 
 extension PathKey {
-    /// Where the rows of the children begin, after the node's own.
+    /// The position of the first row of the children, after the rows of the node itself.
     var firstChild: [UInt8] {
         var row = priorityRow
         row[row.count - 1] += 1

@@ -6,15 +6,15 @@ struct KeyRange: Sendable, Hashable {
     var isEmpty: Bool { !ByteOrder.precedes(lower, upper) }
 }
 
-/// Ranges of keys whose rows count as deleted, however many of them are still there.
+/// Ranges of keys whose rows count as deleted, although some of them may still exist.
 ///
-/// Sorted and apart from each other. No row in one of them is alive: what is written into a range splits it.
+/// The ranges are sorted, and do not overlap or touch. They contain no live rows: writing into a range splits it.
 struct DeadRanges: Sendable {
     private(set) var ranges: [KeyRange] = []
 
     var isEmpty: Bool { ranges.isEmpty }
 
-    /// Which range holds `key`.
+    /// The index of the range that contains `key`.
     func index(covering key: Span<UInt8>) -> Int? {
         let next = count(startingUpTo: key)
         guard next > 0, ByteOrder.precedes(key, ranges[next - 1].upper) else { return nil }
@@ -26,12 +26,12 @@ struct DeadRanges: Sendable {
     /// Adds a range that comes after all others.
     mutating func append(_ range: KeyRange) { ranges.append(range) }
 
-    /// Puts `pieces` of the range at `index`, in order, in its place.
+    /// Replaces the range at `index` by parts of it, which are sorted.
     mutating func replace(_ index: Int, with pieces: [KeyRange]) {
         ranges.replaceSubrange(index...index, with: pieces)
     }
 
-    /// Adds a range together with those that it touches: which ones these were, and the one that is there now.
+    /// Adds a range, and merges it with all ranges that it touches. Returns these ranges, and the result.
     mutating func insert(_ range: KeyRange) -> (replaced: [KeyRange], merged: KeyRange) {
         var merged = range
         let lower = range.lower
@@ -48,7 +48,7 @@ struct DeadRanges: Sendable {
         return (replaced, merged)
     }
 
-    /// How many ranges begin at `key` or before.
+    /// The number of ranges that begin at or before `key`.
     private func count(startingUpTo key: Span<UInt8>) -> Int {
         var low = 0
         var high = ranges.count

@@ -1,9 +1,9 @@
 import Tree
 
-/// A key with the ends of its segments.
+/// A key with the positions of its segments.
 struct PlaceKey {
     let bytes: [UInt8]
-    /// Where each ancestor's key ends, the root's first, and at last the key's own.
+    /// The ends of the keys of all ancestors, from the root on, and of the key itself.
     private let ends: [Int]
 
     init(_ key: PathKey) {
@@ -19,15 +19,15 @@ struct PlaceKey {
         self.ends = ends
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     var depth: Int { ends.count - 1 }
 
-    /// Where the key of the ancestor with `depth` segments ends.
+    /// The end of the key of the ancestor with `depth` segments.
     func end(_ depth: Int) -> Int { ends[depth] }
 
     /// The key of the ancestor with `depth` segments.
     func prefix(_ depth: Int) -> [UInt8] { Array(bytes[..<ends[depth]]) }
 
-    /// Where the segment that leads from the ancestor with `level` segments to the next one stands.
+    /// The range of the segment that leads from the ancestor with `level` segments to the next one.
     func segment(_ level: Int) -> Range<Int> { ends[level]..<ends[level + 1] }
 }

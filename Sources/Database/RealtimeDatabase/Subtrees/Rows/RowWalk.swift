@@ -5,52 +5,52 @@ import Musl
 #endif
 import Tree
 
-/// Hears what a ``RowWalk`` comes upon.
+/// Receives the nodes that a ``RowWalk`` finds.
 ///
-/// A priority is the JSON of one, no bytes where there is none. The segment is the place in `row` of the node's own key, empty for
-/// the node at which the walk began.
+/// A priority is its JSON; empty if there is none. The segment is the range of the node's own key in `row`; empty for the node at which the
+/// walk began.
 protocol RowVisitor: ~Copyable {
-    /// A node with children begins. `row` may go on behind the node's key: with the first child.
+    /// A node with children begins. `row` may continue after the node's key, with the first child.
     mutating func open(_ row: Span<UInt8>, _ segment: Range<Int>, priority: Span<UInt8>)
     mutating func leaf(_ row: Span<UInt8>, _ segment: Range<Int>, _ value: Span<UInt8>, priority: Span<UInt8>)
-    /// The node that was opened last ends.
+    /// The last opened node ends.
     mutating func close()
-    /// Whether it wants no more rows for now.
+    /// Whether it needs no more rows for now.
     var isSatisfied: Bool { get }
 }
 
-/// Turns the rows of a subtree, in their order, into nodes that begin and end.
+/// Converts the rows of a subtree, in order, to nodes that begin and end.
 ///
-/// A value, so that it can be put aside after any row and taken up again with the next one.
+/// This is a value that can be kept after any row, and used for the next one later.
 struct RowWalk {
     private let top: Int
     private let wantsPriorities: Bool
-    /// The key of the node that was opened last and is not closed.
+    /// The key of the innermost open node.
     private var path: [UInt8]
-    /// Where the keys of the open nodes end in `path`.
+    /// The ends of the open nodes' keys in `path`.
     private var open: [Int] = []
-    /// A leaf whose priority may be the next row.
+    /// A leaf whose priority may be in the next row.
     private var leafKey: [UInt8] = []
     private var leafValue: [UInt8] = []
     private var isLeafWaiting = false
 
     /// - Parameters:
-    ///   - key: the node that the walk is about.
-    ///   - wantsPriorities: whether rows of priorities are looked at; a leaf is told one row later then.
+    ///   - key: the node to walk.
+    ///   - wantsPriorities: whether rows of priorities are used. If so, a leaf is reported one row later.
     init(at key: [UInt8], wantsPriorities: Bool) {
         top = key.count
         path = key
         self.wantsPriorities = wantsPriorities
     }
 
-    /// Begins the node at the top before its first row is known.
+    /// Begins the top node before its first row is known.
     mutating func begin(_ visitor: inout some RowVisitor & ~Copyable) {
         guard open.isEmpty else { return }
         visitor.open(path.span, top..<top, priority: path.span.extracting(first: 0))
         open.append(top)
     }
 
-    /// Takes the next row.
+    /// Processes the next row.
     @inline(__always)
     mutating func row(_ row: Span<UInt8>, _ value: Span<UInt8>, _ visitor: inout some RowVisitor & ~Copyable) {
         if isLeafWaiting {
@@ -68,7 +68,7 @@ struct RowWalk {
             start = innermost
             end = PathKey.segmentEnd(row, from: start)
         }
-        // Above the last segment are nodes that begin with this row.
+        // The nodes above the last segment begin with this row.
         while let next = end {
             if next == row.count { return found(row, start..<next, value, &visitor) }
             let isMark = next + 1 == row.count && row[next] == PathKey.priorityMark
@@ -82,7 +82,7 @@ struct RowWalk {
         }
     }
 
-    /// There are no more rows.
+    /// Processes the end of the rows.
     mutating func finish(_ visitor: inout some RowVisitor & ~Copyable) {
         if isLeafWaiting {
             isLeafWaiting = false
@@ -103,7 +103,7 @@ struct RowWalk {
         value.withUnsafeBufferPointer { leafValue.append(contentsOf: $0) }
     }
 
-    /// Closes the nodes that `row` is not in.
+    /// Closes the nodes that do not contain `row`.
     @inline(__always)
     private mutating func closeAll(notHolding row: Span<UInt8>, _ visitor: inout some RowVisitor & ~Copyable) {
         guard !open.isEmpty, !starts(row, with: path) else { return }

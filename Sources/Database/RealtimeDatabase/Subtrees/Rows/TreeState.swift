@@ -1,18 +1,19 @@
 import HearthBytes
+import Store
 
-/// What has to be known before rows can be read: which of them are dead, and which indexes there are.
+/// The data that is needed to read rows: the dead ranges and the indexes.
 ///
-/// Stored in the keyspace `meta`, beside the rows and in their transactions. Of one thread; a writer changes its own, those of
-/// snapshots stay as they are.
+/// Stored in the keyspace `meta`, in the same transactions as the rows. Belongs to one thread. A writer changes its own state; those of
+/// snapshots never change.
 final class TreeState {
-    /// Counts the changes of all that is here, so that a reader knows whether it has to read it again.
+    /// Incremented by each change of the state, so that readers know whether they have to read it again.
     var version: UInt64 = 0
     /// Dead rows of the tree.
     var deadRows = DeadRanges()
     /// Dead entries of indexes.
     var deadEntries = DeadRanges()
     var indexes = IndexTable()
-    /// Whether any node has or had a priority: without, nobody has to look for them.
+    /// Whether any node has or had a priority. If not, nobody has to search for priorities.
     var hasPriorities = false
 
     init() {}
@@ -41,7 +42,7 @@ final class TreeState {
     func dead(in space: Keyspace) -> DeadRanges { space == .tree ? deadRows : deadEntries }
 }
 
-/// The rows of the keyspace `meta` that hold a ``TreeState``.
+/// The rows of the keyspace `meta` that store a ``TreeState``.
 enum StateKey {
     case version
     case hasPriorities

@@ -1,25 +1,26 @@
+import Store
 import Tree
 
-/// What a write above, at or below a child does to the child's entry in an index.
+/// The effect of a write above, at or below a child on the child's entry in an index.
 struct EntryChange {
     let index: TreeIndex
-    /// How many segments the sorted node has; the child has one more.
+    /// The number of segments of the sorted node. The child has one more.
     let parentDepth: Int
-    /// What the child was sorted by; nil when there was no child.
+    /// The previous sort value of the child; nil if it did not exist.
     let old: IndexValue?
     let new: New
 
     enum New {
         case value(IndexValue)
-        /// The value is at or above what was deleted: it is an object still, when the place at this depth is there.
+        /// The value is at or above the deleted place. It stays an object if the node at this depth still exists.
         case objectIfDepthSurvives(Int)
-        /// The value is elsewhere or was deleted: it is nothing, when the child is there.
+        /// The value is elsewhere or was deleted. It is null if the child still exists.
         case nothing
     }
 }
 
 extension TreeWriter {
-    /// Works out, before anything is written, which entries of the nodes above a place will change.
+    /// Determines, before anything is written, which entries of the nodes above a place change.
     func entryChanges(at place: PlaceKey, _ found: Found, _ node: Node) throws(StoreError) -> [EntryChange] {
         guard !state.indexes.isEmpty else { return [] }
         var changes: [EntryChange] = []
@@ -27,7 +28,7 @@ extension TreeWriter {
             let parentDepth = group.segments.count
             guard parentDepth < place.depth, group.matches(place, count: parentDepth) else { continue }
             let child = place.prefix(parentDepth + 1)
-            // Whether the child is there, when that has been looked up.
+            // Whether the child exists; nil if this was not checked yet.
             var childExists: Bool? = found.kind != .nothing ? true : place.depth == parentDepth + 1 ? false : nil
             for index in group.indexes {
                 let change = try entryChange(index, parentDepth, at: place, found, node) { () throws(StoreError) in
@@ -53,7 +54,7 @@ extension TreeWriter {
         }
         switch Relation(of: place.bytes[child...], to: index.path) {
         case .atOrAbove:
-            // The value is part of what is written.
+            // The value is part of the written node.
             var old: IndexValue?
             if wasThere {
                 old = try reader.indexValue(at: PathKey(bytes: place.bytes[..<child] + index.path))
@@ -64,7 +65,7 @@ extension TreeWriter {
             let rest = index.declaration.path.segments.dropFirst(place.depth - parentDepth - 1)
             return change(old, .value(IndexValue(node.at(Path(Array(rest))))))
         case .below:
-            // What is written makes the value an object.
+            // The written node makes the value an object.
             if wasThere {
                 guard node.isEmpty else { return nil }
                 return change(.object, .objectIfDepthSurvives(parentDepth + 1 + index.declaration.path.count))
@@ -73,15 +74,15 @@ extension TreeWriter {
             if old == .null, try !childExists() { old = nil }
             return change(old, .value(.object))
         case .apart:
-            // The value stays as it is, unless the child comes or goes.
+            // The value does not change, unless the child is created or deleted.
             if wasThere { return node.isEmpty ? change(.null, .nothing) : nil }
             return try childExists() ? nil : change(nil, .value(.null))
         }
     }
 
-    /// Writes the changes of entries, when it is known what is left of the ancestors.
+    /// Writes the changes of entries, when it is known which ancestors still exist.
     ///
-    /// - Parameter survivingDepth: how many segments the deepest node on the way to the place has that is there now.
+    /// - Parameter survivingDepth: the number of segments of the deepest existing node on the path to the place.
     func apply(_ changes: [EntryChange], at place: PlaceKey, survivingDepth: Int) throws(StoreError) {
         for change in changes {
             var new: IndexValue?
@@ -99,7 +100,7 @@ extension TreeWriter {
     }
 }
 
-/// How a place below a child stands to the place of an index's value.
+/// The relation of a place below a child to the place of an index's value.
 private enum Relation {
     case atOrAbove
     case below

@@ -1,6 +1,7 @@
+import Store
 import Tree
 
-/// What is at a place before it is written.
+/// The previous contents of a place.
 struct Found {
     enum Kind {
         case nothing
@@ -13,14 +14,14 @@ struct Found {
 }
 
 extension TreeWriter {
-    /// Looks at the first rows of a place: two at most.
+    /// Reads the first rows of a place, two at most.
     func find(_ place: PlaceKey) throws(StoreError) -> Found {
         var found = Found()
         let count = place.bytes.count
         try reader.scan(.tree, from: place.bytes, to: place.bytes + [0xFF]) { row, value in
             if row.count == count {
                 found.kind = .leaf
-                // Nothing can follow a leaf but its priority.
+                // Only the priority can follow a leaf.
                 return state.hasPriorities ? .next : .stop
             }
             if row.count == count + 1, row[count] == PathKey.priorityMark {

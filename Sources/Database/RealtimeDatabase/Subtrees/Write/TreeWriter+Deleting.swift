@@ -1,7 +1,9 @@
+public import Store
+
 extension TreeWriter {
-    /// Deletes all rows of a range: at once when they are few, by declaring the range dead when they are many.
+    /// Deletes all rows of a range: immediately if there are few, and by declaring the range dead if there are many.
     ///
-    /// - Parameter newRows: how many rows will be written there; deleting four times as many is not much more work.
+    /// - Parameter newRows: the number of rows that will be written there. Deleting four times as many is not much more work.
     func deleteAll(_ range: KeyRange, in space: Keyspace, newRows: Int) throws(StoreError) {
         let (inPlace, overflows) = newRows.multipliedReportingOverflow(by: 4)
         let countMax = max(limits.deletedRowsMax, overflows ? .max : inPlace)
@@ -24,7 +26,7 @@ extension TreeWriter {
         try didChangeState()
     }
 
-    /// Makes room for a live row where it falls into a dead range: the range is split.
+    /// Splits the dead range that contains a new live row, if there is one.
     func revive(_ key: [UInt8], in space: Keyspace) throws(StoreError) {
         guard let index = state.dead(in: space).index(covering: key.span) else { return }
         let range = state.dead(in: space).ranges[index]
@@ -36,12 +38,12 @@ extension TreeWriter {
         if pieces.first?.lower != range.lower { try store.delete(self.key(of: range, space), in: .meta) }
         for piece in pieces { try store.put(self.key(of: piece, space), piece.upper.span, in: .meta) }
         change(space) { $0.replace(index, with: pieces) }
-        // The row itself may be an old one; it will be written, and nobody looks before.
+        // The row itself may be an old one. It will be written, and is not read before.
         try didChangeState()
         if state.dead(in: space).ranges.count > limits.deadRangesMax { _ = try sweep(budget: limits.sweptRows) }
     }
 
-    /// Removes up to `budget` rows that are dead; whether there are more.
+    /// Removes up to `budget` dead rows. Returns whether there are more.
     public func sweep(budget: Int) throws(StoreError) -> Bool {
         var left = budget
         for space in [Keyspace.tree, .index] {
@@ -49,7 +51,7 @@ extension TreeWriter {
                 guard left > 0 else { return true }
                 let count = try store.deleteRange(range.lower, range.upper, in: space, limit: left)
                 guard count < left else { return true }
-                // An empty range counts, too: there may be many.
+                // An empty range counts too, because there may be many.
                 left -= count + 1
                 try store.delete(key(of: range, space), in: .meta)
                 change(space) { $0.replace(0, with: []) }
@@ -59,7 +61,7 @@ extension TreeWriter {
         return false
     }
 
-    /// To be called when what readers have to know is another.
+    /// Stores a new version of the state. To be called after each change that readers must notice.
     func didChangeState() throws(StoreError) {
         state.version += 1
         try store.put(StateKey.version.bytes, StateKey.bytes(state.version).span, in: .meta)

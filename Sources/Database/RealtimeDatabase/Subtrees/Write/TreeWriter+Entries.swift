@@ -1,4 +1,5 @@
 import Rules
+import Store
 import Tree
 
 extension TreeWriter {
@@ -14,7 +15,7 @@ extension TreeWriter {
         try store.delete(entry, in: .index)
     }
 
-    /// Deletes the entries of everything below a place.
+    /// Deletes the entries of all descendants of a place.
     func deleteEntries(below place: PlaceKey, newRows: Int) throws(StoreError) {
         if state.hasPriorities {
             try deleteAll(IndexEntry.subtree(TreeIndex.priorities, place.bytes), in: .index, newRows: newRows)
@@ -26,7 +27,7 @@ extension TreeWriter {
         }
     }
 
-    /// Puts the entries of everything below a place where `node` has been written.
+    /// Adds the entries of all descendants of a place, after `node` was written.
     func putEntries(below place: PlaceKey, _ node: Node) throws(StoreError) {
         guard case .children = node.content else { return }
         for group in groups(below: place) {

@@ -1,12 +1,13 @@
 import HearthBytes
 public import Rules
+public import Store
 import Tree
 
 extension TreeWriter {
-    /// Keeps the indexes that are declared from now on, and no others.
+    /// Changes the declared indexes. Only these are maintained from now on.
     ///
-    /// A new one is kept at once for what is written, and made for what is there by `buildIndexes`; until then, queries look at
-    /// all children. What an old one has left is swept.
+    /// A new index is maintained for writes immediately, and built for existing data by `buildIndexes`. Until then, queries read all children.
+    /// The entries of removed indexes are swept.
     public func declareIndexes(_ declarations: [IndexDeclaration]) throws(StoreError) {
         let wanted = Set(declarations.map(\.normalized))
         let known = Set(state.indexes.indexes.map(\.declaration))
@@ -29,7 +30,7 @@ extension TreeWriter {
         try didChangeState()
     }
 
-    /// Makes entries of new indexes for what was there before them: looks at about `budget` children. Whether there are more.
+    /// Adds entries of existing children to new indexes. Reads about `budget` children. Returns whether there are more.
     public func buildIndexes(budget: Int) throws(StoreError) -> Bool {
         guard let index = state.indexes.indexes.first(where: { !$0.isReady }) else { return false }
         let (children, cursor) = try childrenToBuild(index, budget: max(budget, 1))
@@ -46,10 +47,10 @@ extension TreeWriter {
         return state.indexes.indexes.contains { !$0.isReady }
     }
 
-    /// The next children of nodes that the index is for; and where to go on, nil when there are no more.
+    /// The next children of nodes that match the index, and the position at which to continue; nil at the end.
     ///
-    /// Jumps over what the pattern does not match. Goes on behind a child or before one, never inside: of a child whose value is
-    /// not written, entries are taken to be there.
+    /// Skips rows that do not match the pattern. Continues before or after a child, never inside: the entries of an unwritten child are
+    /// expected to exist.
     private func childrenToBuild(
         _ index: TreeIndex, budget: Int
     ) throws(StoreError) -> (children: [(key: [UInt8], parentCount: Int)], cursor: [UInt8]?) {
@@ -79,15 +80,15 @@ extension TreeWriter {
 
 extension IndexTable.Group {
     fileprivate enum Step {
-        /// The row is of a node above those that the pattern matches.
+        /// The row belongs to a node above those that the pattern matches.
         case tooShort
-        /// The row is of a child that is sorted, whose key ends there.
+        /// The row belongs to a sorted child, whose key ends here.
         case child(end: Int, parentCount: Int)
-        /// The next place that can match; nil when there is none.
+        /// The next position that can match; nil if there is none.
         case elsewhere([UInt8]?)
     }
 
-    /// What a row has to do with the pattern.
+    /// Compares a row with the pattern.
     fileprivate func step(_ row: Span<UInt8>) -> Step {
         var start = 0
         for segment in segments {

@@ -1,21 +1,23 @@
 import HearthBytes
+public import Store
 public import Tree
 
-/// Changes the tree in the rows of a store, inside of its transactions.
+/// Changes the tree in the rows of a store, within its transactions.
 ///
-/// Keeps the rules of spec database 1.1 and every index, touches the rows of what is written and few others: a leaf on the way is found by
-/// one seek backward, whether an ancestor is left empty by one forward. A big subtree is not deleted but declared dead, which
-/// takes no longer than a small one; `sweep` removes its rows later.
+/// Maintains the rules of spec database 1.1 and all indexes. Accesses few rows in addition to the written ones: one backward seek finds a leaf
+/// among the ancestors, and one forward seek shows whether an ancestor is empty. A large subtree is not deleted but declared dead, in constant
+/// time; `sweep` removes its rows later.
 ///
-/// Knows something of what is stored. After a transaction is rolled back a new one is needed.
+/// Caches some of the stored state, so a new one must be created after a rollback.
 public final class TreeWriter {
     let store: any OrderedStore
     let state: TreeState
     let limits: TreeWriterLimits
     var scratch = ByteBuffer()
 
-    /// Reads what the store knows of indexes and of rows to sweep.
-    /// || - Throws: `StoreError` where the store cannot be read, or holds what is not ours.
+    /// Reads the stored indexes and the rows to sweep.
+    ///
+    /// - Throws: `StoreError` if the store cannot be read, or if its data is invalid.
     public convenience init(_ store: any OrderedStore) throws(StoreError) {
         try self.init(store, limits: TreeWriterLimits())
     }
@@ -29,15 +31,15 @@ public final class TreeWriter {
     /// Whether there are rows to sweep or indexes to build.
     var hasUpkeep: Bool { !state.deadRows.isEmpty || !state.deadEntries.isEmpty || state.indexes.indexes.contains { !$0.isReady } }
 
-    /// Reads the tree as it is now, with what the transaction has changed.
+    /// Reads the tree with the changes of the current transaction.
     public var reader: TreeReader { TreeReader(store, state: state) }
 
     // MARK: Writing
 
-    /// Puts `node` in the place of what is at `path`; an empty one deletes.
+    /// Replaces the node at `path`. An empty `node` deletes it.
     public func set(_ node: Node, at path: Path) throws(StoreError) { try set(node, at: path.key) }
 
-    /// Puts `node` in the place of what is at `key`; an empty one deletes.
+    /// Replaces the node at `key`. An empty `node` deletes it.
     public func set(_ node: Node, at key: PathKey) throws(StoreError) {
         let place = PlaceKey(key)
         let found = try find(place)
@@ -48,7 +50,7 @@ public final class TreeWriter {
         }
     }
 
-    /// Changes nothing but the priority of the node at `path`, and nothing at all where there is none.
+    /// Changes only the priority of the node at `path`. Does nothing if the node does not exist.
     public func setPriority(_ priority: Priority?, at path: Path) throws(StoreError) {
         let place = PlaceKey(path.key)
         let found = try find(place)
@@ -126,7 +128,7 @@ public final class TreeWriter {
         if let priority { try put(priority, at: place.bytes, parentCount: parentCount) }
     }
 
-    /// - Parameter parentCount: the length of the parent's key; nil for the root, which nobody sorts.
+    /// - Parameter parentCount: the length of the parent's key; nil for the root, which is not sorted.
     private func put(_ priority: Priority, at key: [UInt8], parentCount: Int?) throws(StoreError) {
         if !state.hasPriorities {
             state.hasPriorities = true
@@ -146,9 +148,9 @@ public final class TreeWriter {
 
     // MARK: Ancestors
 
-    /// Deletes the leaf above a place where nothing is, if there is one; its priority stays.
+    /// Deletes the leaf among the ancestors of a nonexistent place, if there is one, but keeps its priority.
     ///
-    /// Nothing can be between that leaf and the place but the leaf's priority.
+    /// Only the leaf's priority can be between that leaf and the place.
     private func clearLeaf(above place: PlaceKey) throws(StoreError) {
         var ancestor: Int?
         try reader.scan(.tree, from: [], to: place.bytes.isEmpty ? [0] : place.bytes, reversed: true) { row, _ in
@@ -162,9 +164,9 @@ public final class TreeWriter {
         if let ancestor { try delete(place.prefix(ancestor)) }
     }
 
-    /// Deletes the priorities of ancestors that have nothing left below them.
+    /// Deletes the priorities of ancestors that have become empty.
     ///
-    /// - Returns: how many segments the deepest node on the way has that is still there; -1 when the whole tree is empty.
+    /// - Returns: the number of segments of the deepest existing node on the path; -1 if the whole tree is empty.
     private func clearEmpty(above place: PlaceKey) throws(StoreError) -> Int {
         var depth = place.depth - 1
         while depth >= 0 {
@@ -180,14 +182,14 @@ public final class TreeWriter {
     }
 }
 
-/// From where on work is put off.
+/// The limits at which work is postponed.
 struct TreeWriterLimits {
-    /// A subtree of more rows than this, and than four times those that take their place, is declared dead.
+    /// A subtree with more rows than this, and more than four times the new rows, is declared dead.
     var deletedRowsMax = 1000
-    /// So many dead rows on each side of one that is written are removed with it, so that ranges do not crumble.
+    /// The number of dead rows that are removed on each side of a written row, so that ranges are not split into many small ones.
     var clearedRows = 8
-    /// With more dead ranges than this, who writes into one sweeps.
+    /// The number of dead ranges above which a write into one of them sweeps rows.
     var deadRangesMax = 1024
-    /// How many rows such a writer sweeps.
+    /// The number of rows that such a write sweeps.
     var sweptRows = 500
 }

@@ -5,43 +5,43 @@ import HearthBytes
 import Logs
 import PluginBuild
 
-/// Tells crashes in the log, under the function and the call that met them, with the lines of source that led there.
+/// Logs crashes, each with the function and invocation that caused it and with the source lines of its stack.
 ///
-/// Names and lines are found by a process of its own (``SymbolizerProcess``), one at a time. Belongs to the dispatcher's loop.
+/// Names and lines are found by a separate process (``SymbolizerProcess``), for one crash at a time. Belongs to the dispatcher's loop.
 final class CrashLog {
     private let loop: EventLoop
     private let functionLog: FunctionLog
     private let executable: String
     private var waiting: [Crash] = []
     private var reading: Reading?
-    /// Traces found before: a function usually crashes at the same place again.
+    /// Cache of traces: a function usually crashes at the same place again.
     private var known: [[CrashReport.Frame]: CrashTrace] = [:]
-    /// Called when no crash is left to be written.
+    /// Called when no crash is left to be logged.
     var becameIdle: () -> Void = {}
 
-    /// Whether no process runs for it.
+    /// Whether no symbolizer process is running.
     var isIdle: Bool { reading == nil }
 
     private static let waitingMax = 32
     private static let knownMax = 256
     private static let patienceMilliseconds: UInt64 = 10_000
-    /// How long a host that stops still waits for names.
+    /// How long a stopping host waits for names.
     private static let stopPatienceMilliseconds: UInt64 = 2_000
     private var isStopping = false
 
-    /// A crash to be written to the log.
+    /// A crash to be logged.
     struct Crash {
         var report: CrashReport
         var origin: LogOrigin
-        /// The plugin's library as the worker had loaded it; kept until its names are read, also where it was refused.
+        /// The plugin's library that the worker had loaded. The reference keeps the file until its names are read, even if it was refused.
         var artifact: Artifact
         /// The message that Swift's runtime printed before the crash.
         var message: String?
 
-        /// The calls in the library.
+        /// The frames in the library.
         var ownFrames: [CrashReport.Frame] { report.frames.filter { $0.object == artifact.path } }
 
-        /// A call without a name: `libGreeter.so+0x1234`.
+        /// A frame without a name: `libGreeter.so+0x1234`.
         func place(_ frame: CrashReport.Frame) -> String {
             let offset = "0x" + String(frame.offset, radix: 16)
             guard let object = frame.object else { return offset }
@@ -49,18 +49,18 @@ final class CrashLog {
             return "\(file.split(separator: "/").last.map(String.init) ?? file)+\(offset)"
         }
 
-        /// Its calls where no names are known.
+        /// The trace without names.
         var withoutNames: CrashTrace { CrashTrace(answer: "", unnamed: (ownFrames.isEmpty ? report.frames : ownFrames).map(place)) }
     }
 
-    /// - Parameter executable: this program.
+    /// - Parameter executable: the path of this program.
     init(loop: EventLoop, functionLog: FunctionLog, executable: String) {
         self.loop = loop
         self.functionLog = functionLog
         self.executable = executable
     }
 
-    /// Tells a crash, soon.
+    /// Logs a crash once its names are known.
     func tell(_ crash: Crash) {
         let frames = crash.ownFrames
         if frames.isEmpty {
@@ -75,7 +75,7 @@ final class CrashLog {
         }
     }
 
-    /// Writes the crashes that wait, without names, and gives the one whose names are being read a short time: the host stops.
+    /// Logs the waiting crashes without names, and limits the time for the one whose names are being read, because the host is stopping.
     func stop() {
         isStopping = true
         let left = waiting
@@ -121,7 +121,7 @@ final class CrashLog {
     }
 }
 
-/// A process whose output is read to its end.
+/// A process and its output.
 private final class Reading: StreamHandler {
     private let process: ChildProcess
     private var answer: [UInt8] = []
@@ -129,7 +129,7 @@ private final class Reading: StreamHandler {
     private var hasEnded = (output: false, process: false)
     private var completion: ((String) -> Void)?
 
-    /// - Parameter completion: called once the process has ended, never before this has returned.
+    /// - Parameter completion: gets the output when the process has ended, never before `init` has returned.
     init(
         _ command: ChildProcess.Command, loop: EventLoop, patienceMilliseconds: UInt64, completion: @escaping (String) -> Void
     ) throws(LoopError) {
@@ -145,10 +145,10 @@ private final class Reading: StreamHandler {
         timer?.start(afterMilliseconds: patienceMilliseconds)
     }
 
-    /// Ends the process after that time at the latest.
+    /// Sets the time after which the process is killed.
     func end(afterMilliseconds: UInt64) { timer?.start(afterMilliseconds: afterMilliseconds) }
 
-    /// Ends the process and the tool that it has started: it leads their group.
+    /// Kills the process and the tool that it has started, which is in its process group.
     private func kill() {
         if !hasEnded.process { Glibc.kill(-process.pid, SIGKILL) }
     }

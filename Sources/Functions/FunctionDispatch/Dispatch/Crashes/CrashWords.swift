@@ -4,13 +4,13 @@ import FunctionWorker
 import Glibc
 import HearthBytes
 
-/// Says in words what ended a worker.
+/// Describes in words why a worker ended.
 enum CrashWords {
-    /// How a process ended by itself or by a signal.
+    /// Describes how a process ended.
     ///
     /// - Parameters:
-    ///   - crash: what it wrote down, where it could.
-    ///   - message: what Swift's runtime printed before.
+    ///   - crash: its crash report, if it could write one.
+    ///   - message: the message that Swift's runtime printed before.
     static func describe(_ ending: ChildProcess.Ending, _ crash: CrashReport?, message: String?) -> String {
         guard ending.signal != 0 else { return "it ended itself with exit status \(ending.status)" }
         let signal = Int32(truncatingIfNeeded: ending.signal)
@@ -29,7 +29,7 @@ enum CrashWords {
         let place = "address 0x" + String(crash.address, radix: 16)
         switch crash.signal {
         case SIGSEGV where isStackOverflow(crash): return "stack overflow, as from a function that calls itself without end"
-        // Sent by the kernel itself where the address is none that a machine can have.
+        // The kernel sends this code for an address that no program can have.
         case SIGSEGV where crash.code == linux_si_kernel(): return "segmentation fault: access to an impossible address"
         case SIGSEGV where crash.code <= 0: return "segmentation fault, sent by a process"
         case SIGSEGV where crash.address == 0: return "segmentation fault: access through a null pointer"
@@ -39,19 +39,19 @@ enum CrashWords {
         case SIGFPE: return crash.code == 1 ? "division by zero" : "arithmetic error"
         case SIGABRT: return "abort() was called"
         case SIGSYS: return "a system call that is not allowed"
-        // Swift's checks end in such an instruction, and say nothing where they were optimized.
+        // A failed check of Swift ends in this instruction. In optimized code it has no message.
         case SIGILL, SIGTRAP: return "trap: a check of Swift's failed, such as an index out of range, an overflow, or nil"
         default: return "fault"
         }
     }
 
-    /// The first page below the stack cannot be reached.
+    /// Whether the address is near the stack pointer: the stack has grown into the guard page below it.
     private static func isStackOverflow(_ crash: CrashReport) -> Bool {
         let reach: UInt64 = 64 * 1024
         return crash.address >= 4096 && crash.address < crash.stack &+ reach && crash.address &+ reach > crash.stack
     }
 
-    /// `signal 11, SIGSEGV`
+    /// The signal's number and name: `signal 11, SIGSEGV`.
     private static func name(_ signal: Int32) -> String {
         let names = [
             SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGSYS: "SIGSYS",
@@ -60,7 +60,7 @@ enum CrashWords {
         return names[signal].map { "signal \(signal), \($0)" } ?? "signal \(signal)"
     }
 
-    /// The message in a line that Swift's runtime printed, such as `Fatal error: Index out of range`; nil where it is none.
+    /// The message in a line that Swift's runtime printed, such as `Fatal error: Index out of range`; nil for other lines.
     static func fatalMessage(in line: Span<UInt8>) -> String? {
         let mark: StaticString = "Fatal error"
         guard line.count >= mark.utf8CodeUnitCount else { return nil }

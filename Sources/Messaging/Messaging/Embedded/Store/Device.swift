@@ -1,6 +1,6 @@
 public import HearthJSON
 
-/// An installation that can receive messages.
+/// A registered installation, which can receive messages.
 public struct Device: Sendable {
     var id: Int64
     /// The project's id.
@@ -9,24 +9,24 @@ public struct Device: Sendable {
     public var fid: String
     /// The registration token.
     public var token: String
-    /// Decides the form in which messages reach it.
+    /// The platform, which determines the form of messages.
     public var platform: DevicePlatform
-    /// Package, bundle or origin of the application.
+    /// The package, bundle or origin of the application.
     public var package: String
-    /// What the user calls it.
+    /// The name that the user has given it.
     public var name: String
-    /// Where a push service reaches it; empty where it connects itself.
+    /// The address for a push service; empty for a device that connects itself.
     public var address: JSONObject
     /// Milliseconds since 1970.
     public var created: Int64
-    /// When it was last heard of.
+    /// The time of the last contact.
     public var seen: Int64
-    /// Whether the application is gone and nobody has found out yet.
+    /// Whether the application was uninstalled, and no send has failed because of it yet.
     public var isUninstalled: Bool
-    /// When messages were last discarded unseen; 0 where none were since the device was told.
+    /// When messages were last discarded undelivered; 0 if the device was informed since.
     var overflowed: Int64
 
-    /// Whether it has not come back since it was registered, and no sender has named it.
+    /// Whether it has not connected again since it was registered, and was named by no sender.
     var isNew: Bool { seen == created }
 
     var json: JSONValue {

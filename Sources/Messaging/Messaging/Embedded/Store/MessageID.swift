@@ -1,14 +1,14 @@
-/// The number of a message: the microseconds of the clock when it was accepted, made to rise strictly. Also its place in the order of
-/// delivery.
+/// The number of a message: the time of its acceptance in microseconds, increased if necessary so that numbers rise strictly. Messages are
+/// delivered in this order.
 ///
-/// Its text depends on whom the message is for (spec messaging 2.2); each form has the number in it.
+/// The form of the text depends on the message's target (spec messaging 2.2). Each form contains the number.
 enum MessageID {
     enum Form: Int64 {
-        /// Decimal: topics, conditions, Apple.
+        /// Decimal digits, for topics, conditions and Apple's devices.
         case clock = 0
         /// `0:{number}%{16 hex digits}`.
         case android = 1
-        /// A UUID of version 4, whose first 60 free bits are the number.
+        /// A UUID of version 4. Its first 60 free bits are the number.
         case uuid = 2
 
         init(_ platform: DevicePlatform) {
@@ -34,7 +34,7 @@ enum MessageID {
         }
     }
 
-    /// The number of a text in any form; nil where it is none.
+    /// Parses a text of any form; nil if it is invalid.
     static func number(_ text: String) -> Int64? {
         if text.utf8.count == 36 {
             let digits = text.replacing("-", with: "")
@@ -52,7 +52,7 @@ enum MessageID {
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
-    /// SplitMix64: the same noise for the same message wherever its name is made.
+    /// SplitMix64: pseudo-random bits that depend only on the number.
     private static func scattered(_ number: Int64) -> UInt64 {
         var z = UInt64(bitPattern: number) &+ 0x9E37_79B9_7F4A_7C15
         z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9

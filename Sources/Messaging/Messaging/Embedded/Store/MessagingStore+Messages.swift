@@ -1,7 +1,7 @@
 import HearthJSON
 import SQLite
 
-/// A message that was accepted.
+/// An accepted message.
 struct StoredMessage {
     var id: Int64
     var project: String
@@ -10,7 +10,7 @@ struct StoredMessage {
     var sent: Int64
     var message: Message
 
-    /// The last part of its name.
+    /// The last part of the message's name.
     var name: String { MessageID.text(id, form) }
 }
 
@@ -20,7 +20,7 @@ struct PendingRow {
     var collapseKey: String?
     var isHighPriority: Bool
     var ttlSeconds: Int
-    /// Milliseconds since 1970; the first moment at which it is too late.
+    /// When it expires, in milliseconds since 1970.
     var expires: Int64
 }
 
@@ -58,7 +58,7 @@ extension MessagingStore {
         try connection.run("UPDATE message SET remaining = remaining + ?2 WHERE id = ?1", .integer(message), .integer(Int64(difference)))
     }
 
-    // MARK: What waits
+    // MARK: Waiting messages
 
     func add(_ row: PendingRow, device: Int64) throws(SQLiteError) {
         let sql = "INSERT OR IGNORE INTO pending(device, message, collapse, priority, ttl, expires) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
@@ -74,7 +74,7 @@ extension MessagingStore {
         if connection.changes > 0 { figures.pendingMessages += 1 }
     }
 
-    /// What waits for a device, in the order of delivery; everything, or only what another message may replace.
+    /// The messages that wait for a device, in the order of delivery; with `onlyCollapsible`, only those with a collapse key.
     func pending(_ device: Int64, onlyCollapsible: Bool = false) throws(SQLiteError) -> [PendingRow] {
         let sql =
             onlyCollapsible
@@ -95,7 +95,7 @@ extension MessagingStore {
         }
     }
 
-    /// Devices for which something waits, in the order of their rows.
+    /// The devices with waiting messages, in the order of their rows.
     func devicesWithPending(after device: Int64, limit: Int) throws(SQLiteError) -> [Int64] {
         let sql = "SELECT DISTINCT device FROM pending WHERE device > ?1 ORDER BY device LIMIT ?2"
         return try connection.with(sql) { row throws(SQLiteError) -> [Int64] in
@@ -107,7 +107,7 @@ extension MessagingStore {
         }
     }
 
-    /// How many messages wait for a device in time that no other one replaces; counted no further than `limit`.
+    /// The number of unexpired messages without a collapse key that wait for a device, counted up to `limit`.
     func plainCount(_ device: Int64, at now: Int64, upTo limit: Int) throws(SQLiteError) -> Int {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM pending WHERE device = ?1 AND collapse IS NULL AND expires > ?2 LIMIT ?3)"
         return try connection.with(sql) { row throws(SQLiteError) -> Int in
@@ -123,9 +123,9 @@ extension MessagingStore {
         return Int(count)
     }
 
-    /// Takes away what waits for a device.
+    /// Removes a message that waits for a device.
     ///
-    /// - Returns: whether it did wait.
+    /// - Returns: whether it was waiting.
     func removePending(_ device: Int64, _ message: Int64) throws(SQLiteError) -> Bool {
         let sql = "DELETE FROM pending WHERE device = ?1 AND message = ?2"
         try connection.with(sql) { row throws(SQLiteError) in
@@ -138,7 +138,7 @@ extension MessagingStore {
         return true
     }
 
-    /// What has waited too long.
+    /// The waiting messages that have expired.
     func expired(at now: Int64, limit: Int) throws(SQLiteError) -> [(device: Int64, message: Int64)] {
         let sql = "SELECT device, message FROM pending WHERE expires <= ?1 ORDER BY expires LIMIT ?2"
         return try connection.with(sql) { row throws(SQLiteError) in
@@ -169,7 +169,7 @@ extension MessagingStore {
 }
 
 extension Message {
-    /// What is kept of a message: its fields, which were checked when it was accepted.
+    /// Parses the stored fields of a message, which were checked when it was accepted.
     init?(stored body: Span<UInt8>) {
         guard let fields = (try? JSONValue(parsing: body))?.object else { return nil }
         if let fid = fields["fid"]?.string {

@@ -1,35 +1,11 @@
 import SQLite
 
-/// What became of a message at a device (spec messaging 6.8).
-public enum DeliveryOutcome: String, CaseIterable, Sendable {
-    /// The device, or the push service that it has, took it.
-    case delivered
-    /// It waits.
-    case pending
-    /// A later one took its place.
-    case collapsedBy = "collapsed_by"
-    /// Its time was over.
-    case expired
-    /// It was for now or never, and the device was not connected.
-    case droppedTTL0 = "dropped_ttl0"
-    /// There were too many.
-    case overflow
-    /// The device was not heard of for long.
-    case inactive
-    /// The application is gone.
-    case uninstalled
-    /// The registration ended.
-    case unregistered
-    /// The device's push service refused it.
-    case forwardFailed = "forward_failed"
-}
-
-/// A row of the answer to "was it delivered?".
+/// The outcome of a message at one device.
 struct OutcomeRow {
     var fid: String
     var outcome: String
     var detail: String
-    /// Milliseconds since 1970; 0 for what still waits.
+    /// In milliseconds since 1970; 0 for a waiting message.
     var at: Int64
 }
 
@@ -50,7 +26,7 @@ extension MessagingStore {
         figures.add(outcome)
     }
 
-    /// What became of a message, at up to `limit` devices.
+    /// The outcomes of a message at up to `limit` devices.
     func outcomes(_ message: Int64, limit: Int) throws(SQLiteError) -> [OutcomeRow] {
         let sql = "SELECT fid, outcome, detail, at FROM outcome WHERE message = ?1 ORDER BY device LIMIT ?2"
         return try connection.with(sql) { row throws(SQLiteError) -> [OutcomeRow] in
@@ -63,13 +39,13 @@ extension MessagingStore {
         }
     }
 
-    /// For how many devices a message waits.
+    /// The number of devices for which a message is waiting.
     func remaining(_ message: Int64) throws(SQLiteError) -> Int {
         guard case .integer(let count)? = try connection.value("SELECT remaining FROM message WHERE id = ?1", .integer(message)) else { return 0 }
         return Int(count)
     }
 
-    /// The newest messages of a project, before `id`.
+    /// The newest messages of a project before `id`.
     func messages(project: String, before id: Int64, limit: Int) throws(SQLiteError) -> [(id: Int64, form: MessageID.Form, sent: Int64)] {
         let sql = "SELECT id, form, sent FROM message WHERE id < ?2 AND project = ?1 ORDER BY id DESC LIMIT ?3"
         return try connection.with(sql) { row throws(SQLiteError) in
@@ -80,9 +56,9 @@ extension MessagingStore {
         }
     }
 
-    /// Forgets messages that nobody waits for any more and that were sent before `time`.
+    /// Deletes messages that wait for no device and were sent before `time`.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of deleted messages.
     func removeDone(sentBefore time: Int64, limit: Int) throws(SQLiteError) -> Int {
         let sql = "SELECT id FROM message WHERE remaining = 0 AND sent < ?1 AND id NOT IN (SELECT message FROM fanout) LIMIT ?2"
         let done = try connection.rows(sql, .integer(time), .integer(Int64(limit)))
@@ -93,7 +69,7 @@ extension MessagingStore {
         return done.count
     }
 
-    // MARK: Sends that are sent twice
+    // MARK: Idempotency keys
 
     func name(forKey key: String, since time: Int64) throws(SQLiteError) -> String? {
         guard case .text(let name)? = try connection.value("SELECT name FROM idempotency WHERE key = ?1 AND at > ?2", .text(key), .integer(time))

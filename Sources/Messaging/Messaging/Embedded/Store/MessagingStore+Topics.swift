@@ -14,7 +14,7 @@ extension MessagingStore {
         return id
     }
 
-    /// Topics of a project by name, with how many are subscribed.
+    /// The topics of a project by name, with the numbers of subscribers.
     func topics(project: String, after name: String, limit: Int) throws(SQLiteError) -> [(name: String, subscribers: Int64)] {
         let sql = "SELECT name, subscribers FROM topic WHERE project = ?1 AND name > ?2 ORDER BY name LIMIT ?3"
         return try connection.with(sql) { row throws(SQLiteError) in
@@ -44,7 +44,7 @@ extension MessagingStore {
         try connection.run("UPDATE topic SET subscribers = subscribers + 1 WHERE id = ?1", .integer(topic))
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a subscription.
     func unsubscribe(_ device: Int64, _ topic: Int64) throws(SQLiteError) -> Bool {
         let sql = "DELETE FROM subscription WHERE topic = ?1 AND device = ?2"
         guard try connection.run(sql, .integer(topic), .integer(device)) > 0 else { return false }
@@ -66,14 +66,14 @@ extension MessagingStore {
         }
     }
 
-    // MARK: Who is subscribed
+    // MARK: Subscribers
 
-    /// Devices with a topic, in the order of their ids, from behind `cursor` on.
+    /// The devices with a topic whose ids are above `cursor`, in order.
     func subscribers(_ topic: Int64, after cursor: Int64, limit: Int) throws(SQLiteError) -> [Int64] {
         try ids("SELECT device FROM subscription WHERE topic = ?1 AND device > ?2 ORDER BY device LIMIT ?3", topic, cursor, limit)
     }
 
-    /// Devices with any topic, in the order of their ids, from behind `cursor` on.
+    /// The devices with any topic whose ids are above `cursor`, in order.
     func subscribers(after cursor: Int64, limit: Int) throws(SQLiteError) -> [Int64] {
         try ids(
             "SELECT DISTINCT device FROM subscription INDEXED BY subscriptionDevice WHERE ?1 = 0 AND device > ?2 ORDER BY device LIMIT ?3", 0,

@@ -1,103 +1,73 @@
-import EventLoop
 import Files
-import Glibc
 import HearthJSON
 import SQLite
+import Store
 
-/// The store's statements. Belongs to the thread of its writer.
-final class MessagingStore {
+/// The statements of the store. Belongs to the writer's thread.
+final class MessagingStore: StoreContent {
+    private let file: StoreFile
     let connection: Connection
-    /// No other process writes meanwhile; nil in memory.
-    private let lock: FileLock?
-    private let beginning: Statement
-    private let committing: Statement
-    /// How many devices there are, where that is known.
+    /// The number of devices, if known.
     private var counted: Int?
-    /// At most so many of them are new, where that is known.
+    /// An upper bound of the number of new devices, if known.
     private var newCounted: Int?
     var figures: StoreFigures
-    /// What `figures` said of waiting messages when the transaction began.
+    /// The number of waiting messages in `figures` before this turn's transaction.
     private var pendingBefore = 0
-    /// So many pages are in the log before they are moved.
-    private var checkpointPages = 1024
-    private var checkpointAfter: UInt64 = 0
+    /// The connection's total of changed rows before this turn's transaction.
+    private var changesBefore = 0
 
-    /// - Parameter figures: what was counted when the store was open before.
-    init(path: String, figures: StoreFigures) throws(StoreOpenError) {
+    /// - Parameter figures: the metrics of an earlier opening of the store.
+    init(path: String, figures: StoreFigures) throws(StoreError) {
         self.figures = figures
-        let isFile = path != ":memory:"
-        do throws(FileFailure) {
-            lock = isFile ? try FileLock("\(path).lock") : nil
-        } catch {
-            throw StoreOpenError(
-                error.isBusy ? "another process has the messages of this data directory open; stop it first" : "\(path).lock \(error)")
-        }
-        if isFile { Self.makeFile(path) }
-        connection = try StoreSchema.open(path)
+        var settings = StoreSettings()
+        // Messages for many devices change the same pages repeatedly.
+        settings.pace = .thorough
+        file = try StoreFile(path, .messaging, settings, claim: try Self.lock(path))
+        connection = file.connection
         do throws(SQLiteError) {
-            beginning = try connection.prepare("BEGIN IMMEDIATE")
-            committing = try connection.prepare("COMMIT")
             if case .integer(let count)? = try connection.value("SELECT count(*) FROM pending") { self.figures.pendingMessages = Int(count) }
         } catch {
-            throw StoreOpenError("\(path) cannot be used: \(error)")
+            throw StoreError(error)
         }
+        noteState()
     }
 
-    /// Makes an empty file for its owner only, and does nothing where there is one: SQLite would let everybody read it.
-    private static func makeFile(_ path: String) {
-        // One that is there is not opened: to close it would end SQLite's own locks.
-        let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-        if descriptor >= 0 { close(descriptor) }
+    /// Locks the store against other processes. Returns nil for a store in memory.
+    private static func lock(_ path: String) throws(StoreError) -> FileLock? {
+        guard path != StoreFile.inMemory else { return nil }
+        do throws(FileFailure) { return try FileLock("\(path).lock") } catch {
+            guard !error.isBusy else {
+                throw StoreError(.busy, "another process has the messages of this data directory open; stop it first")
+            }
+            throw StoreError(systemError: error.code, "lock \(path).lock")
+        }
     }
 
     // MARK: Transactions
 
-    func begin() throws(SQLiteError) {
-        try beginning.run()
-        pendingBefore = figures.pendingMessages
+    var transactions: any TransactionalStore { file }
+
+    /// Whether this turn's transaction has changed any row.
+    var hasChanges: Bool { connection.totalChanges != changesBefore }
+
+    /// Counts a durable transaction, with the duration of its commit.
+    func didCommit(nanoseconds: UInt64) {
+        figures.didCommit(nanoseconds: nanoseconds)
+        noteState()
     }
 
-    func commit() throws(SQLiteError) {
-        let start = figures.hasSends ? EventLoop.monotonicNanoseconds() : 0
-        do throws(SQLiteError) {
-            try committing.run()
-        } catch {
-            connection.undo(error)
-            throw error
-        }
-        figures.didCommit(nanoseconds: figures.hasSends ? EventLoop.monotonicNanoseconds() - start : 0)
-    }
-
-    func rollback() {
-        // Some failures have ended it by themselves.
-        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+    func didRollBack() {
         forgetCounts()
         figures.pendingMessages = pendingBefore
         figures.didFail()
+        noteState()
     }
 
-    /// Keeps the write-ahead log short. Nobody reads meanwhile, and sends wait: each time is measured, and the next comes sooner or later.
-    ///
-    /// Messages for many devices change the same pages again and again: the more commits share a checkpoint, the less is written.
-    ///
-    /// - Parameter isDue: whether it is time for it however short the log is.
-    func checkpoint(isDue: Bool = false) throws(SQLiteError) {
-        let start = EventLoop.monotonicNanoseconds()
-        guard isDue || connection.logPages >= checkpointPages, start >= checkpointAfter else { return }
-        // A disk that is full is not asked again at once.
-        checkpointAfter = start + 1_000_000_000
-        _ = try connection.checkpoint()
-        checkpointAfter = 0
-        let milliseconds = (EventLoop.monotonicNanoseconds() - start) / 1_000_000
-        if milliseconds > Self.goodMilliseconds.upperBound {
-            checkpointPages = max(checkpointPages * 2 / 3, Self.checkpointPagesMin)
-        } else if milliseconds < Self.goodMilliseconds.lowerBound {
-            checkpointPages = min(checkpointPages * 5 / 4, StoreSchema.logPagesMax)
-        }
+    private func noteState() {
+        pendingBefore = figures.pendingMessages
+        changesBefore = connection.totalChanges
     }
-
-    private static let goodMilliseconds: ClosedRange<UInt64> = 4...8
-    private static let checkpointPagesMin = 512
 
     // MARK: Devices
 
@@ -105,7 +75,7 @@ final class MessagingStore {
         "id, project, fid, token, platform, package, name, address, created, seen, uninstalled, overflowed"
 
     private static func device(_ row: Statement) -> Device {
-        // Most devices have none, and a message to many reads many devices.
+        // Most devices have no address, and a message to many devices reads many of them.
         let address = row.bytes(at: 7).count > 2 ? (try? JSONValue(parsing: row.text(at: 7)))?.object : nil
         return Device(
             id: row.integer(at: 0), project: row.text(at: 1), fid: row.text(at: 2), token: row.text(at: 3),
@@ -129,7 +99,7 @@ final class MessagingStore {
     func device(token: String) throws(SQLiteError) -> Device? { try device(Self.deviceByToken, .text(token)) }
     func device(fid: String) throws(SQLiteError) -> Device? { try device(Self.deviceByFid, .text(fid)) }
 
-    /// By token or installation id, whichever the text looks like.
+    /// Finds a device by its token or installation id, depending on the form of the text.
     func device(registration: String) throws(SQLiteError) -> Device? {
         registration.contains(":") ? try device(token: registration) : try device(fid: registration)
     }
@@ -144,7 +114,7 @@ final class MessagingStore {
         }
     }
 
-    /// How many there are.
+    /// The number of devices.
     func deviceCount() throws(SQLiteError) -> Int {
         if let counted { return counted }
         guard case .integer(let count)? = try connection.value("SELECT count(*) FROM device") else { return 0 }
@@ -152,16 +122,16 @@ final class MessagingStore {
         return Int(count)
     }
 
-    /// How many have not come back since they were registered; exact only from `limit` on.
+    /// The number of devices that have not connected again since they were registered. Exact only if it is at least `limit`.
     func newDeviceCount(upTo limit: Int) throws(SQLiteError) -> Int {
-        // It is counted anew when what was added since then may have reached the limit: devices that came back were not taken off.
+        // The bound grows with each added device, and is not reduced when one connects again. The devices are counted anew when it reaches the limit.
         if let newCounted, newCounted < limit { return newCounted }
         guard case .integer(let count)? = try connection.value("SELECT count(*) FROM device WHERE seen = created") else { return 0 }
         newCounted = Int(count)
         return Int(count)
     }
 
-    /// Those of them that were registered first.
+    /// The new devices that were registered first.
     func oldestNewDevices(limit: Int) throws(SQLiteError) -> [Device] {
         let sql = "SELECT \(Self.deviceColumns) FROM device WHERE seen = created ORDER BY created LIMIT ?1"
         return try connection.with(sql) { row throws(SQLiteError) -> [Device] in
@@ -177,7 +147,7 @@ final class MessagingStore {
         newCounted = nil
     }
 
-    /// Adds a device, or replaces what is known of it; its id is 0 where it is new.
+    /// Adds or replaces a device. Its id is 0 if it is new.
     func put(_ device: Device) throws(SQLiteError) -> Int64 {
         let id: Value = device.id == 0 ? .null : .integer(device.id)
         try connection.run(
@@ -192,12 +162,12 @@ final class MessagingStore {
         return made
     }
 
-    /// The device has come back.
+    /// Sets the time of the device's last contact.
     func setSeen(_ id: Int64, _ now: Int64) throws(SQLiteError) {
         try connection.run("UPDATE device SET seen = max(?2, created + 1) WHERE id = ?1", .integer(id), .integer(now))
     }
 
-    /// A sender knows the device: it does not go before others because it has not come back.
+    /// Notes that a sender has named the device, so that it is no longer among the new ones, which are deleted first.
     func confirm(_ device: Device) throws(SQLiteError) {
         guard device.isNew else { return }
         try connection.run("UPDATE device SET seen = created + 1 WHERE id = ?1 AND seen = created", .integer(device.id))
@@ -207,7 +177,7 @@ final class MessagingStore {
         try connection.run("UPDATE device SET overflowed = ?2 WHERE id = ?1", .integer(id), .integer(time))
     }
 
-    /// Forgets a device with its subscriptions; what waits for it has been taken away before.
+    /// Deletes a device with its subscriptions. Its waiting messages must have been removed before.
     func remove(_ device: Device) throws(SQLiteError) {
         let topics = "id IN (SELECT topic FROM subscription WHERE device = ?1)"
         try connection.run("UPDATE topic SET subscribers = subscribers - 1 WHERE \(topics)", .integer(device.id))
@@ -218,7 +188,7 @@ final class MessagingStore {
         if device.isNew { newCounted = newCounted.map { max(0, $0 - 1) } }
     }
 
-    /// Devices that were not heard of since `time`, oldest first.
+    /// The devices without contact since `time`, oldest first.
     func devices(unseenSince time: Int64, limit: Int) throws(SQLiteError) -> [Device] {
         let sql = "SELECT \(Self.deviceColumns) FROM device WHERE seen <= ?1 ORDER BY seen LIMIT ?2"
         return try connection.with(sql) { row throws(SQLiteError) -> [Device] in

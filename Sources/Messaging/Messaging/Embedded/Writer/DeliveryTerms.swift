@@ -1,8 +1,8 @@
-/// How a message is to be delivered to one device: what the platform's own options say (spec messaging 6.4 and 7.6).
+/// The terms of a message's delivery to a device, from the options for its platform (spec messaging 6.4 and 7.6).
 struct DeliveryTerms {
     let ttlSeconds: Int
     let isHighPriority: Bool
-    /// Nil where messages do not replace each other.
+    /// The collapse key; nil if the message replaces no other one.
     let collapseKey: String?
 
     init(_ message: Message, _ device: Device, collapsesNotifications: Bool, now: Int64) {
@@ -28,7 +28,7 @@ struct DeliveryTerms {
     private static func androidKey(
         _ message: Message, _ android: AndroidOptions, _ device: Device, _ collapsesNotifications: Bool
     ) -> String? {
-        // The preview form collapses only where it says so.
+        // In the preview form, messages collapse only if they have a key.
         if android.isVersion2 { return android.collapseKey }
         if collapsesNotifications, android.notification != nil { return device.package }
         if let key = android.collapseKey { return key }
@@ -39,7 +39,7 @@ struct DeliveryTerms {
         }
     }
 
-    /// An absolute time; 0, and what is over, is now or never.
+    /// The TTL until an absolute time. 0 if that is past, or 0 itself: then the message is delivered at once or not at all.
     private static func appleTTL(_ expiration: String?, now: Int64) -> Int {
         guard let expiration, let seconds = Int64(expiration) else { return AndroidOptions.ttlSecondsMax }
         return Int(min(max(0, seconds - now / 1000), Int64(AndroidOptions.ttlSecondsMax)))

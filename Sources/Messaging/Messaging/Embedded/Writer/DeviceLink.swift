@@ -1,16 +1,16 @@
 import EventLoop
 
-/// How attentive a device is.
+/// The state of a device.
 public enum DeviceState: String, Sendable {
-    /// The user sees the application.
+    /// The application is visible.
     case foreground
-    /// The application runs unseen.
+    /// The application runs in the background.
     case background
-    /// Dozing: only messages of high priority wake it.
+    /// The device is dozing: only messages with high priority wake it up.
     case idle
 }
 
-/// Something for a connected device.
+/// A frame for a connected device.
 struct DeviceFrame: Sendable {
     enum Kind: String, Sendable {
         case ready
@@ -19,20 +19,20 @@ struct DeviceFrame: Sendable {
     }
 
     var kind: Kind
-    /// What the device acknowledges it by; empty where it need not.
+    /// The id by which the device acknowledges it; empty if it need not be acknowledged.
     var id = ""
     /// The frame as JSON.
     var json: [UInt8]
 }
 
-/// What a connection hears from the store.
+/// An event for a connection, from the store.
 enum LinkNews: Sendable {
     case frames([DeviceFrame])
-    /// Nothing will come any more.
+    /// The connection ends, and nothing more will be sent.
     case ended(LinkEnd)
 }
 
-/// Why a connection ends that the device did not end itself.
+/// The reason why the server ends a connection.
 enum LinkEnd: Sendable {
     case unknownToken
     case replaced
@@ -41,7 +41,7 @@ enum LinkEnd: Sendable {
     case stopping
     case failed
 
-    /// As WebSocket says it (spec messaging 6.8).
+    /// The close code of WebSocket (spec messaging 6.8).
     var closeCode: UInt16 {
         switch self {
         case .unknownToken, .unregistered: 4401
@@ -63,16 +63,16 @@ enum LinkEnd: Sendable {
     }
 }
 
-/// A connected device, as the store knows it: which messages are on their way to it. Belongs to the store's loop.
+/// A connected device, with the messages that were sent to it. Belongs to the store's loop.
 final class DeviceLink {
     let id: UInt64
     let device: Device
     let loop: EventLoop
     let handler: LoopBound<(LinkNews) -> Void>
     var state: DeviceState
-    /// What it was sent and has not acknowledged.
+    /// The sent messages that were not acknowledged.
     var unacknowledged: Set<Int64> = []
-    /// What the next write brings, once what caused it is durable.
+    /// The frames to send when the current transaction is durable.
     var frames: [DeviceFrame] = []
 
     init(id: UInt64, device: Device, loop: EventLoop, handler: LoopBound<(LinkNews) -> Void>, state: DeviceState) {
@@ -83,7 +83,7 @@ final class DeviceLink {
         self.state = state
     }
 
-    /// Whether a message of this priority may go now.
+    /// Whether the device accepts a message of this priority in its state.
     func takes(isHighPriority: Bool) -> Bool { state != .idle || isHighPriority }
 
     func tell(_ news: LinkNews) {

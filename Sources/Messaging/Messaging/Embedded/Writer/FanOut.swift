@@ -1,20 +1,21 @@
 import EventLoop
 import HearthJSON
 import SQLite
+import Store
 
-/// A message to many, of which not all receivers have been looked at yet.
+/// A message to many devices that has not been distributed completely.
 struct FanOut {
     let stored: StoredMessage
-    /// The last device that was looked at.
+    /// The last device that was handled.
     var cursor: Int64
 }
 
 extension MessagingWriter {
-    /// How long one piece of a fan-out may take.
+    /// The time limit for a step of a fan-out.
     private static let sliceNanoseconds: UInt64 = 3_000_000
     private static let candidatesMax = 64
 
-    /// Accepts a message to many: who gets it is found out piece by piece, also by the next host where this one ends before.
+    /// Accepts a message to many devices. It is distributed in steps. If the host ends before, the next host continues.
     func beginFanOut(_ stored: StoredMessage, _ store: MessagingStore) throws(SQLiteError) {
         try store.add(stored, body: JSONValue.object(stored.message.fields).serialized(), remaining: 0)
         try store.setFanOut(stored.id, cursor: 0)
@@ -22,7 +23,7 @@ extension MessagingWriter {
         scheduleFanOut()
     }
 
-    /// Goes on with what the store says is not finished.
+    /// Continues the unfinished fan-outs in the store.
     func resumeFanOuts(_ store: MessagingStore) throws(SQLiteError) {
         fanOuts = []
         for (id, cursor) in try store.fanOuts() {
@@ -35,27 +36,27 @@ extension MessagingWriter {
         scheduleFanOut()
     }
 
-    /// A piece in each turn of the loop, so that what arrives meanwhile has its turn too.
+    /// Schedules the next step. There is one step in a turn of the loop, so that other requests are handled in between.
     private func scheduleFanOut() {
         guard !fanOuts.isEmpty, !isFanningOut else { return }
         isFanningOut = true
-        // A timer that is due at once would run again and again within one turn. A disk that is full is not asked again so soon.
+        // The delay is not 0, because the timer would fire repeatedly within a turn. If the disk is full, the next attempt is made later.
         fanOutTimer.start(afterMilliseconds: hasTrouble ? 1000 : 1)
     }
 
     func fanOutStep() {
         isFanningOut = false
         guard !fanOuts.isEmpty else { return }
-        inTransaction({ _ in }) { store throws(SQLiteError) in
+        inTurn({ _ in }) { store throws(SQLiteError) in
             guard !fanOuts.isEmpty else { return }
-            // In turns, so that a large topic does not keep a small one waiting.
+            // Fan-outs take turns, so that a large topic does not delay a small one.
             let job = fanOuts.removeFirst()
             if let rest = try slice(job, store) { fanOuts.append(rest) }
         }
         scheduleFanOut()
     }
 
-    /// Looks at receivers for a moment; what is left of the fan-out.
+    /// Handles devices for a limited time. Returns the rest of the fan-out; nil if it is complete.
     private func slice(_ job: FanOut, _ store: MessagingStore) throws(SQLiteError) -> FanOut? {
         let deadline = EventLoop.monotonicNanoseconds() + Self.sliceNanoseconds
         let now = clock.now
@@ -77,7 +78,7 @@ extension MessagingWriter {
         return isDone ? nil : job
     }
 
-    /// The next receivers, and where to go on behind them; nil where there are no more.
+    /// The next receivers, and the cursor for continuing after them; nil if there are no more.
     private func candidates(_ job: FanOut, _ store: MessagingStore) throws(SQLiteError) -> (receivers: [Int64], next: Int64?) {
         switch job.stored.message.target {
         case .topic(let topic):
@@ -89,7 +90,7 @@ extension MessagingWriter {
         }
     }
 
-    /// The lists of all topics in parallel, as far as the shortest reach goes.
+    /// Merges the device lists of all topics. Handles devices only up to the end of the shortest list, since longer lists are incomplete there.
     private func candidates(
         _ condition: TopicCondition, _ job: FanOut, _ store: MessagingStore
     ) throws(SQLiteError) -> (receivers: [Int64], next: Int64?) {

@@ -1,35 +1,35 @@
-/// Decides which device's messages are handed to a push service next.
+/// Decides for which device the next message is sent to a push service.
 ///
-/// Services take messages in turns, so that one that is slow or gone keeps nobody else's messages waiting: each has a share of what is under
-/// way at one time, and all that have not just answered in good time have a small one together. A message waits in the store; here only its
-/// device is known.
+/// Services take turns, so that a slow or unreachable one does not delay messages for others. Each service has a limit of concurrent requests.
+/// All services that have not just answered in time share another, small limit. Messages wait in the store; the schedule knows only their
+/// devices.
 struct ForwardSchedule {
-    /// A push service, named by the domain of its address.
+    /// A push service, identified by the domain of its addresses.
     struct Service: Hashable {
         var platform: DevicePlatform
         var name: String
     }
 
-    /// How an attempt ended, as far as the service is concerned.
+    /// The outcome of an attempt, for the state of the service.
     enum Outcome {
-        /// It answered, and that soon.
+        /// The service answered in time.
         case answered
-        /// It answered late, or with an error of its own.
+        /// The service answered late, or with an error of its own.
         case struggled
-        /// It could not be reached, or did not answer.
+        /// The service could not be reached, or did not answer.
         case failed
     }
 
     private struct State {
-        /// Devices in their order; those before `head` have had their turn.
+        /// The waiting devices in order. Those before `head` are done.
         var devices: [Int64] = []
         var head = 0
         var underWay = 0
-        /// Whether the last attempt was answered in good time.
+        /// Whether the last attempt was answered in time.
         var isGood = false
-        /// Attempts in a row that were not answered.
+        /// The number of consecutive attempts without an answer.
         var failures = 0
-        /// Monotonic milliseconds.
+        /// When its back-off ends, in monotonic milliseconds.
         var restsUntil: UInt64 = 0
 
         var isEmpty: Bool { head == devices.count }
@@ -46,34 +46,35 @@ struct ForwardSchedule {
         }
     }
 
-    /// Messages under way at one time; to one service that answers in good time; to all that do not, and to one of them.
+    /// The most concurrent requests: in all; to a service that answers in time; to all others together; to one of the others.
     static let widthMax = 100
     static let goodWidth = 50
     static let poorWidthMax = 25
     static let poorWidth = 4
-    /// Services that are remembered while nothing waits for them.
+    /// The most services to remember that have no waiting devices.
     private static let idleMax = 10_000
 
     private var services: [Service: State] = [:]
-    /// Services for which a device waits, in their turns: those that answer in good time, and the others. A service that rests is in neither.
+    /// The services with waiting devices, in the order of their turns: those that answer in time, and the others. Services in back-off are
+    /// in neither list.
     private var good = Turns()
     private var poor = Turns()
     private var parked: [Service] = []
-    /// When the first parked service has rested.
+    /// When the first back-off of a parked service ends.
     private var parkedUntil: UInt64 = .max
-    /// Devices that wait for their turn.
+    /// The waiting devices.
     private var waiting: Set<Int64> = []
     private(set) var underWay = 0
     private var poorUnderWay = 0
-    /// Devices whose last message was not taken: how often, and until when they rest.
+    /// The devices whose last message was not accepted: the number of attempts, and the end of their back-off.
     private var resting: [Int64: (attempts: Int, until: UInt64)] = [:]
 
-    /// Whether anything waits for a moment to come.
+    /// Whether the timer is needed: a device is waiting, or a device or service is in back-off.
     var needsTimer: Bool { !resting.isEmpty || good.count + poor.count + parked.count > 0 }
 
-    // MARK: What waits
+    // MARK: Waiting devices
 
-    /// A message of a device waits for a service. Does nothing for a device that waits already, or rests.
+    /// Adds a device with a message for a service. Does nothing if the device is already waiting, or is in back-off.
     mutating func add(_ device: Int64, _ service: Service, now: UInt64) {
         if let rest = resting[device], rest.until > now { return }
         guard waiting.insert(device).inserted else { return }
@@ -84,16 +85,16 @@ struct ForwardSchedule {
         services[service] = state
     }
 
-    /// The next device whose turn it is, with its service; nil where none may go now.
+    /// Removes and returns the next device with its service; nil if no request may start now.
     mutating func next(now: UInt64) -> (device: Int64, service: Service)? {
         guard underWay < Self.widthMax else { return nil }
         if parkedUntil <= now { unpark(now) }
-        // At most two of these have all that they may have.
+        // At most two services of this list can have reached their limit.
         if let found = takeFirst(of: \.good, now) { return found }
         return poorUnderWay < Self.poorWidthMax ? takeFirst(of: \.poor, now) : nil
     }
 
-    /// Takes the first service of a list that may go, and moves those that do not belong there any more.
+    /// Takes a device of the first service in a list that may start a request. Moves services that belong in another list.
     private mutating func takeFirst(of list: WritableKeyPath<Self, Turns>, _ now: UInt64) -> (device: Int64, service: Service)? {
         var index = 0
         while index < self[keyPath: list].count {
@@ -141,9 +142,9 @@ struct ForwardSchedule {
         }
     }
 
-    // MARK: What is under way
+    // MARK: Concurrent requests
 
-    /// A ticket for a message that is under way.
+    /// A request that has started.
     struct Ticket {
         fileprivate var service: Service
         fileprivate var isPoor: Bool
@@ -169,14 +170,14 @@ struct ForwardSchedule {
         case .answered, .struggled:
             state.failures = 0
             state.restsUntil = 0
-        // Of several attempts that were under way together, the first says how long the service is left alone.
+        // If several concurrent attempts fail, only the first one extends the back-off.
         case .failed where state.restsUntil <= now:
             state.failures += 1
             state.restsUntil = now + RetryTimes.wait(attempt: state.failures - 1)
         case .failed: break
         }
         services[ticket.service] = state
-        // It has waited among those that share a small part.
+        // The service was waiting among those that share the small limit. Moves it to the others.
         guard state.isGood, ticket.isPoor, !state.isEmpty else { return }
         if let place = parked.firstIndex(of: ticket.service) {
             parked.remove(at: place)
@@ -186,14 +187,14 @@ struct ForwardSchedule {
         good.append(ticket.service)
     }
 
-    // MARK: Devices that rest
+    // MARK: Back-off of devices
 
-    /// A device's message was not taken: nothing is handed on for it until it has rested.
+    /// Starts the back-off of a device whose message was not accepted. Nothing is sent for it until the end.
     ///
-    /// - Parameter asked: seconds that its service asked for.
-    /// - Returns: for how many milliseconds.
+    /// - Parameter asked: the delay that its service asked for, in seconds.
+    /// - Returns: the delay in milliseconds.
     mutating func rest(_ device: Int64, asked: Int?, now: UInt64) -> UInt64 {
-        // Of several messages that were under way together, the first says how long.
+        // If several concurrent messages fail, the first one determines the delay.
         if let rest = resting[device], rest.until > now { return rest.until - now }
         let attempts = resting[device]?.attempts ?? 0
         let wait = RetryTimes.wait(attempt: attempts, asked: asked)
@@ -201,10 +202,10 @@ struct ForwardSchedule {
         return wait
     }
 
-    /// A device's message was taken, or is given up.
+    /// Ends the back-off of a device whose message was accepted or given up.
     mutating func didSettle(_ device: Int64) { resting[device] = nil }
 
-    /// Devices that have rested enough, some of them.
+    /// Devices whose back-off has ended, at most `limit`.
     func rested(now: UInt64, limit: Int) -> [Int64] {
         var found: [Int64] = []
         for (device, rest) in resting where rest.until <= now && !waiting.contains(device) {
@@ -214,19 +215,19 @@ struct ForwardSchedule {
         return found
     }
 
-    /// Whether the last message of a device was not taken.
+    /// Whether the last message of a device was not accepted.
     func isFailing(_ device: Int64) -> Bool { resting[device] != nil }
 
     // MARK: Upkeep
 
-    /// Bounds the number of services: registrations of strangers name them.
+    /// Limits the number of services, because anonymous registrations name them.
     private mutating func forgetIdle() {
         guard services.count >= Self.idleMax + good.count + poor.count + parked.count else { return }
         services = services.filter { !$0.value.isEmpty || $0.value.underWay > 0 }
     }
 }
 
-/// Push services in their turns. What is near the front is removed without moving the rest.
+/// Push services in the order of their turns. Removal near the front does not move the rest.
 private struct Turns {
     private var services: [ForwardSchedule.Service] = []
     private var head = 0
@@ -246,7 +247,7 @@ private struct Turns {
         }
     }
 
-    /// - Returns: whether it was there.
+    /// - Returns: whether it was in the list.
     mutating func remove(_ service: ForwardSchedule.Service) -> Bool {
         guard let place = services[head...].firstIndex(of: service) else { return false }
         remove(at: place - head)

@@ -1,6 +1,6 @@
 import HearthJSON
 
-/// A message as a device gets it over its connection (spec messaging 6.8).
+/// A message in the form of a device's connection (spec messaging 6.8).
 struct MessageFrame {
     let made: DeviceFrame
 
@@ -32,7 +32,7 @@ struct MessageFrame {
             (data, notification) = (message.data, Message.merged(message.notification, payload["aps"]?["alert"]?.object))
             frame["headers"] = .object(ApplePayload.headers(message, facts))
         }
-        // The service's own key stands where an application used its name.
+        // The collapse key of the service replaces one that an application has put into the data.
         if data["collapse_key"] != nil {
             let own = row.collapseKey.map { JSONValue.string($0) }
             data["collapse_key"] = own
@@ -44,7 +44,7 @@ struct MessageFrame {
         made = DeviceFrame(kind: .message, id: id, json: JSONValue.object(frame).serialized())
     }
 
-    /// Whom a message is from, as its receiver sees it.
+    /// The sender that the receiver sees.
     static func from(_ message: Message, sender: String) -> String {
         if case .topic(let topic) = message.target { TopicName.prefix + topic.text } else { sender }
     }

@@ -1,38 +1,39 @@
 import EventLoop
 import SQLite
+import Store
 
-/// A message that a forwarder has for a device.
+/// A message that is being forwarded for a device.
 struct ForwardKey: Hashable {
     var device: Int64
     var message: Int64
 }
 
-/// Messages on their way to push services, in the order of ``ForwardSchedule``. Only durable messages are handed on.
+/// The messages that are being forwarded, in the order of ``ForwardSchedule``. Only durable messages are forwarded.
 struct Forwarding {
     var schedule = ForwardSchedule()
     /// Unanswered attempts, each with its own number.
     var underWay: [ForwardKey: UInt64] = [:]
     var lastAttempt: UInt64 = 0
-    /// The devices with waiting messages up to this one have been looked at since the store was opened; nil once all have been.
+    /// The last device whose waiting messages were scheduled after the store was opened; nil when all are.
     var lookedAt: Int64? = 0
-    /// Whether the timer runs.
+    /// Whether the timer is running.
     var isTicking = false
 
     func count(of device: Int64) -> Int { underWay.keys.count { $0.device == device } }
 }
 
 extension MessagingWriter {
-    /// Devices that are looked at in one turn of the loop.
+    /// The most devices to handle in a turn of the loop.
     private static let devicesInTurn = 64
-    /// Messages of one device that are under way at one time.
+    /// The most concurrent messages of a device.
     private static let perDeviceMax = 4
-    /// A service that answers later than this is given less.
+    /// A service that answers later than this gets fewer requests.
     private static let goodMilliseconds: UInt64 = 2000
     private static let tickMilliseconds: UInt64 = 500
 
-    /// Looks for what was waiting when the store was opened, a few devices a turn.
+    /// Schedules messages that were waiting when the store was opened, for a few devices in a turn.
     func goOnForwarding() {
-        guard let lookedAt = forwarding.lookedAt, let store, !forwarders.isEmpty else { return }
+        guard let lookedAt = forwarding.lookedAt, let store = content, !forwarders.isEmpty else { return }
         do throws(SQLiteError) {
             let devices = try store.devicesWithPending(after: lookedAt, limit: Self.devicesInTurn)
             forwarding.lookedAt = devices.last
@@ -41,11 +42,11 @@ extension MessagingWriter {
             guard !devices.isEmpty else { return }
             loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.goOnForwarding() }
         } catch {
-            didFail("waiting messages cannot be read", error)
+            cannotRead("waiting messages", error)
         }
     }
 
-    /// Queues a device whose messages wait for its push service; ``handOn()`` sends them.
+    /// Schedules a device with waiting messages. ``handOn()`` sends them.
     func schedule(_ id: Int64, _ store: MessagingStore) throws(SQLiteError) {
         guard let device = try store.device(id: id), !device.address.isEmpty, let forwarder = forwarders[device.platform] else {
             return forwarding.schedule.didSettle(id)
@@ -54,10 +55,10 @@ extension MessagingWriter {
         forwarding.schedule.add(id, service, now: loop.nowMilliseconds)
     }
 
-    /// Hands on what may go now.
+    /// Starts the requests that the schedule allows.
     func handOn() {
-        // This turn's messages are not durable yet; the commit calls this again.
-        guard !isInTransaction, let store else { return }
+        // The messages of this turn are not durable yet. The commit calls this function again.
+        guard !isInTransaction, let store = content else { return }
         defer { tickLater() }
         do throws(SQLiteError) {
             for _ in 0..<Self.devicesInTurn {
@@ -66,7 +67,7 @@ extension MessagingWriter {
             }
             loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.handOn() }
         } catch {
-            didFail("waiting messages cannot be read", error)
+            cannotRead("waiting messages", error)
         }
     }
 
@@ -77,7 +78,7 @@ extension MessagingWriter {
         let (now, count) = (clock.now, forwarding.count(of: id))
         let rows = try store.pending(id).filter { $0.expires > now && forwarding.underWay[ForwardKey(device: id, message: $0.message)] == nil }
         if rows.isEmpty, count == 0 { forwarding.schedule.didSettle(id) }
-        // A device whose messages are not taken has one attempt at a time.
+        // Only one attempt at a time is made for a device whose last message was not accepted.
         guard count < (forwarding.schedule.isFailing(id) ? 1 : Self.perDeviceMax) else { return }
         for (index, row) in rows.enumerated() {
             guard let stored = try message(row.message, store) else { continue }
@@ -100,7 +101,7 @@ extension MessagingWriter {
             address: device.address, message: stored.message, messageID: stored.name, fid: device.fid, sender: sender,
             from: MessageFrame.from(stored.message, sender: sender), expires: row.expires)
         forwarder.forward(push, on: loop) { [unowned self] outcome in
-            // The store was closed meanwhile, and everything in it is looked at again.
+            // If the store was closed meanwhile, all of its messages were scheduled again.
             guard forwarding.underWay[key] == attempt else { return }
             forwarding.underWay[key] = nil
             let isSoon = loop.nowMilliseconds - begun <= Self.goodMilliseconds
@@ -110,16 +111,16 @@ extension MessagingWriter {
     }
 
     private func didForward(_ key: ForwardKey, _ row: PendingRow, _ outcome: ForwardOutcome) {
-        // If the outcome cannot be stored, the message is offered again.
+        // If the outcome cannot be stored, the message is sent again.
         let postpone = { [self] (_: MessagingError) in _ = forwarding.schedule.rest(key.device, asked: nil, now: loop.nowMilliseconds) }
-        inTransaction(postpone) { store throws(SQLiteError) in
+        inTurn(postpone) { store throws(SQLiteError) in
             touched.insert(key.device)
             guard let device = try store.device(id: key.device) else { return }
             let now = clock.now
             switch outcome {
             case .delivered:
                 try settle(key.message, device, .delivered, store, now)
-                // Its push service knows it: it lives.
+                // The acceptance counts as a contact of the device.
                 if device.isNew || now - device.seen > 3_600_000 { try store.setSeen(device.id, now) }
             case .expired: try settle(key.message, device, .expired, store, now)
             case .failed(let reason): try settle(key.message, device, .forwardFailed, detail: reason, store, now)
@@ -133,23 +134,23 @@ extension MessagingWriter {
         }
     }
 
-    /// Some devices have rested, or a service has.
+    /// Schedules devices whose back-off has ended, and starts requests.
     func forwardTick() {
         forwarding.isTicking = false
-        guard let store else { return }
+        guard let store = content else { return }
         do throws(SQLiteError) {
             let rested = forwarding.schedule.rested(now: loop.nowMilliseconds, limit: Self.devicesInTurn)
             for device in rested { try schedule(device, store) }
-            // Others have rested, too, as after an outage of their service.
+            // There may be more such devices, for example after an outage of their service.
             if rested.count == Self.devicesInTurn { loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.forwardTick() } }
         } catch {
-            didFail("waiting messages cannot be read", error)
+            cannotRead("waiting messages", error)
         }
         handOn()
         tickLater()
     }
 
-    /// A timer that runs is left alone: it would be put off again and again.
+    /// Starts the timer unless it is running: restarting would delay it repeatedly.
     private func tickLater() {
         guard forwarding.schedule.needsTimer, !forwarding.isTicking else { return }
         forwarding.isTicking = true
@@ -158,7 +159,7 @@ extension MessagingWriter {
 }
 
 extension ForwardOutcome {
-    /// The meaning of an outcome for the push service.
+    /// The outcome for the state of the push service.
     fileprivate func ofService(isSoon: Bool) -> ForwardSchedule.Outcome {
         switch self {
         case .later(_, wasReached: false): .failed

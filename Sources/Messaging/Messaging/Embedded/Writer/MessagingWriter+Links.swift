@@ -1,17 +1,18 @@
 import EventLoop
 import HearthJSON
 import SQLite
+import Store
 
 extension MessagingWriter {
-    /// Connects a device. `handler` is called on `loop`, with `ready` first, until the connection ends; then it hears why.
+    /// Connects a device. Calls `handler` on `loop` until the connection ends: first with `ready`, last with the reason for the end.
     ///
-    /// - Parameter last: the newest message that the device remembers; it is not sent again.
+    /// - Parameter last: the newest message that the device has received. It is not sent again.
     func connect(
         token: String, state: DeviceState, last: String?, on loop: EventLoop, _ handler: LoopBound<(LinkNews) -> Void>,
         opened: @escaping @Sendable (_ link: UInt64, _ device: Int64) -> Void
     ) {
         func end(_ reason: LinkEnd) { loop.post { handler.value(.ended(reason)) } }
-        inTransaction({ _ in end(.failed) }) { store throws(SQLiteError) in
+        inTurn({ _ in end(.failed) }) { store throws(SQLiteError) in
             let now = clock.now
             guard let device = try store.device(token: token), !device.isUninstalled else { return end(.unknownToken) }
             guard now - device.seen < Int64(settings.tokenExpiryDays) * 86_400_000 else {
@@ -30,7 +31,7 @@ extension MessagingWriter {
             let ready: JSONValue = ["type": "ready", "fid": .string(device.fid), "pending": JSONValue(try store.pendingCount(device.id))]
             link.frames.append(DeviceFrame(kind: .ready, json: ready.serialized()))
             if device.overflowed > 0 {
-                // What was lost more than four weeks ago nobody waits for any more.
+                // Losses that are more than four weeks old are not reported.
                 if now - device.overflowed < Int64(AndroidOptions.ttlSecondsMax) * 1000 {
                     link.frames.append(Self.deletedMessages)
                 } else {
@@ -43,24 +44,24 @@ extension MessagingWriter {
         }
     }
 
-    /// Ends a connection; what it was sent and did not acknowledge waits again.
+    /// Ends a connection. Messages that were sent and not acknowledged wait again.
     ///
-    /// Asks the store nothing: it may be closed, or the device have another token by now.
+    /// Does not use the store, which may be closed, or have another token for the device by now.
     func disconnect(_ id: UInt64, device: Int64) {
         guard links[device]?.id == id else { return }
         links.removeValue(forKey: device)
     }
 
-    /// A device becomes more attentive, or less.
+    /// Sets the state of a device.
     func setState(_ state: DeviceState, token: String) {
-        guard let store, let device = try? store.device(token: token), let link = links[device.id] else { return }
+        guard let store = content, let device = try? store.device(token: token), let link = links[device.id] else { return }
         link.state = state
         pump(link, store)
     }
 
-    /// Ends the waiting of messages that a device has.
+    /// Removes messages that a device has received.
     func acknowledge(_ ids: [String], token: String, on loop: EventLoop, _ answer: LoopBound<(MessagingError?) -> Void>) {
-        inTransaction({ error in loop.post { answer.value(error) } }) { store throws(SQLiteError) in
+        inTurn({ error in loop.post { answer.value(error) } }) { store throws(SQLiteError) in
             guard let device = try store.device(token: token) else {
                 return afterCommit(on: loop) { failure in answer.value(failure ?? .unregistered) }
             }
@@ -72,21 +73,21 @@ extension MessagingWriter {
                     try settle(id, device, .delivered, store, now)
                 }
             }
-            // Once an hour is enough to know that it lives.
+            // The time of contact is updated only once an hour.
             if now - device.seen > 3_600_000 { try store.setSeen(device.id, now) }
             if links[device.id] != nil { touched.insert(device.id) }
             afterCommit(on: loop) { failure in answer.value(failure) }
         }
     }
 
-    /// Lets go of what has waited too long for a device.
+    /// Removes the expired messages of a device.
     private func expire(_ device: Device, _ store: MessagingStore, _ now: Int64) throws(SQLiteError) {
         for row in try store.pending(device.id) where row.expires <= now { try settle(row.message, device, .expired, store, now) }
     }
 
-    // MARK: What goes out
+    // MARK: Sending to devices
 
-    /// Sends connected devices what the transaction that has just become durable brought them.
+    /// Sends connected devices the messages of the transaction that has just become durable.
     func pumpTouched(_ store: MessagingStore) {
         defer { fresh = [:] }
         let devices = touched
@@ -98,10 +99,10 @@ extension MessagingWriter {
     }
 
     private func scheduleTouched(_ device: Int64, _ store: MessagingStore) {
-        do throws(SQLiteError) { try schedule(device, store) } catch { didFail("waiting messages cannot be read", error) }
+        do throws(SQLiteError) { try schedule(device, store) } catch { cannotRead("waiting messages", error) }
     }
 
-    /// Sends what waits for a connected device, as far as it acknowledges.
+    /// Sends waiting messages to a connected device, as long as it acknowledges them.
     private func pump(_ link: DeviceLink, _ store: MessagingStore) {
         var frames = link.frames
         link.frames = []
@@ -116,12 +117,12 @@ extension MessagingWriter {
                 frames.append(frame(stored, row, link.device))
             }
         } catch {
-            didFail("waiting messages cannot be read", error)
+            cannotRead("waiting messages", error)
         }
         if !frames.isEmpty { link.tell(.frames(frames)) }
     }
 
-    /// A message to many is read and parsed once.
+    /// Reads a message. The last one is cached, because a message to many devices is read for each of them.
     func message(_ id: Int64, _ store: MessagingStore) throws(SQLiteError) -> StoredMessage? {
         if let stored = fresh[id] { return stored }
         if let recent, recent.id == id { return recent }

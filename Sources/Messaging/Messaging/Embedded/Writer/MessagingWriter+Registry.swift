@@ -2,29 +2,30 @@ import EventLoop
 import HearthJSON
 import Logging
 import SQLite
+import Store
 
-/// What is known of an installation that registers, or registers anew.
+/// The data of a new or repeated registration.
 public struct Registration: Sendable {
-    /// Its id; one of the host's projects.
+    /// The project's id.
     public var project: String
-    /// Decides the form in which messages reach it.
+    /// The platform, which determines the form of messages.
     public var platform: DevicePlatform
-    /// Package, bundle or origin of the application.
+    /// The package, bundle or origin of the application.
     public var package: String
-    /// What the user calls it.
+    /// The name that the user has given it.
     public var name = ""
-    /// Its installation id; a new one where nil.
+    /// The installation id; nil for a new one.
     public var fid: String?
-    /// Which installation registers it, as its tokens say; nil for a caller who may change every device.
+    /// The installation that makes the request, according to its token; nil for a caller who may change every device.
     public var owner: String?
-    /// Whether anybody may have asked for it, without a credential that a sender or an administrator has.
+    /// Whether the request was made without a credential of a sender or administrator.
     public var isAnonymous = false
-    /// A token that is wished for, for tests.
+    /// A requested token, for tests.
     public var token: String?
-    /// Where a push service reaches it.
+    /// The address for a push service.
     public var address = JSONObject()
 
-    /// An installation that is new, unless a `fid` is set.
+    /// A registration of a new installation, unless `fid` is set.
     public init(project: String, platform: DevicePlatform, package: String) {
         self.project = project
         self.platform = platform
@@ -35,17 +36,17 @@ public struct Registration: Sendable {
 extension MessagingWriter {
     typealias Answer<Value> = LoopBound<(Result<Value, MessagingError>) -> Void>
 
-    /// Does `body` and answers with what it returns when that is durable.
+    /// Runs `body` as a part of the current transaction, and answers with its result when that is durable.
     func answer<Value: Sendable>(
         on loop: EventLoop, _ answer: Answer<Value>, _ body: (MessagingStore) throws(SQLiteError) -> Result<Value, MessagingError>
     ) {
-        inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
+        inTurn({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
             let result = try body(store)
             afterCommit(on: loop) { failure in answer.value(failure.map { .failure($0) } ?? result) }
         }
     }
 
-    /// Counts an anonymous call; the refusal if there were too many in this minute.
+    /// Counts an anonymous call. Returns an error if there were too many in this minute.
     func refusal(ofCallFrom caller: NetworkAddress) -> MessagingError? {
         let quotas = settings.quotas
         let seconds = rates.countCall(
@@ -59,7 +60,7 @@ extension MessagingWriter {
 
     // MARK: Devices
 
-    /// Registers an installation. One that is registered keeps its token and what waits for it.
+    /// Registers an installation. If it is registered already, it keeps its token and its waiting messages.
     func register(_ registration: Registration, _ store: MessagingStore) throws(SQLiteError) -> Result<Device, MessagingError> {
         let now = clock.now
         let known: Device? = if let fid = registration.fid { try store.device(fid: fid) } else { nil }
@@ -79,23 +80,23 @@ extension MessagingWriter {
             token: registration.token ?? known?.token ?? "\(fid):APA91b\(RandomText.letters(113))", platform: registration.platform,
             package: registration.package, name: registration.name.isEmpty ? known?.name ?? "" : registration.name,
             address: registration.address, created: known?.created ?? now, seen: now, isUninstalled: false, overflowed: known?.overflowed ?? 0)
-        // A device that is new has the same time twice, until it comes back or a sender names it.
+        // `seen` equals `created` for a new device, until it connects again or a sender names it.
         if known != nil || !registration.isAnonymous { device.seen = max(now, device.created + 1) }
         device.id = try store.put(device)
         if let owner = registration.owner { try store.setOwner(owner, of: fid) }
         return .success(device)
     }
 
-    /// Whether a caller with an installation's tokens may change what is registered with its id. What senders have registered, no
-    /// installation may.
+    /// Whether a caller with an installation's tokens may change the device with its id. Devices that senders have registered can be changed by
+    /// senders only.
     func mayChange(_ fid: String, owner: String, _ device: Device?, _ store: MessagingStore) throws(SQLiteError) -> Bool {
         if let known = try store.owner(of: fid) { return known == owner }
         return device == nil
     }
 
-    /// Makes room for one more device, where there is none and some have never come back since anybody registered them: the oldest of them go.
+    /// Makes room for another device, by deleting the oldest new devices if there are too many.
     ///
-    /// - Parameter isNew: whether it is such a device itself.
+    /// - Parameter isNew: whether the other device counts as new itself.
     private func makeRoomForDevice(isNew: Bool, _ store: MessagingStore) throws(SQLiteError) -> Bool {
         let isFull = try store.deviceCount() >= settings.devicesMax
         if !isFull {
@@ -105,7 +106,7 @@ extension MessagingWriter {
         return try store.deviceCount() < settings.devicesMax
     }
 
-    /// Changes what is known of a device; nil where there is none.
+    /// Changes the data of a device. Fails with `unregistered` if it does not exist.
     func change(
         _ registration: String, project: String, _ store: MessagingStore, _ body: (inout Device) -> Void
     ) throws(SQLiteError) -> Result<Device, MessagingError> {
@@ -117,7 +118,7 @@ extension MessagingWriter {
 
     /// Ends a registration.
     ///
-    /// - Parameter owner: which installation asks for it; nil for a caller who may change every device.
+    /// - Parameter owner: the installation that makes the request; nil for a caller who may change every device.
     func unregister(
         _ registration: String, project: String, owner: String? = nil, _ store: MessagingStore
     ) throws(SQLiteError) -> Result<Bool, MessagingError> {
@@ -134,9 +135,9 @@ extension MessagingWriter {
         accounts.put(account)
     }
 
-    /// Forgets an account; its access tokens end at once.
+    /// Deletes an account. Its access tokens become invalid at once.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether it existed.
     func removeAccount(email: String, project: String, _ store: MessagingStore) throws(SQLiteError) -> Bool {
         guard try store.removeAccount(email: email, project: project) else { return false }
         accounts.remove(email: email)
@@ -145,7 +146,7 @@ extension MessagingWriter {
 
     // MARK: Tests
 
-    /// Forgets everything but accounts, and has the clock go right again.
+    /// Deletes everything except accounts, and resets the clock.
     func reset(_ store: MessagingStore) throws(SQLiteError) {
         for table in ["device", "installation", "topic", "subscription", "message", "pending", "fanout", "outcome", "idempotency"] {
             try store.connection.run("DELETE FROM \(table)")
@@ -158,25 +159,5 @@ extension MessagingWriter {
         fault = nil
         rates = SendRates()
         clock.reset()
-    }
-}
-
-/// Random names.
-enum RandomText {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    static func bytes(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    }
-
-    /// Letters of base64url.
-    static func letters(_ count: Int) -> String {
-        String(decoding: bytes(count).map { alphabet[Int($0 & 63)] }, as: UTF8.self)
-    }
-
-    /// `^[cdef][A-Za-z0-9_-]{21}$`.
-    static func installationID() -> String {
-        ["c", "d", "e", "f"][Int(bytes(1)[0] & 3)] + letters(21)
     }
 }

@@ -1,13 +1,14 @@
 import EventLoop
 import HearthJSON
 import SQLite
+import Store
 
 extension MessagingWriter {
     typealias SendAnswer = LoopBound<(Result<String, MessagingError>) -> Void>
 
-    /// Accepts a message as a part of this turn's transaction.
+    /// Accepts a message as a part of the current transaction.
     func send(_ request: SendRequest, on loop: EventLoop, _ answer: SendAnswer) {
-        inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
+        inTurn({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
             let result = try accept(request, store)
             afterCommit(on: loop) { failure in answer.value(failure.map { .failure($0) } ?? result) }
         }
@@ -46,7 +47,7 @@ extension MessagingWriter {
 
     static let idempotencyMilliseconds: Int64 = 600_000
 
-    /// Why a message is not taken, of what needs the target to be known (spec messaging 2.3, steps 8 to 10).
+    /// The reason for refusing a message that depends on its target; nil if there is none (spec messaging 2.3, steps 8 to 10).
     private func refusal(
         _ request: SendRequest, _ target: Device?, _ store: MessagingStore, _ now: Int64
     ) throws(SQLiteError) -> MessagingError? {
@@ -66,7 +67,7 @@ extension MessagingWriter {
         return overQuota(request.project, target, now)
     }
 
-    /// Ends a registration on the way that nobody has heard of for too long.
+    /// Whether a device is registered. Ends its registration if it had no contact for too long.
     private func isRegistered(_ device: Device, _ store: MessagingStore, _ now: Int64) throws(SQLiteError) -> Bool {
         let isExpired = links[device.id] == nil && now - device.seen >= Int64(settings.tokenExpiryDays) * 86_400_000
         guard isExpired || device.isUninstalled && settings.findsUninstalledAtOnce else { return true }
@@ -96,9 +97,9 @@ extension MessagingWriter {
 
     // MARK: One device
 
-    /// Does with a message what a device's condition calls for (spec messaging 6.3).
+    /// Stores, sends or drops a message, depending on the state of the device (spec messaging 6.3).
     ///
-    /// - Returns: 1 where it waits from now on, else 0.
+    /// - Returns: 1 if the message waits for the device now, otherwise 0.
     func place(_ stored: StoredMessage, _ device: Device, _ store: MessagingStore, now: Int64) throws(SQLiteError) -> Int {
         if device.isUninstalled {
             try store.note(.uninstalled, stored.id, device: device.id, fid: device.fid, now: now)
@@ -118,7 +119,7 @@ extension MessagingWriter {
             return 0
         }
         guard try makeRoom(for: stored, terms, device, link, store, now) else { return 0 }
-        // A push service is given the time to be asked once.
+        // Allows for one request to the push service.
         let milliseconds = max(Int64(terms.ttlSeconds) * 1000, device.address.isEmpty ? 0 : 10_000)
         let row = PendingRow(
             message: stored.id, collapseKey: terms.collapseKey, isHighPriority: terms.isHighPriority, ttlSeconds: terms.ttlSeconds,
@@ -139,9 +140,9 @@ extension MessagingWriter {
         try store.note(.delivered, stored.id, device: device.id, fid: device.fid, now: now)
     }
 
-    /// Takes away what a message replaces, or everything where too much waits (spec messaging 6.4 and 6.5).
+    /// Removes messages that a new one replaces, or all of them if too many are waiting (spec messaging 6.4 and 6.5).
     ///
-    /// - Returns: whether the message may wait.
+    /// - Returns: whether the new message may wait.
     private func makeRoom(
         for stored: StoredMessage, _ terms: DeliveryTerms, _ device: Device, _ link: DeviceLink?, _ store: MessagingStore, _ now: Int64
     ) throws(SQLiteError) -> Bool {
@@ -156,10 +157,10 @@ extension MessagingWriter {
             }
             return true
         }
-        // Most devices have room: nothing is read of what waits for them.
+        // A fast path: most devices have few waiting messages, which need not be read.
         guard try store.plainCount(device.id, at: now, upTo: settings.pendingMax) >= settings.pendingMax else { return true }
         let rows = try store.pending(device.id)
-        // What is on its way to a connected device does not wait.
+        // Messages that were sent to a connected device do not count as waiting.
         let waiting = rows.count { $0.collapseKey == nil && $0.expires > now && link?.unacknowledged.contains($0.message) != true }
         guard waiting >= settings.pendingMax else { return true }
         for row in rows { try settle(row.message, device, row.expires > now ? .overflow : .expired, store, now) }
@@ -172,7 +173,7 @@ extension MessagingWriter {
         return false
     }
 
-    /// Ends the waiting of a message for a device.
+    /// Removes a message that waits for a device, and records the outcome.
     func settle(
         _ message: Int64, _ device: Device, _ outcome: DeliveryOutcome, detail: String = "", _ store: MessagingStore, _ now: Int64
     ) throws(SQLiteError) {
@@ -182,7 +183,7 @@ extension MessagingWriter {
         try store.note(outcome, message, device: device.id, fid: device.fid, detail: detail, now: now)
     }
 
-    /// Forgets a device and everything that waits for it.
+    /// Deletes a device and its waiting messages.
     func remove(_ device: Device, _ store: MessagingStore) throws(SQLiteError) {
         let now = clock.now
         for row in try store.pending(device.id) { try settle(row.message, device, .unregistered, store, now) }

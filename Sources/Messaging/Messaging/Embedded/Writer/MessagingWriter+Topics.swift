@@ -1,9 +1,10 @@
 import EventLoop
 import SQLite
+import Store
 
 extension MessagingWriter {
     func changeTopic(_ change: TopicChange, on loop: EventLoop, _ answer: LoopBound<(Result<[TopicOutcome], MessagingError>) -> Void>) {
-        inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
+        inTurn({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
             let now = clock.now
             let limit = settings.quotas.subscriptionsPerSecond
             guard rates.countSubscriptions(change.project, change.registrations.count, limit: limit, now: now) else {
@@ -33,7 +34,7 @@ extension MessagingWriter {
         }
     }
 
-    /// - Returns: whether the subscription is new; nil where the device has too many.
+    /// - Returns: whether the subscription is new; nil if the device has too many.
     private func subscribe(_ device: Device, _ name: TopicName, _ store: MessagingStore, _ now: Int64) throws(SQLiteError) -> Bool? {
         if let known = try store.topicID(name.text, project: device.project), try store.subscription(device.id, known) != nil { return false }
         guard try store.subscriptionCount(device.id) < settings.topicsPerDeviceMax else { return nil }
@@ -42,7 +43,7 @@ extension MessagingWriter {
         return true
     }
 
-    /// Begins or ends a subscription at a device's own wish.
+    /// Subscribes or unsubscribes a device on its own request.
     func setSubscription(
         _ isOn: Bool, _ name: TopicName, _ device: Device, _ store: MessagingStore
     ) throws(SQLiteError) -> Result<Bool, MessagingError> {
@@ -51,22 +52,22 @@ extension MessagingWriter {
         return .success(false)
     }
 
-    // MARK: One subscription
+    // MARK: Single subscriptions
 
-    /// What is asked of one subscription.
+    /// A request for a subscription.
     enum SubscriptionAction: Sendable {
         case create
         case createIfMissing
         case get
         case delete
         case deleteIfMissing
-        /// Ends or begins one whether or not there is one, as the client SDKs ask.
+        /// Starts or ends a subscription, whether or not it exists, for client SDKs.
         case set(Bool)
     }
 
-    /// Does it; nil where there is no subscription afterwards.
+    /// Performs a request. The result is the subscription, or nil if there is none afterwards.
     ///
-    /// - Parameter owner: which installation asks for it; nil for a sender.
+    /// - Parameter owner: the installation that makes the request; nil for a sender.
     func subscription(
         _ action: SubscriptionAction, _ topic: TopicName, _ registration: String, project: String, owner: String?, _ store: MessagingStore
     ) throws(SQLiteError) -> Result<SubscribedTopic?, MessagingError> {
@@ -99,7 +100,7 @@ extension MessagingWriter {
         of registration: String, project: String, on loop: EventLoop,
         _ answer: LoopBound<(Result<[SubscribedTopic], MessagingError>) -> Void>
     ) {
-        inTransaction({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
+        inTurn({ error in loop.post { answer.value(.failure(error)) } }) { store throws(SQLiteError) in
             let result: Result<[SubscribedTopic], MessagingError>
             if let device = try store.device(registration: registration), !device.isUninstalled {
                 result = device.project == project ? .success(try store.subscriptions(of: device.id)) : .failure(.senderMismatch)
@@ -114,5 +115,5 @@ extension MessagingWriter {
 extension MessagingError {
     static let noSubscription = MessagingError(.notFound, "Requested entity was not found.")
     static let tooManyTopics = MessagingError(
-        .quotaExceeded(.topic(subject: "subscriptions")), "This registration is subscribed to as many topics as it may be.")
+        .quotaExceeded(.topic(subject: "subscriptions")), "This registration has the maximal number of topics.")
 }

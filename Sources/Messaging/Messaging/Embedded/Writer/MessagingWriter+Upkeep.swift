@@ -1,15 +1,16 @@
 import EventLoop
 import SQLite
+import Store
 
 extension MessagingWriter {
-    /// How much is tidied up in one turn of the loop.
+    /// The most rows of each kind to handle in a turn of the loop.
     private static let rowsMax = 500
-    /// Installations whose devices have unregistered that are remembered.
+    /// The most owners to keep of devices that have unregistered.
     private static let goneMax = 100_000
 
-    /// Lets go of what is over: waiting messages, old outcomes, registrations that nobody has heard of, keys of sends.
+    /// Deletes what has expired: waiting messages, old outcomes, registrations without contact, idempotency keys.
     func keepUp() {
-        inTransaction({ _ in }) { store throws(SQLiteError) in
+        inTurn({ _ in }) { store throws(SQLiteError) in
             let now = clock.now
             var isBehind = false
             let expired = try store.expired(at: now, limit: Self.rowsMax)

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// How often things happen, counted in windows of a minute, an hour and a second (spec messaging 6.7).
+/// Counts events per second, minute and hour for the rate limits (spec messaging 6.7).
 struct SendRates {
     private var minute: Int64 = -1
     private var hour: Int64 = -1
@@ -13,7 +13,7 @@ struct SendRates {
     private var callsFrom: [NetworkAddress: Int] = [:]
     private var isRefusing = false
 
-    /// Counts a send of a project; how long to wait where there were too many.
+    /// Counts a send of a project. Returns the seconds to wait if the limit is exceeded.
     mutating func countProject(_ project: String, limit: Int, now: Int64) -> Int? {
         guard limit > 0 else { return nil }
         turn(to: now)
@@ -21,7 +21,7 @@ struct SendRates {
         return projects[project, default: 0] > limit ? Int(60 - now / 1000 % 60) : nil
     }
 
-    /// Counts a message for a device; how long to wait where there were too many.
+    /// Counts a message for a device. Returns the seconds to wait if a limit is exceeded.
     mutating func countDevice(_ device: Int64, perMinute: Int, perHour: Int, now: Int64) -> Int? {
         guard perMinute > 0 || perHour > 0 else { return nil }
         turn(to: now)
@@ -31,21 +31,21 @@ struct SendRates {
         return perMinute > 0 && devicesInMinute[device, default: 0] > perMinute ? Int(60 - now / 1000 % 60) : nil
     }
 
-    /// Counts changes of subscriptions; whether there were not too many.
+    /// Counts changes of subscriptions. Returns false if the limit is exceeded.
     mutating func countSubscriptions(_ project: String, _ count: Int, limit: Int, now: Int64) -> Bool {
         guard limit > 0 else { return true }
         turn(to: now)
-        // One call is let in whole: the next has to wait.
+        // A call is accepted or refused as a whole. Its changes count for the next one.
         defer { subscriptions[project, default: 0] += count }
         return subscriptions[project, default: 0] < limit
     }
 
-    /// Counts a call that anybody may make; how long to wait where there were too many, of all callers or from this address.
+    /// Counts an anonymous call. Returns the seconds to wait if the limit is exceeded, for all callers or for this address.
     mutating func countCall(from address: NetworkAddress, perMinute: Int, perAddress: Int, now: Int64) -> Int? {
         guard perMinute > 0 || perAddress > 0 else { return nil }
         turn(to: now)
-        // One address does not use up what there is for all: what it is refused does not count. Addresses are counted one by one as long as
-        // there are not too many to keep.
+        // Calls that are refused because of their address do not count for the common limit, so that one address cannot use it up. Addresses are
+        // counted separately up to a maximal number of them.
         if perAddress > 0, callsFrom.count < Self.addressesMax || callsFrom[address] != nil {
             let count = callsFrom[address, default: 0]
             guard count < perAddress else { return Int(60 - now / 1000 % 60) }
@@ -57,7 +57,7 @@ struct SendRates {
 
     private static let addressesMax = 100_000
 
-    /// Whether no call was refused in this minute before.
+    /// Whether no call was refused in this minute before. Notes the refusal.
     mutating func isFirstRefusalOfMinute() -> Bool {
         defer { isRefusing = true }
         return !isRefusing

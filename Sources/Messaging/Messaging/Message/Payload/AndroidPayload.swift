@@ -1,8 +1,8 @@
 public import HearthJSON
 
-/// The bundle that Android's client library gets for a message (spec messaging 7.3).
+/// The bundle for Android's client library (spec messaging 7.3).
 public enum AndroidPayload {
-    /// What is known of a delivery besides its message.
+    /// The facts about a delivery that are not in its message.
     public struct Facts: Sendable {
         /// The last part of the message's name.
         public var messageID: String
@@ -10,17 +10,17 @@ public enum AndroidPayload {
         public var sender: String
         /// The sender, or `/topics/NAME`.
         public var from: String
-        /// Milliseconds since 1970.
+        /// When the message was sent, in milliseconds since 1970.
         public var sentTime: Int64
-        /// What the delivery collapses by, whatever the data says.
+        /// The collapse key of the delivery, which takes precedence over the data.
         public var collapseKey: String?
     }
 
-    /// The whole bundle: strings only, but for the times.
+    /// The whole bundle. All values are strings, except for times.
     public static func bundle(_ message: Message, _ facts: Facts) -> JSONObject {
         let android = message.android
         var bundle = JSONObject()
-        // The client takes these names for its own and drops them from data.
+        // The client uses this name itself, and drops it from data.
         for (key, value) in android.data where key != "collapse_key" { bundle[key] = value }
         let priority: JSONValue = android.priority == .high ? "high" : "normal"
         bundle["from"] = .string(facts.from)
@@ -49,10 +49,10 @@ public enum AndroidPayload {
             case "event_time":
                 if let time = value.string.flatMap({ Timestamp($0) }) { bundle["gcm.n.event_time"] = .string("\(time.milliseconds)") }
             case "notification_priority":
-                // On the device the default is 0, and not the enumeration's number.
+                // The device expects numbers with 0 as the default, unlike the enumeration.
                 bundle["gcm.n.notification_priority"] = .string("\(number(value, MessageSchema.notificationPriority, default: 3) - 3)")
             case "visibility":
-                // Android's own constants.
+                // The constants of Android.
                 bundle["gcm.n.visibility"] = value == "PUBLIC" ? "1" : value == "SECRET" ? "-1" : "0"
             case "vibrate_timings", "light_settings", "title_loc_args", "body_loc_args":
                 bundle["gcm.n.\(name)"] = .string(String(decoding: list(name, value).serialized(), as: UTF8.self))
@@ -71,13 +71,13 @@ public enum AndroidPayload {
         }
     }
 
-    /// The number of an enumeration's value, of which the first stands for `default`.
+    /// The number of an enumeration's value. The first value stands for `default`.
     private static func number(_ value: JSONValue, _ enumeration: ProtoEnumeration, default standard: Int) -> Int {
         let number = enumeration.values.firstIndex(of: value.string ?? "") ?? 0
         return number == 0 ? standard : number
     }
 
-    /// Times in milliseconds, a colour as one number: what the client takes apart again.
+    /// A list in the form that the client parses: durations in milliseconds, colours as one number.
     private static func list(_ name: String, _ value: JSONValue) -> JSONValue {
         func milliseconds(_ value: JSONValue?) -> JSONValue { .int(value?.string.flatMap { ProtoDuration($0) }?.milliseconds ?? 0) }
         switch name {

@@ -1,8 +1,8 @@
 public import HearthJSON
 
-/// What is sent to APNs for a message (spec messaging 7.2).
+/// The request to APNs for a message (spec messaging 7.2).
 public enum ApplePayload {
-    /// What is known of a delivery besides its message.
+    /// The facts about a delivery that are not in its message.
     public struct Facts: Sendable {
         /// The last part of the message's name.
         public var messageID: String
@@ -15,7 +15,7 @@ public enum ApplePayload {
         /// Seconds since 1970.
         public var now: Int64
 
-        /// All of it has to be known.
+        /// The facts about a delivery.
         public init(messageID: String, sender: String, fid: String, topic: String, now: Int64) {
             self.messageID = messageID
             self.sender = sender
@@ -25,7 +25,7 @@ public enum ApplePayload {
         }
     }
 
-    /// Whether the user sees or hears something.
+    /// Whether the user sees or hears the message.
     static func isVisible(_ message: Message) -> Bool {
         if message.notification != nil { return true }
         guard let aps = message.apns.payload?["aps"]?.object else { return false }
@@ -62,7 +62,7 @@ public enum ApplePayload {
         return body
     }
 
-    /// The header fields, without the authorization.
+    /// The header fields, except for the authorization.
     public static func headers(_ message: Message, _ facts: Facts) -> JSONObject {
         let apns = message.apns
         var headers = JSONObject()
@@ -75,7 +75,7 @@ public enum ApplePayload {
         return headers
     }
 
-    /// Which of a device's tokens the message is for, where it is not the device's own.
+    /// The token of a Live Activity, if the message is for one instead of the device.
     public static func liveActivityToken(_ message: Message) -> String? { message.apns.liveActivityToken }
 
     private static func pushType(_ message: Message) -> String {

@@ -1,10 +1,10 @@
-/// What kind of device an installation is on.
+/// The platform of a device.
 public enum DevicePlatform: String, Sendable, CaseIterable {
     case android
     case ios
     case web
 
-    /// As the instance API says it.
+    /// The platform's name in the instance API.
     var instanceName: String {
         switch self {
         case .android: "ANDROID"

@@ -1,28 +1,28 @@
 import HearthJSON
 
-/// How many bytes of a message count (spec messaging 1.10). Each size is measured when it is asked for: most sends need one or two.
+/// The size of a message (spec messaging 1.10). Each size is computed when it is used, because most sends need only one or two.
 public struct PayloadSize: Sendable {
     private let message: Message
 
-    /// What is measured.
+    /// The sizes of `message`.
     public init(_ message: Message) { self.message = message }
 
-    /// Data and notification as they are for everybody.
+    /// The size of data and notification, without overrides of platforms.
     public var common: Int { Self.data(message.data) + Self.notification(message.notification) }
 
-    /// The same after Android's overrides.
+    /// The same with Android's overrides.
     public var android: Int {
         hasAndroid ? Self.data(message.android.data) + Self.notification(message.android.notification) : common
     }
 
-    /// The same after the browsers' overrides.
+    /// The same with the overrides for browsers.
     public var web: Int {
         guard hasWeb else { return common }
         let web = message.webpush
         return Self.data(web.data ?? message.data) + Self.notification(Message.merged(message.notification, web.notification))
     }
 
-    /// What is sent to APNs.
+    /// The size of the body for APNs.
     public var apple: Int {
         let limits = ApplePayload.Facts(messageID: "0000000000000000", sender: "000000000000", fid: "", topic: "", now: 0)
         return JSONValue.object(ApplePayload.body(message, limits)).serialized().count
@@ -31,17 +31,17 @@ public struct PayloadSize: Sendable {
     private var hasAndroid: Bool { message.hasPart("android") || message.hasPart("android_v2") }
     private var hasWeb: Bool { message.hasPart("webpush") }
 
-    /// Which devices a message may reach, as far as that is known.
+    /// The devices that a message may reach, as far as known.
     public enum Reach: Sendable {
-        /// A topic or a condition: every platform that the message speaks to.
+        /// The devices of a topic or condition: all platforms that the message has options for.
         case everyone
-        /// A device whose platform is not looked up yet: what is too large for every platform.
+        /// A device whose platform is not known yet. Only messages that are too large for all platforms are refused.
         case unknownDevice
         /// A device of this platform.
         case device(DevicePlatform)
     }
 
-    /// Refuses what is too large for whom it may reach.
+    /// Refuses messages that are too large for the devices that they may reach.
     public func check(_ reach: Reach, limit: Int) throws(MessagingError) {
         let size: Int
         var reachesApple = message.hasPart("apns") && message.apns.payload != nil

@@ -1,8 +1,8 @@
 public import HearthJSON
 
-/// The JSON inside a push to a browser, as the web SDK's service worker reads it (spec messaging 7.4).
+/// The JSON in a push message to a browser, in the form that the web SDK's service worker reads (spec messaging 7.4).
 public enum WebPayload {
-    /// What is shown, after overrides; nil where nothing is.
+    /// The notification to show, after overrides; nil if there is none.
     static func notification(_ message: Message) -> JSONObject? {
         let web = message.webpush
         guard var notification = Message.merged(message.notification, web.notification) else { return nil }

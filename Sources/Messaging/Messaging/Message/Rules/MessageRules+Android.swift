@@ -1,7 +1,7 @@
 import HearthJSON
 
 extension MessageRules {
-    /// Spec messaging 1.5 to 1.7.
+    /// Checks Android's options (spec messaging 1.5 to 1.7).
     mutating func checkAndroid() {
         let (v1, v2) = (message.fields["android"]?.object, message.fields["android_v2"]?.object)
         if v1 != nil, v2 != nil { fail("message", "android and android_v2 cannot be set together") }
@@ -33,7 +33,7 @@ extension MessageRules {
         if let color = notification["color"]?.string, !Self.isColor(color) { fail("\(path).color", "must be #RRGGBB") }
         for part in ["body", "title"] where notification["\(part)_loc_args"]?.array?.isEmpty == false {
             guard notification["\(part)_loc_key"] == nil else { continue }
-            fail("\(path).\(part)_loc_key", "is required where \(part)_loc_args is set")
+            fail("\(path).\(part)_loc_key", "is required if \(part)_loc_args is set")
         }
         checkURL(notification["image"], "\(path).image")
         if let count = notification["notification_count"]?.int, count < 0 { fail("\(path).notification_count", "must not be negative") }
@@ -61,7 +61,7 @@ extension MessageRules {
         duration.string.flatMap { ProtoDuration($0) }?.isBelowZero ?? true
     }
 
-    /// `^#[0-9a-fA-F]{6}$`.
+    /// Whether the text matches `^#[0-9a-fA-F]{6}$`.
     private static func isColor(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 7, bytes[0] == UInt8(ascii: "#") else { return false }

@@ -5,7 +5,7 @@ extension MessageRules {
         "alert", "background", "location", "voip", "complication", "fileprovider", "mdm", "liveactivity", "pushtotalk", "widgets", "controls",
     ]
 
-    /// Spec messaging 1.8 and 7.2.
+    /// Checks the options for APNs (spec messaging 1.8 and 7.2).
     mutating func checkApns() {
         guard let apns = message.fields["apns"]?.object else { return }
         for (name, value) in apns["headers"]?.object ?? JSONObject() { checkApnsHeader(name.lowercased(), value.string ?? "") }
@@ -46,15 +46,15 @@ extension MessageRules {
         guard let alert = alert?.object else { return }
         for (arguments, key) in [("loc-args", "loc-key"), ("title-loc-args", "title-loc-key"), ("subtitle-loc-args", "subtitle-loc-key")] {
             guard alert[arguments]?.array?.isEmpty == false, alert[key]?.string == nil else { continue }
-            fail("\(path).\(key)", "is required where \(arguments) is set")
+            fail("\(path).\(key)", "is required if \(arguments) is set")
         }
     }
 
-    /// What nobody sees must not wake a device at once.
+    /// Refuses the highest priority for messages that the user does not notice. They must not wake up a device at once.
     private mutating func checkDataOnlyPriority() {
         let apns = message.apns
         guard apns.header("apns-priority") == "10", !ApplePayload.isVisible(message), apns.liveActivityToken == nil else { return }
         guard ["alert", "background", nil].contains(apns.header("apns-push-type")) else { return }
-        fail("message.apns.headers", "apns-priority must be 5 where there is no alert, badge or sound")
+        fail("message.apns.headers", "apns-priority must be 5 without an alert, badge or sound")
     }
 }

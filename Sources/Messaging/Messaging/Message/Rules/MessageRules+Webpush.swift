@@ -1,7 +1,7 @@
 import HearthJSON
 
 extension MessageRules {
-    /// Spec messaging 1.8.
+    /// Checks the options for browsers (spec messaging 1.8).
     mutating func checkWebpush() {
         guard let webpush = message.fields["webpush"]?.object else { return }
         for (name, value) in webpush["headers"]?.object ?? JSONObject() { checkWebpushHeader(name.lowercased(), value.string ?? "") }

@@ -1,12 +1,12 @@
 import HearthJSON
 
-/// A rule that a message breaks, and what an answer says first of all when it is the first one.
+/// A violation of a rule. The message of the first violation becomes the message of the whole answer.
 struct RuleViolation {
     let message: String
     let violation: MessagingError.Violation
 }
 
-/// The rules for fields (spec messaging 1.3 to 1.9). All violations are gathered, in the order data, notification, android,
+/// The rules for fields (spec messaging 1.3 to 1.9). All violations are collected, in the order data, notification, android,
 /// webpush, apns, options.
 struct MessageRules {
     let message: Message
@@ -18,7 +18,7 @@ struct MessageRules {
         self.reservedKeys = reservedKeys
     }
 
-    /// All that is wrong.
+    /// All violations.
     func violations() -> [RuleViolation] {
         var rules = self
         rules.checkKeys(message.fields["data"]?.object, "message.data")
@@ -30,9 +30,9 @@ struct MessageRules {
         return rules.found
     }
 
-    // MARK: What several parts have
+    // MARK: Checks of several parts
 
-    /// Notes that a field breaks a rule.
+    /// Records a violation.
     mutating func fail(_ path: String, _ description: String, message: String = MessagingError.bareMessage) {
         found.append(RuleViolation(message: message, violation: .init(field: path, description: description)))
     }
@@ -45,7 +45,8 @@ struct MessageRules {
         }
     }
 
-    /// Spec messaging 1.9. The hosted service takes `notification`, whatever its documentation says (beste/firebase-php#588).
+    /// Whether data must not have this key (spec messaging 1.9). The hosted service accepts `notification`, unlike its documentation
+    /// (beste/firebase-php#588).
     private func isReserved(_ key: String) -> Bool {
         guard !key.isEmpty else { return true }
         let key = key.lowercased()
@@ -67,7 +68,7 @@ struct MessageRules {
         fail(path, httpsOnly ? "must be an https URL" : "must be an http or https URL")
     }
 
-    /// `^[a-zA-Z0-9-_.~%]{1,50}$`.
+    /// Checks that a label matches `^[a-zA-Z0-9-_.~%]{1,50}$`.
     mutating func checkLabel(_ options: JSONValue?, _ path: String) {
         guard let label = options?["analytics_label"]?.string else { return }
         guard label.utf8.count > 50 || !label.utf8.allSatisfy(TopicName.isAllowed) else { return }

@@ -1,4 +1,4 @@
-/// The messages of the send request (spec messaging 1).
+/// The schemas of the send request (spec messaging 1).
 enum MessageSchema {
     /// `SendMessageRequest`.
     static let request = ProtoSchema(["message": .message(message), "validate_only": .bool])

@@ -1,6 +1,6 @@
 /// A `google.protobuf.Duration` in JSON: `^-?[0-9]+(\.[0-9]{1,9})?s$`.
 struct ProtoDuration: Sendable, Hashable {
-    /// Whole seconds, towards zero; what is longer than any calendar is held to the longest.
+    /// The whole seconds of the absolute value. Numbers with too many digits become the largest one.
     let seconds: Int64
     let nanoseconds: Int64
     let isNegative: Bool
@@ -25,7 +25,7 @@ struct ProtoDuration: Sendable, Hashable {
         nanoseconds = value
     }
 
-    /// Whether it is below zero.
+    /// Whether the duration is negative; -0 is not.
     var isBelowZero: Bool { isNegative && (seconds > 0 || nanoseconds > 0) }
 
     var milliseconds: Int64 { (isNegative ? -1 : 1) * (seconds * 1000 + nanoseconds / 1_000_000) }

@@ -1,9 +1,9 @@
 import HearthJSON
 
-/// Reads messages by their schemas as proto3's JSON mapping has it, and stops at the first fault in the document's order.
+/// Reads messages by their schemas, following proto3's JSON mapping. Stops at the first error in the order of the document.
 ///
-/// What comes out has snake-case names, no nulls and no empty strings (which stand for absence), enumerations by name and numbers as
-/// numbers: everything that is in it is of its type. Paths are made for errors only.
+/// The result has names in snake case, enumerations by name and numbers as numbers, without nulls and empty strings, which mean absence. Each
+/// value has the type of the schema. Paths are computed only for errors.
 struct ProtoReader {
     /// Reads `value` as a message at `path`, which is empty for the request itself.
     static func message(_ value: JSONValue, _ schema: ProtoSchema, at path: @autoclosure () -> String) throws(MessagingError) -> JSONObject {
@@ -27,12 +27,14 @@ struct ProtoReader {
 
     private static func path(_ parent: String, _ name: String) -> String { parent.isEmpty ? name : "\(parent).\(name)" }
 
-    /// Nil for what stands for absence.
+    /// Reads a value; nil for a value that means absence.
     private static func value(_ value: JSONValue, _ type: ProtoType, at path: @autoclosure () -> String) throws(MessagingError) -> JSONValue? {
         switch type {
         case .string:
             guard case .string(let text) = value else { throw .wrongType("TYPE_STRING", value, at: path()) }
-            return text.isEmpty ? nil : value
+            // One expression with `value` would convert nil to JSON's null.
+            guard !text.isEmpty else { return nil }
+            return value
         case .bool:
             guard case .bool = value else { throw .wrongType("TYPE_BOOL", value, at: path()) }
             return value
@@ -62,7 +64,7 @@ struct ProtoReader {
         return .int(Int64(exact))
     }
 
-    /// `Int(_:)` would take a leading plus.
+    /// Parses an integer. `Int(_:)` alone would accept a leading plus.
     private static func decimal(_ text: String) -> Int? { text.utf8.first == UInt8(ascii: "+") ? nil : Int(text) }
 
     private static func float(_ value: JSONValue, at path: @autoclosure () -> String) throws(MessagingError) -> JSONValue {
@@ -112,7 +114,7 @@ struct ProtoReader {
         var result: [JSONValue] = []
         result.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
-            // An empty string is an element, other than as a field of its own.
+            // An empty string is an element of a list, although it means absence as a field.
             result.append(try self.value(element, type, at: "\(path())[\(index)]") ?? element)
         }
         return .array(result)

@@ -1,4 +1,4 @@
-/// What a field of a message on the wire may hold (proto3).
+/// The type of a field in proto3.
 indirect enum ProtoType: Sendable {
     case string
     case bool
@@ -15,24 +15,24 @@ indirect enum ProtoType: Sendable {
     case list(ProtoType)
 }
 
-/// The names of an enumeration in the order of their numbers, which begin with 0.
+/// An enumeration. The values are in the order of their numbers, from 0.
 struct ProtoEnumeration: Sendable {
-    /// Its full name, for errors.
+    /// The full name, for errors.
     let name: String
     let values: [String]
-    /// Further spellings that are taken.
+    /// Further accepted spellings.
     var aliases: [String: String] = [:]
 }
 
-/// The fields of one kind of message, found under both of their spellings: `collapse_key` and `collapseKey`.
+/// The fields of a message type, found by both spellings: `collapse_key` and `collapseKey`.
 final class ProtoSchema: Sendable {
     struct Field: Sendable {
-        /// In snake case, as paths name it.
+        /// The name in snake case, as in paths.
         let name: String
         let type: ProtoType
-        /// Whether it is one of those of which only one may be set.
+        /// Whether it is one of the targets, of which only one may be set.
         let isTarget: Bool
-        /// Whether a document can have it twice without having one name twice.
+        /// Whether its spellings differ, so that a document can have the field twice under different names.
         let hasTwoSpellings: Bool
     }
 

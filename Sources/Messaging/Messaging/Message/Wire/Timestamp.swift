@@ -1,6 +1,6 @@
-/// A `google.protobuf.Timestamp` in JSON: RFC 3339 with `Z` or an offset, 0 to 9 digits of a second's fraction, years 1 to 9999.
+/// A `google.protobuf.Timestamp` in JSON: RFC 3339 with `Z` or an offset, at most 9 fractional digits, years 1 to 9999.
 struct Timestamp: Sendable, Hashable {
-    /// Since 1970; before it, below zero.
+    /// Milliseconds since 1970; negative before.
     let milliseconds: Int64
 
     init?(_ text: String) {
@@ -25,7 +25,7 @@ struct Timestamp: Sendable, Hashable {
         milliseconds = ((days * 1440 + minutes) * 60 + Int64(second)) * 1000 + fraction
     }
 
-    /// Milliseconds since 1970 as RFC 3339 in UTC, whole seconds where they are.
+    /// Formats milliseconds since 1970 in RFC 3339 and UTC. The fraction is omitted if it is 0.
     static func text(milliseconds: Int64) -> String {
         let (date, second) = calendar(milliseconds)
         let fraction = milliseconds - (milliseconds / 1000) * 1000
@@ -33,10 +33,10 @@ struct Timestamp: Sendable, Hashable {
         return "\(date)T\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))\(tail)"
     }
 
-    /// The day alone, `2026-01-31`.
+    /// Formats the date only, such as `2026-01-31`.
     static func day(milliseconds: Int64) -> String { calendar(milliseconds).date }
 
-    /// Howard Hinnant's algorithm of days to dates.
+    /// Converts a day number to a date, with Howard Hinnant's algorithm.
     private static func calendar(_ milliseconds: Int64) -> (date: String, second: Int) {
         let seconds = Int(milliseconds / 1000)
         let day = seconds / 86400 + 719_468
