@@ -46,6 +46,7 @@ let bytes = Target.Dependency.target(name: "HearthBytes")
 let json = Target.Dependency.target(name: "HearthJSON")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
@@ -83,6 +84,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
@@ -119,7 +121,7 @@ let package = Package(
         module("Tree", in: .database, [bytes, json, crypto]),
         module("Rules", in: .database, [bytes, json, "Tree", "RegularExpressions", "CRE2"]),
         module(
-            "RealtimeDatabase", in: .database, [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", "Store", logging]),
+            "RealtimeDatabase", in: .database, [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", "Store", deque, logging]),
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
@@ -127,7 +129,7 @@ let package = Package(
         // Messaging: devices and messages.
         module(
             "Messaging", in: .messaging,
-            [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "SQLite", "Store", crypto, cryptoExtras, logging]),
+            [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "SQLite", "Store", crypto, cryptoExtras, deque, logging]),
 
         // Functions: running people's code.
         module("Configuration", in: .functions, [bytes, "Files", "RegularExpressions"], resources: [.embedInCode("functions.schema.json")]),
@@ -140,7 +142,7 @@ let package = Package(
             "FunctionDispatch", in: .functions,
             [
                 bytes, "PluginBuild", "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "RealtimeDatabase", "Configuration", "WorkerProtocol",
-                "FunctionWorker", "AdminProtocol", "CLinux", logging,
+                "FunctionWorker", "AdminProtocol", "CLinux", deque, logging,
             ]),
         module(
             "CallFrontEnd", in: .functions,
@@ -152,7 +154,7 @@ let package = Package(
             "EventDelivery", in: .functions,
             [
                 bytes, "FunctionWorker", "EventLoop", "HTTP", "Logs", json, "Store", "Tree", "RealtimeDatabase", "Configuration",
-                "WorkerProtocol", "AdminProtocol", "FunctionDispatch", logging,
+                "WorkerProtocol", "AdminProtocol", "FunctionDispatch", deque, logging,
             ]),
         module(
             "FunctionServices", in: .functions,

@@ -1,3 +1,4 @@
+import DequeModule
 import FunctionDispatch
 import RealtimeDatabase
 import Tree
@@ -18,9 +19,9 @@ final class EventLane {
     let path: Path
     var state = State.ready
     /// The next events, in memory.
-    var loaded = FIFO<OutboxEvent>()
+    var loaded = Deque<OutboxEvent>()
     /// The sequence numbers of the following events, which are only in the outbox.
-    var held = FIFO<UInt64>()
+    var held = Deque<UInt64>()
 
     init(path: Path) { self.path = path }
 
@@ -34,8 +35,8 @@ final class EventLane {
 
     /// Moves all events in memory to `held`, and returns them.
     func unload() -> [OutboxEvent] {
-        let given = loaded.removeAll()
-        held.prepend(given.map(\.sequence))
-        return given
+        defer { loaded = [] }
+        held.prepend(contentsOf: loaded.map(\.sequence))
+        return Array(loaded)
     }
 }

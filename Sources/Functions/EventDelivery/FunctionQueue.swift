@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 import FunctionDispatch
 import RealtimeDatabase
@@ -12,9 +13,9 @@ final class FunctionQueue {
     unowned let owner: NamespaceDelivery
     private var lanes: [Path: EventLane] = [:]
     /// Lanes whose next event is in memory and can be started.
-    var ready = FIFO<EventLane>()
+    var ready = Deque<EventLane>()
     /// Lanes whose next event must be read first.
-    private var unloaded = FIFO<EventLane>()
+    private var unloaded = Deque<EventLane>()
     private var waiting: [EventLane] = []
     private var nextWake = UInt64.max
     var running = 0
@@ -118,7 +119,7 @@ final class FunctionQueue {
 
     private func fetchUnloaded() {
         while hasRoom, let lane = unloaded.popFirst() {
-            let sequences = lane.held.prefix(owner.settings.loadedOfPathMax)
+            let sequences = Array(lane.held.prefix(owner.settings.loadedOfPathMax))
             lane.state = .fetching
             loadedCount += sequences.count
             owner.readEvents(of: function, sequences) { [self] fetched in

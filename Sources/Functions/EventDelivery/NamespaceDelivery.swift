@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 import FunctionDispatch
 import HTTP
@@ -172,11 +173,11 @@ final class NamespaceDelivery {
             queue.removeNext(lane)
         case .stopped:
             lane.state = .ready
-            queue.ready.prepend([lane])
+            queue.ready.prepend(lane)
             queue.rest(milliseconds: settings.storeRetryMilliseconds)
         case .refused(let milliseconds):
             lane.state = .ready
-            queue.ready.prepend([lane])
+            queue.ready.prepend(lane)
             queue.rest(milliseconds: max(milliseconds, settings.overloadMilliseconds))
         case .failed(let error):
             var progress = event.progress

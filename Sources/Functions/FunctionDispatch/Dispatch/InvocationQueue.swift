@@ -1,4 +1,5 @@
 import Configuration
+import DequeModule
 import WorkerProtocol
 
 /// Invocations that wait for a worker, limited in number and in waiting time.
@@ -7,13 +8,12 @@ import WorkerProtocol
 /// for that long, it is congested: the newest goes first, and all may wait for a tenth of the budget only. Then overload is reported early,
 /// and the invocations that are served are served quickly.
 struct InvocationQueue {
-    private var waiting: [HostInvocation] = []
-    private var head = 0
+    private var waiting: Deque<HostInvocation> = []
     private var forgotten = 0
     private var busySinceMilliseconds: UInt64?
 
     /// The number of waiting invocations.
-    var count: Int { waiting.count - head - forgotten }
+    var count: Int { waiting.count - forgotten }
 
     mutating func append(_ invocation: HostInvocation, now: UInt64) {
         invocation.state = .queued
@@ -32,23 +32,12 @@ struct InvocationQueue {
     mutating func next(now: UInt64, _ limits: PoolLimits) -> HostInvocation? {
         // A fast path: usually the queue is empty, and every answer calls this function.
         if waiting.isEmpty { return nil }
-        while head < waiting.count {
-            let invocation: HostInvocation
-            if isCongested(now: now, limits) {
-                invocation = waiting.removeLast()
-            } else {
-                invocation = waiting[head]
-                head += 1
-                if head > 64, head * 2 > waiting.count {
-                    waiting.removeFirst(head)
-                    head = 0
-                }
-            }
+        while let invocation = isCongested(now: now, limits) ? waiting.popLast() : waiting.popFirst() {
             guard case .queued = invocation.state else {
                 forgotten -= 1
                 continue
             }
-            if head == waiting.count { reset() }
+            if waiting.isEmpty { reset() }
             return invocation
         }
         reset()
@@ -62,9 +51,9 @@ struct InvocationQueue {
     mutating func takeExpired(now: UInt64, _ limits: PoolLimits, blockingFunction: () -> String?) -> [(HostInvocation, InvocationFailure)] {
         guard count > 0 else { return [] }
         let budget = budget(now: now, limits)
-        var kept: [HostInvocation] = []
+        var kept: Deque<HostInvocation> = []
         var due: [(HostInvocation, InvocationFailure)] = []
-        for invocation in waiting[head...] {
+        for invocation in waiting {
             guard case .queued = invocation.state else { continue }
             if invocation.deadlineMilliseconds <= now {
                 due.append((invocation, .deadlineExceeded(seconds: invocation.function.options.timeoutSeconds)))
@@ -75,7 +64,6 @@ struct InvocationQueue {
             }
         }
         waiting = kept
-        head = 0
         forgotten = 0
         if kept.isEmpty { reset() }
         return due
@@ -83,13 +71,13 @@ struct InvocationQueue {
 
     /// When the oldest invocation will have waited for a tenth of the budget; `UInt64.max` if the queue is empty.
     func nextCheckMilliseconds(_ limits: PoolLimits) -> UInt64 {
-        guard count > 0, head < waiting.count else { return .max }
-        return waiting[head].queuedAtMilliseconds + max(1, limits.queueWaitMilliseconds / 10)
+        guard count > 0, let oldest = waiting.first else { return .max }
+        return oldest.queuedAtMilliseconds + max(1, limits.queueWaitMilliseconds / 10)
     }
 
     /// Empties the queue and returns its invocations.
     mutating func removeAll() -> [HostInvocation] {
-        let left = waiting[head...].filter { if case .queued = $0.state { true } else { false } }
+        let left = waiting.filter { if case .queued = $0.state { true } else { false } }
         reset()
         return left
     }
@@ -104,7 +92,6 @@ struct InvocationQueue {
 
     private mutating func reset() {
         waiting.removeAll(keepingCapacity: true)
-        head = 0
         forgotten = 0
         busySinceMilliseconds = nil
     }

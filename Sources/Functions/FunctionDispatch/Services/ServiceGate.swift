@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 
 /// Limits how many service calls of a plugin read values at the same time, because the memory that a value takes is known only afterwards.
@@ -9,7 +10,7 @@ package final class ServiceGate {
     private let share: MemoryShare
     private var inFlight = 0
     private var isAdmitting = false
-    private var waiting = FIFO<(@escaping () -> Void) -> Void>()
+    private var waiting = Deque<(@escaping () -> Void) -> Void>()
     private lazy var timer = Timer(loop: loop) { [unowned self] in admit() }
 
     /// The most values that are read at the same time, and the interval for checking whether memory is free again.

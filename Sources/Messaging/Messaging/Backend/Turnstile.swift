@@ -1,11 +1,11 @@
+import DequeModule
 import Synchronization
 
 /// Limits the number of tasks that run at the same time. Others wait in order.
 final class Turnstile: Sendable {
     private struct State {
         var free: Int
-        var waiting: [CheckedContinuation<Void, Never>] = []
-        var head = 0
+        var waiting: Deque<CheckedContinuation<Void, Never>> = []
     }
 
     private let state: Mutex<State>
@@ -13,7 +13,7 @@ final class Turnstile: Sendable {
     init(width: Int) { state = Mutex(State(free: width)) }
 
     /// The number of waiting tasks.
-    var waitingCount: Int { state.withLock { $0.waiting.count - $0.head } }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Runs `body`, as soon as the limit allows.
     func pass<T: Sendable>(_ body: () async -> T) async -> T {
@@ -38,15 +38,9 @@ final class Turnstile: Sendable {
 
     private func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.head < state.waiting.count else {
+            guard let next = state.waiting.popFirst() else {
                 state.free += 1
                 return nil
-            }
-            let next = state.waiting[state.head]
-            state.head += 1
-            if state.head > 64, state.head * 2 > state.waiting.count {
-                state.waiting.removeFirst(state.head)
-                state.head = 0
             }
             return next
         }

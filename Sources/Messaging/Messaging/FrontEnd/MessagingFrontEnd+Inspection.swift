@@ -1,3 +1,4 @@
+import DequeModule
 import HearthBytes
 import HTTP
 import HearthJSON

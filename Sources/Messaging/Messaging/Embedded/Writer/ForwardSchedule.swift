@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Decides for which device the next message is sent to a push service.
 ///
 /// Services take turns, so that a slow or unreachable one does not delay messages for others. Each service has a limit of concurrent requests.
@@ -21,9 +23,8 @@ struct ForwardSchedule {
     }
 
     private struct State {
-        /// The waiting devices in order. Those before `head` are done.
-        var devices: [Int64] = []
-        var head = 0
+        /// The waiting devices in order.
+        var devices: Deque<Int64> = []
         var underWay = 0
         /// Whether the last attempt was answered in time.
         var isGood = false
@@ -32,18 +33,8 @@ struct ForwardSchedule {
         /// When its back-off ends, in monotonic milliseconds.
         var restsUntil: UInt64 = 0
 
-        var isEmpty: Bool { head == devices.count }
+        var isEmpty: Bool { devices.isEmpty }
         var width: Int { isGood ? ForwardSchedule.goodWidth : failures == 0 ? ForwardSchedule.poorWidth : 1 }
-
-        mutating func take() -> Int64 {
-            let device = devices[head]
-            head += 1
-            if head > 64, head * 2 > devices.count {
-                devices.removeFirst(head)
-                head = 0
-            }
-            return device
-        }
     }
 
     /// The most concurrent requests: in all; to a service that answers in time; to all others together; to one of the others.
@@ -57,8 +48,8 @@ struct ForwardSchedule {
     private var services: [Service: State] = [:]
     /// The services with waiting devices, in the order of their turns: those that answer in time, and the others. Services in back-off are
     /// in neither list.
-    private var good = Turns()
-    private var poor = Turns()
+    private var good: Deque<Service> = []
+    private var poor: Deque<Service> = []
     private var parked: [Service] = []
     /// When the first back-off of a parked service ends.
     private var parkedUntil: UInt64 = .max
@@ -79,10 +70,8 @@ struct ForwardSchedule {
         if let rest = resting[device], rest.until > now { return }
         guard waiting.insert(device).inserted else { return }
         if services[service] == nil { forgetIdle() }
-        var state = services[service] ?? State()
-        if state.isEmpty { append(service, state, now) }
-        state.devices.append(device)
-        services[service] = state
+        if services[service]?.isEmpty ?? true { append(service, services[service] ?? State(), now) }
+        services[service, default: State()].devices.append(device)
     }
 
     /// Removes and returns the next device with its service; nil if no request may start now.
@@ -95,28 +84,28 @@ struct ForwardSchedule {
     }
 
     /// Takes a device of the first service in a list that may start a request. Moves services that belong in another list.
-    private mutating func takeFirst(of list: WritableKeyPath<Self, Turns>, _ now: UInt64) -> (device: Int64, service: Service)? {
+    private mutating func takeFirst(of list: WritableKeyPath<Self, Deque<Service>>, _ now: UInt64) -> (device: Int64, service: Service)? {
         var index = 0
         while index < self[keyPath: list].count {
             let service = self[keyPath: list][index]
-            guard var state = services[service] else {
+            // By index, since a copy of the state would make the next change copy all waiting devices.
+            guard let place = services.index(forKey: service) else {
                 self[keyPath: list].remove(at: index)
                 continue
             }
-            guard state.isGood == (list == \.good), state.restsUntil <= now else {
+            guard services.values[place].isGood == (list == \.good), services.values[place].restsUntil <= now else {
                 self[keyPath: list].remove(at: index)
-                append(service, state, now)
+                append(service, services.values[place], now)
                 continue
             }
-            guard state.underWay < state.width else {
+            guard services.values[place].underWay < services.values[place].width else {
                 index += 1
                 continue
             }
-            let device = state.take()
-            services[service] = state
-            waiting.remove(device)
             self[keyPath: list].remove(at: index)
-            if !state.isEmpty { append(service, state, now) }
+            guard let device = services.values[place].devices.popFirst() else { continue }
+            waiting.remove(device)
+            if !services.values[place].isEmpty { append(service, services.values[place], now) }
             return (device, service)
         }
         return nil
@@ -181,7 +170,9 @@ struct ForwardSchedule {
         guard state.isGood, ticket.isPoor, !state.isEmpty else { return }
         if let place = parked.firstIndex(of: ticket.service) {
             parked.remove(at: place)
-        } else if !poor.remove(ticket.service) {
+        } else if let place = poor.firstIndex(of: ticket.service) {
+            poor.remove(at: place)
+        } else {
             return
         }
         good.append(ticket.service)
@@ -224,33 +215,5 @@ struct ForwardSchedule {
     private mutating func forgetIdle() {
         guard services.count >= Self.idleMax + good.count + poor.count + parked.count else { return }
         services = services.filter { !$0.value.isEmpty || $0.value.underWay > 0 }
-    }
-}
-
-/// Push services in the order of their turns. Removal near the front does not move the rest.
-private struct Turns {
-    private var services: [ForwardSchedule.Service] = []
-    private var head = 0
-
-    var count: Int { services.count - head }
-
-    subscript(index: Int) -> ForwardSchedule.Service { services[head + index] }
-
-    mutating func append(_ service: ForwardSchedule.Service) { services.append(service) }
-
-    mutating func remove(at index: Int) {
-        for place in stride(from: head + index, to: head, by: -1) { services[place] = services[place - 1] }
-        head += 1
-        if head >= 256, head * 2 > services.count {
-            services.removeFirst(head)
-            head = 0
-        }
-    }
-
-    /// - Returns: whether it was in the list.
-    mutating func remove(_ service: ForwardSchedule.Service) -> Bool {
-        guard let place = services[head...].firstIndex(of: service) else { return false }
-        remove(at: place - head)
-        return true
     }
 }

@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 import HearthJSON
 import Logging

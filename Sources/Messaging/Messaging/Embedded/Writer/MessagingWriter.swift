@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 import HearthJSON
 import Logging
@@ -34,7 +35,7 @@ final class MessagingWriter: StoreWriter<MessagingStore> {
     var connecting: [DeviceLink] = []
     /// Devices for which this transaction has added messages.
     var touched: Set<Int64> = []
-    var fanOuts: [FanOut] = []
+    var fanOuts: Deque<FanOut> = []
     var isFanningOut = false
     var rates = SendRates()
     var forwarders: [DevicePlatform: any PushForwarder] = [:]
