@@ -192,7 +192,7 @@ class TestCrashes:
         answer = host.callable('pid')
         assert (answer.status, answer.header('Retry-After')) == (503, '4')
         assert answer.json['error']['message'] == 'no instance of this function can be started now; try again in 4 s'
-        assert host.log.count('an instance ended') == 7
+        until(lambda: host.log.count('an instance ended') == 7, 'each end is noted')
 
     def test_few_wait_for_the_end_of_a_back_off(self, launch):
         host = launch(['probe'], config={**options(concurrency=2, maxInstances=1), 'workers': {'queueLengthMax': 1}})

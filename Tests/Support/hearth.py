@@ -114,8 +114,11 @@ class Host:
         return self
 
     def start(self):
+        before = len(self.log)
         self.spawn()
         until(self.is_ready, 'the host answers /_/ready', 30)
+        # One loop can answer before another has shown the banner.
+        until(lambda: 'Hearth serves' in self.log[before:], 'the banner is shown')
         self.banner = self.log
         return self
 

@@ -126,8 +126,9 @@ static int write_all(int descriptor, const void *bytes, size_t size) {
     return 0;
 }
 
-/* Calls a service so many times with a mebibyte each, on the socket to the host's second loop: all calls have one and the same number. */
-static long call_under_one_number(long calls) {
+/* Calls a service so many times with a mebibyte each, on the socket to the host's first loop (3) or its second (6). All calls have one and the
+   same number. */
+static long call_under_one_number(int lane, long calls) {
     static char body[1 << 20];
     static const char head[] = "database\0set";
     static const char begin[] = "{\"path\":\"/a\",\"value\":\"", end[] = "\"}";
@@ -141,7 +142,7 @@ static long call_under_one_number(long calls) {
     header[16] = 7;
     header[28] = sizeof head;
     for (long n = 0; n < calls; n++) {
-        if (write_all(6, header, sizeof header) || write_all(6, head, sizeof head) || write_all(6, body, sizeof body)) return -errno;
+        if (write_all(lane, header, sizeof header) || write_all(lane, head, sizeof head) || write_all(lane, body, sizeof body)) return -errno;
     }
     return calls;
 }
@@ -206,7 +207,8 @@ static long take(const char *what, long amount) {
     if (strcmp(what, "files") == 0) return fill(amount, 16, 0);
     if (strcmp(what, "nameless") == 0) return fill(amount, 16, 1);
     if (strcmp(what, "message") == 0) return begin_message(amount);
-    if (strcmp(what, "one number") == 0) return call_under_one_number(amount);
+    if (strcmp(what, "calls on the first lane") == 0) return call_under_one_number(3, amount);
+    if (strcmp(what, "calls on the second lane") == 0) return call_under_one_number(6, amount);
     if (strcmp(what, "bad names") == 0) return fill_badly_named(amount);
     if (strcmp(what, "in child") == 0) return fill_in_child(amount);
     if (strcmp(what, "mapped") == 0) return fill_mapped(amount);

@@ -87,14 +87,11 @@ final class FrameChannel {
 
     /// Whether there is memory for the incomplete frame, or for the next one.
     private func findsRoom() -> Bool {
-        guard reader.unfinishedFrameBytes > Self.smallFrameBytes else {
-            if gathering.bytes != 0 { gathering.set(to: 0) }
-            return owner?.channelMayGoOn(self) ?? true
-        }
-        let bytes = reader.pendingBytes
+        guard reader.unfinishedFrameBytes > Self.smallFrameBytes else { return owner?.channelMayGoOn(self) ?? true }
         if !gathering.isBound { gathering = owner?.memory(for: self) ?? MemoryCharge() }
-        if bytes < gathering.bytes { gathering.set(to: 0) }
-        return gathering.grow(to: bytes) == .granted
+        // Only a frame that began while there was room may exceed the limits; otherwise large frames without a pause would never be held back.
+        guard gathering.bytes > 0 || owner?.channelMayGoOn(self) ?? true else { return false }
+        return gathering.grow(to: reader.pendingBytes) == .granted
     }
 
     /// Starts the time limit for a large incomplete frame, when it begins or when reading resumes.
@@ -129,7 +126,10 @@ final class FrameChannel {
 extension FrameChannel: StreamHandler {
     func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
         do throws(FrameError) {
-            try reader.read(bytes) { owner?.channel(self, received: $0, head: $1, body: $2) }
+            try reader.read(bytes) {
+                if gathering.bytes != 0 { gathering.set(to: 0) }
+                owner?.channel(self, received: $0, head: $1, body: $2)
+            }
         } catch {
             owner?.channelBroke(self)
             return
