@@ -121,7 +121,8 @@ let package = Package(
         module("Tree", in: .database, [bytes, json, crypto]),
         module("Rules", in: .database, [bytes, json, "Tree", "RegularExpressions", "CRE2"]),
         module(
-            "RealtimeDatabase", in: .database, [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", "Store", deque, logging]),
+            "RealtimeDatabase", in: .database,
+            [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", "Store", deque, logging]),
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
