@@ -10,6 +10,11 @@ def pytest_sessionstart(session):
         raise pytest.UsageError(f'{BINARY} is missing: build it with `swift build -c release`')
 
 
+def pytest_collection_modifyitems(items):
+    """Puts the test with the longest build first, so that the others run beside it."""
+    items.sort(key=lambda item: item.path.name != 'test_recipes.py')
+
+
 @pytest.fixture(scope='session')
 def keys():
     return Keys()
