@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,6 +46,11 @@ int linux_run_in_turn(void) {
     own.flags = flag_reset_on_fork;
     own.runtime = 0;
     return syscall(SYS_sched_setattr, 0, &own, 0) == 0 ? 0 : -errno;
+}
+
+long linux_disk_reads_of_thread(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_inblock + usage.ru_majflt : 0;
 }
 
 int linux_processor_count(void) {

@@ -46,7 +46,7 @@ final class FailingStorage: StorageEngine {
         return FailingWriter(try inner.openWriter(namespace: namespace), self)
     }
 
-    func openReader(namespace: String) throws(StoreError) -> any SnapshotStore {
+    func openReader(namespace: String) throws(StoreError) -> sending any SnapshotStore {
         try check(.openReader)
         return FailingReader(try inner.openReader(namespace: namespace), self)
     }

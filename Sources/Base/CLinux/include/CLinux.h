@@ -50,6 +50,9 @@ int linux_hold(const char *path);
 /* Number of threads of this process, or a negated errno. */
 int linux_thread_count(void);
 
+/* The number of blocks that were read from disks for the calling thread, and of pages for which it has waited. */
+long linux_disk_reads_of_thread(void);
+
 /* The number of processors that this process may run on, at least 1. */
 int linux_processor_count(void);
 

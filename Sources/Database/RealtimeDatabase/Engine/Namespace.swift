@@ -54,6 +54,13 @@ public final class Namespace: OutboxAccess {
         onWriter { [self] in $0.write(request, stopwatch, of: self, on: loop, answer: answer) }
     }
 
+    /// Reads a single value of the newest committed state on the calling loop. Nil if the read needs another thread; see
+    /// ``read(_:on:completion:)``.
+    func readAtOnce(_ request: ReadRequest, on loop: EventLoop) -> ReadOutcome? {
+        guard request.mayBePoint, profile.stopwatch() == nil else { return nil }
+        return open.readers.readAtOnce(request, on: loop)
+    }
+
     /// Reads the newest committed state.
     public func read(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void) {
         let answer = LoopBound(completion, loop: loop)

@@ -24,7 +24,7 @@ extension NamespaceReader {
         guard let rules = rules ?? self.rules else {
             return wait { [self] in judge(request, by: $0, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
         }
-        do throws(ReadError) { answer(.success(try verdict(request, rules, try snapshot()))) } catch { answer(.failure(refusal(error))) }
+        do throws(ReadError) { answer(.success(try request.verdict(of: rules, in: try snapshot().reader))) } catch { answer(.failure(refusal(error))) }
     }
 
     /// Whether a read is allowed in the newest committed state, and whether that depends on the state.
@@ -36,7 +36,7 @@ extension NamespaceReader {
         }
         do throws(ReadError) {
             let snapshot = try snapshot()
-            let isAllowed = try verdict(request, rules, snapshot).isAllowed
+            let isAllowed = try request.verdict(of: rules, in: snapshot.reader).isAllowed
             answer(.success(ReadPermission(
                 isAllowed: isAllowed, commit: snapshot.commit, dependsOnState: rules.readDependsOnState(request.path))))
         } catch {
@@ -44,19 +44,8 @@ extension NamespaceReader {
         }
     }
 
-    private func verdict(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> RuleVerdict {
-        guard case .user(let auth) = request.principal else { return .allowed }
-        let context = RuleContext(auth: auth, now: UnixTime.milliseconds())
-        do throws(StoreError) {
-            return try rules.read(
-                request.path, query: request.query, context: context, data: StoredTree(snapshot.reader), explains: request.explains)
-        } catch {
-            throw .store(error)
-        }
-    }
-
     private func denial(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> DatabaseError? {
-        let verdict = try verdict(request, rules, snapshot)
+        let verdict = try request.verdict(of: rules, in: snapshot.reader)
         if !verdict.isAllowed { return .permissionDenied(verdict.trace) }
         if let query = request.query, !rules.hasIndex(at: request.path, order: query.order) {
             return .indexNotDefined(query.order, at: request.path)
@@ -130,6 +119,19 @@ extension NamespaceReader {
         do throws(StoreError) {
             guard let priority = try snapshot.reader.priority(at: key) else { return scratch.append("null") }
             priority.write(to: &scratch)
+        } catch {
+            throw .store(error)
+        }
+    }
+}
+
+extension ReadRequest {
+    /// Whether rules allow the read, in the state that `reader` reads.
+    func verdict(of rules: RuleSet, in reader: TreeReader) throws(ReadError) -> RuleVerdict {
+        guard case .user(let auth) = principal else { return .allowed }
+        let context = RuleContext(auth: auth, now: UnixTime.milliseconds())
+        do throws(StoreError) {
+            return try rules.read(path, query: query, context: context, data: StoredTree(reader), explains: explains)
         } catch {
             throw .store(error)
         }

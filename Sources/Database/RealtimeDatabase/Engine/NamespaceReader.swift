@@ -220,6 +220,9 @@ final class NamespaceReader {
         return try storage.openReader(namespace: settings.name)
     }
 
+    /// Opens a connection for a loop.
+    func open(for reader: PointReader, opening: UInt64) { reader.open(storage, namespace: settings.name, opening: opening) }
+
     private func endTurnLater() {
         guard !endsTurn else { return }
         endsTurn = true

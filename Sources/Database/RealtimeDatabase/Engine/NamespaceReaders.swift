@@ -1,9 +1,10 @@
 import EventLoop
+import Rules
 import Synchronization
 
 /// The readers of a namespace, each with a separate thread: quick readers for short reads, and slow readers for reads that may visit many rows.
 /// One quick reader always exists. The others are started when they are needed, at most as many of each kind as there are cores
-/// (docs/decisions/readers.md).
+/// (docs/decisions/readers.md). Single values are read on the loops that ask for them, by a ``PointReader`` each.
 final class NamespaceReaders: Sendable {
     /// One reader and its thread.
     final class Lane: Sendable {
@@ -41,6 +42,12 @@ final class NamespaceReaders: Sendable {
         var isStopped = false
     }
 
+    private struct Points {
+        var readers: [ObjectIdentifier: PointReader] = [:]
+        var rules: RuleSet?
+        var isStopped = false
+    }
+
     private let first: Lane
     /// Ends long scans when the namespace releases its files.
     let haste = Cancellation()
@@ -49,12 +56,17 @@ final class NamespaceReaders: Sendable {
     private let lanes = Mutex(Lanes())
     private let countMax: Int
     private let makeLane: @Sendable () throws(LoopError) -> Lane
+    private let points = Mutex(Points())
+    private let commits: CommitCount
+    private let pause: DiskPause
 
     /// The number of waiting reads above which another reader helps. Reads of one turn share a snapshot, and waking a thread costs more than a read.
     private static let loadMax = 16
 
     /// - Parameter askForRules: makes the writer send the rules to all readers.
-    init(storage: any StorageEngine, settings: NamespaceSettings, askForRules: @escaping @Sendable () -> Void) throws(LoopError) {
+    init(
+        storage: any StorageEngine, settings: NamespaceSettings, commits: CommitCount, askForRules: @escaping @Sendable () -> Void
+    ) throws(LoopError) {
         let haste = haste
         let turns = ReadTurns()
         let hashes = HashCache()
@@ -70,6 +82,8 @@ final class NamespaceReaders: Sendable {
         makeLane = make
         countMax = settings.limits.readersMax
         self.turns = turns
+        self.commits = commits
+        pause = settings.diskPause
         first = try make()
     }
 
@@ -111,7 +125,58 @@ final class NamespaceReaders: Sendable {
         }
     }
 
+    // MARK: Reading on loops
+
+    /// Reads a single value at once, on the calling loop. Nil if the read needs a thread.
+    func readAtOnce(_ request: ReadRequest, on loop: EventLoop) -> ReadOutcome? {
+        let point = points.withLock { points in
+            if let reader = points.readers[ObjectIdentifier(loop)] { return reader }
+            let reader = PointReader(loop: loop, rules: points.rules, commits: commits, pause: pause)
+            points.readers[ObjectIdentifier(loop)] = reader
+            return reader
+        }
+        switch point.read(request) {
+        case .outcome(let outcome): return outcome
+        case .declined: return nil
+        case .needsConnection(let opening):
+            first.post { $0.open(for: point, opening: opening) }
+            return nil
+        }
+    }
+
+    /// Closes the files that loops have open.
+    func closePoints() {
+        points.withLock { points in
+            points.rules = nil
+            for reader in points.readers.values { reader.close() }
+        }
+    }
+
+    /// The counts of reads on loops.
+    var pointFigures: ReaderFigures {
+        points.withLock { points in
+            var sum = ReaderFigures()
+            for reader in points.readers.values { sum.merge(reader.figures) }
+            return sum
+        }
+    }
+
     // MARK: All readers
+
+    /// Passes on a message of the writer.
+    func use(_ news: RulesNews) {
+        switch news {
+        case .inForce(let rules):
+            points.withLock { points in
+                guard !points.isStopped else { return }
+                points.rules = rules
+                for reader in points.readers.values { reader.use(rules) }
+            }
+        case .storeIsLost: closePoints()
+        case .unknown: break
+        }
+        onEach { $0.use(news) }
+    }
 
     private var open: [Lane] { lanes.withLock { [first] + $0.quick + $0.slow } }
 
@@ -144,6 +209,8 @@ final class NamespaceReaders: Sendable {
         haste.isSet = true
         lanes.withLock { $0.isStopped = true }
         turns.stop()
+        points.withLock { $0.isStopped = true }
+        closePoints()
         for lane in open {
             lane.post(body)
             lane.thread.end()

@@ -12,6 +12,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     let settings: NamespaceSettings
     private let storage: any StorageEngine
     let quiet: QuietMark
+    private let commits: CommitCount
     /// Sends the rules in force, or the reason why there are none, to the readers.
     private let publishRules: @Sendable (RulesNews) -> Void
 
@@ -53,12 +54,13 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
 
     init(
-        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark, haste: Cancellation,
-        publishRules: @escaping @Sendable (RulesNews) -> Void
+        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark, commits: CommitCount,
+        haste: Cancellation, publishRules: @escaping @Sendable (RulesNews) -> Void
     ) {
         self.storage = storage
         self.settings = settings
         self.quiet = quiet
+        self.commits = commits
         self.haste = haste
         self.publishRules = publishRules
         rulesFile = settings.rulesFile
@@ -154,7 +156,10 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     }
 
     override func didCommit(_ open: NamespaceContent, nanoseconds: UInt64?) {
-        if nanoseconds != nil { commitNumber += 1 }
+        if nanoseconds != nil {
+            commitNumber += 1
+            commits.add()
+        }
         figures.didCommit(nanoseconds: nanoseconds)
         if rulesAreUncommitted { didCommitRules() }
         for operation in operations { settings.profile.record(operation) }

@@ -36,11 +36,12 @@ final class OpenNamespace: Sendable {
         self.id = id
         lastUse = Atomic(id)
         let quiet = QuietMark()
+        let commits = CommitCount()
         let writerThread = try NamespaceThread()
         let writerReference = WriterReference()
         let readers: NamespaceReaders
         do throws(LoopError) {
-            readers = try NamespaceReaders(storage: storage, settings: settings) {
+            readers = try NamespaceReaders(storage: storage, settings: settings, commits: commits) {
                 writerThread.post { writerReference.writer.withLock { $0 }?.value.publishRulesAgain() }
             }
         } catch {
@@ -48,8 +49,10 @@ final class OpenNamespace: Sendable {
             throw error
         }
         let writer = LoopBound(
-            NamespaceWriter(loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet, haste: readers.haste) { rules in
-                readers.onEach { $0.use(rules) }
+            NamespaceWriter(
+                loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet, commits: commits, haste: readers.haste
+            ) {
+                readers.use($0)
             }, loop: writerThread.loop)
         writerReference.writer.withLock { $0 = writer }
         self.writerThread = writerThread
@@ -118,6 +121,7 @@ final class OpenNamespace: Sendable {
                 reader.stop()
                 lastFigures.withLock { $0.reader.merge(reader.figures) }
             }
+            lastFigures.withLock { $0.reader.merge(readers.pointFigures) }
             onWriter { [self] writer in
                 writer.end()
                 lastFigures.withLock { $0.writer = writer.currentFigures }

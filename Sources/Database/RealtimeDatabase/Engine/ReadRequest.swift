@@ -51,6 +51,12 @@ public struct ReadRequest: Sendable {
         }
     }
 
+    /// Whether it may be enough to look a single value up.
+    var mayBePoint: Bool {
+        if case .value = kind, form == .value { return !mayTakeLong }
+        return false
+    }
+
     /// The query, if the read has one.
     var query: Query? {
         if case .query(let query) = kind { return query }

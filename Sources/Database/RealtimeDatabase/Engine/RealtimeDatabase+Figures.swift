@@ -67,7 +67,7 @@ extension RealtimeDatabase {
                 let figures = writer.currentFigures
                 loop.post { answer.value(id, .writer(figures)) }
             }
-            let sum = Mutex(ReaderFigures())
+            let sum = Mutex(namespace.readers.pointFigures)
             namespace.onEachReader { reader in
                 sum.withLock { $0.merge(reader.figures) }
             } completion: {

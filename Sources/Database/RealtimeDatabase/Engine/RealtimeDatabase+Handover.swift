@@ -80,6 +80,7 @@ extension Namespace {
         open.isInHaste = true
         onWriter { [self] writer in
             writer.close()
+            open.readers.closePoints()
             onEachReader({ $0.suspend() }, completion: completion)
         }
     }

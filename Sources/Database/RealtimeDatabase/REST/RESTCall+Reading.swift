@@ -32,6 +32,9 @@ extension RESTCall {
             request.deadline = EventLoop.monotonicNanoseconds() + milliseconds * 1_000_000
         }
         do throws(DatabaseError) {
+            if let outcome = try front.database.readAtOnce(request, from: namespaceName, isKnown: mayBeAbsent, on: front.loop) {
+                return didRead(outcome)
+            }
             try front.database.read(request, from: namespaceName, isKnown: mayBeAbsent, on: front.loop) { [self] in didRead($0) }
         } catch {
             throw RESTError(error)

@@ -29,7 +29,7 @@ public final class MemoryStorage: StorageEngine {
         return MemoryWriter(found, claim)
     }
 
-    public func openReader(namespace: String) throws(StoreError) -> any SnapshotStore {
+    public func openReader(namespace: String) throws(StoreError) -> sending any SnapshotStore {
         try NamespaceName.check(namespace)
         guard let found = opened.withLock({ $0.namespaces[namespace] }) else {
             throw StoreError(.notFound, "there is no namespace \(namespace)")

@@ -30,7 +30,7 @@ public final class SQLiteStorage: StorageEngine {
         return try SQLiteWriter(path: path, settings: settings, claim: claim)
     }
 
-    public func openReader(namespace: String) throws(StoreError) -> any SnapshotStore {
+    public func openReader(namespace: String) throws(StoreError) -> sending any SnapshotStore {
         let path = try path(namespace)
         guard StoreFiles.isFile(path) else { throw StoreError(.notFound, "there is no namespace \(namespace)") }
         return try SQLiteReader(path: path, settings: settings)

@@ -6,7 +6,7 @@ public protocol StorageEngine: Sendable {
     func openWriter(namespace: String) throws(StoreError) -> any OrderedStore
 
     /// Opens a namespace for reading. Throws `notFound` if its writer was never opened.
-    func openReader(namespace: String) throws(StoreError) -> any SnapshotStore
+    func openReader(namespace: String) throws(StoreError) -> sending any SnapshotStore
 
     /// The names of all namespaces, sorted.
     func namespaces() throws(StoreError) -> [String]
