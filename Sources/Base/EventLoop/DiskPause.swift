@@ -20,7 +20,7 @@ public final class DiskPause: Sendable {
 
     /// Notes a read on a loop. Begins a pause if the read has waited for the disk; a thread that was only preempted has read nothing from it.
     ///
-    /// - Parameter diskReads: ``diskReadsOfThread()`` after the last slow read on this loop; 0 at first.
+    /// - Parameter diskReads: ``diskReadsOfThread()`` at first, and after the last slow read on this loop.
     public func note(from start: UInt64, to end: UInt64, _ diskReads: inout Int) {
         guard end - start >= Self.suspiciousNanoseconds else { return }
         let reads = Self.diskReadsOfThread()

@@ -24,7 +24,11 @@ extension NamespaceReader {
         guard let rules = rules ?? self.rules else {
             return wait { [self] in judge(request, by: $0, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
         }
-        do throws(ReadError) { answer(.success(try request.verdict(of: rules, in: try snapshot().reader))) } catch { answer(.failure(refusal(error))) }
+        do throws(ReadError) {
+            answer(.success(try request.verdict(of: rules, in: try snapshot().reader)))
+        } catch {
+            answer(.failure(refusal(error)))
+        }
     }
 
     /// Whether a read is allowed in the newest committed state, and whether that depends on the state.

@@ -58,7 +58,7 @@ final class NamespaceReaders: Sendable {
     private let makeLane: @Sendable () throws(LoopError) -> Lane
     private let points = Mutex(Points())
     private let commits: CommitCount
-    private let pause: DiskPause
+    let pause: DiskPause
 
     /// The number of waiting reads above which another reader helps. Reads of one turn share a snapshot, and waking a thread costs more than a read.
     private static let loadMax = 16

@@ -32,7 +32,8 @@ final class PointReader: Sendable {
         var endsTurn = false
         var scratch = ByteBuffer()
         var figures = ReaderFigures()
-        var diskReads = 0
+        /// For ``DiskPause/note(from:to:_:)``.
+        var diskReads: Int
     }
 
     /// The state of the tree from the first read of a turn of the loop on, unless something was committed since.
@@ -53,11 +54,12 @@ final class PointReader: Sendable {
     private let pause: DiskPause
     private let state: Mutex<State>
 
+    /// Call on the loop.
     init(loop: EventLoop, rules: RuleSet?, commits: CommitCount, pause: DiskPause) {
         self.loop = loop
         self.commits = commits
         self.pause = pause
-        state = Mutex(State(rules: rules))
+        state = Mutex(State(rules: rules, diskReads: DiskPause.diskReadsOfThread()))
     }
 
     // MARK: Reading
