@@ -48,9 +48,10 @@ int linux_run_in_turn(void) {
     return syscall(SYS_sched_setattr, 0, &own, 0) == 0 ? 0 : -errno;
 }
 
-long linux_disk_reads_of_thread(void) {
-    struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_inblock + usage.ru_majflt : 0;
+struct linux_thread_usage linux_thread_usage_now(void) {
+    struct rusage usage = {0};
+    getrusage(RUSAGE_THREAD, &usage);
+    return (struct linux_thread_usage){.disk_reads = usage.ru_inblock + usage.ru_majflt, .preemptions = usage.ru_nivcsw};
 }
 
 int linux_processor_count(void) {

@@ -115,20 +115,25 @@ import Tree
         }.count
     }
 
-    @Test func aSlowDiskPausesThem() {
-        let pause = DiskPause()
-        var diskReads = DiskPause.diskReadsOfThread()
-        // Slow, but nothing was read from a disk.
-        pause.note(from: 0, to: 50_000_000, &diskReads)
-        #expect(pause.isOver(at: 50_000_000))
-        // Fast, although something was read.
-        diskReads = -1
-        pause.note(from: 0, to: 50_000, &diskReads)
+    @Test func slowReadsPauseThem() {
+        let pause = ReadPause()
+        var usage = ThreadUsage.current
+        usage.diskReads -= 1
+        // Fast, although something was read from a disk.
+        pause.note(from: 0, to: 50_000, since: usage)
         #expect(pause.isOver(at: 50_000))
-        pause.note(from: 0, to: 1_000_000, &diskReads)
-        #expect(!pause.isOver(at: 100_999_999))
-        #expect(pause.isOver(at: 101_000_000))
-        #expect(diskReads == DiskPause.diskReadsOfThread())
+        pause.note(from: 0, to: 200_000, since: usage)
+        #expect(!pause.isOver(at: 20_199_999))
+        #expect(pause.isOver(at: 20_200_000))
+        usage = .current
+        usage.preemptions -= 1
+        // Long, but the thread may not have run.
+        pause.note(from: 20_200_000, to: 90_000_000, since: usage)
+        #expect(pause.isOver(at: 90_000_000))
+        // The thread may be preempted between the two lines.
+        repeat { pause.note(from: 90_000_000, to: 91_000_000, since: .current) } while pause.isOver(at: 91_000_000)
+        #expect(!pause.isOver(at: 190_999_999))
+        #expect(pause.isOver(at: 191_000_000))
     }
 
     @Test func aPauseLeavesReadsToTheReaders() async throws {

@@ -50,8 +50,14 @@ int linux_hold(const char *path);
 /* Number of threads of this process, or a negated errno. */
 int linux_thread_count(void);
 
-/* The number of blocks that were read from disks for the calling thread, and of pages for which it has waited. */
-long linux_disk_reads_of_thread(void);
+/* Counts of a thread: blocks that were read from disks for it and pages for which it has waited; times that it was interrupted for another one. */
+struct linux_thread_usage {
+    long disk_reads;
+    long preemptions;
+};
+
+/* The counts of the calling thread. */
+struct linux_thread_usage linux_thread_usage_now(void);
 
 /* The number of processors that this process may run on, at least 1. */
 int linux_processor_count(void);

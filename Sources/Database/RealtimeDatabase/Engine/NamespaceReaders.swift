@@ -58,7 +58,7 @@ final class NamespaceReaders: Sendable {
     private let makeLane: @Sendable () throws(LoopError) -> Lane
     private let points = Mutex(Points())
     private let commits: CommitCount
-    let pause: DiskPause
+    let pause: ReadPause
 
     /// The number of waiting reads above which another reader helps. Reads of one turn share a snapshot, and waking a thread costs more than a read.
     private static let loadMax = 16
@@ -83,7 +83,7 @@ final class NamespaceReaders: Sendable {
         countMax = settings.limits.readersMax
         self.turns = turns
         self.commits = commits
-        pause = settings.diskPause
+        pause = settings.readPause
         first = try make()
     }
 
@@ -144,21 +144,19 @@ final class NamespaceReaders: Sendable {
         }
     }
 
-    /// Closes the files that loops have open.
-    func closePoints() {
-        points.withLock { points in
+    /// Closes the files that loops have open, until there are rules again or for good.
+    func closePoints(forGood: Bool = false) {
+        let readers = points.withLock { points in
             points.rules = nil
-            for reader in points.readers.values { reader.close() }
+            points.isStopped = points.isStopped || forGood
+            return Array(points.readers.values)
         }
+        for reader in readers { reader.close(forGood: forGood) }
     }
 
     /// The counts of reads on loops.
     var pointFigures: ReaderFigures {
-        points.withLock { points in
-            var sum = ReaderFigures()
-            for reader in points.readers.values { sum.merge(reader.figures) }
-            return sum
-        }
+        points.withLock { Array($0.readers.values) }.reduce(into: ReaderFigures()) { $0.merge($1.figures) }
     }
 
     // MARK: All readers
@@ -167,11 +165,11 @@ final class NamespaceReaders: Sendable {
     func use(_ news: RulesNews) {
         switch news {
         case .inForce(let rules):
-            points.withLock { points in
-                guard !points.isStopped else { return }
-                points.rules = rules
-                for reader in points.readers.values { reader.use(rules) }
+            let readers = points.withLock { points in
+                if !points.isStopped { points.rules = rules }
+                return Array(points.readers.values)
             }
+            for reader in readers { reader.use(rules) }
         case .storeIsLost: closePoints()
         case .unknown: break
         }
@@ -209,8 +207,7 @@ final class NamespaceReaders: Sendable {
         haste.isSet = true
         lanes.withLock { $0.isStopped = true }
         turns.stop()
-        points.withLock { $0.isStopped = true }
-        closePoints()
+        closePoints(forGood: true)
         for lane in open {
             lane.post(body)
             lane.thread.end()

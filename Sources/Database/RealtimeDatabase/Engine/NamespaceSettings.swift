@@ -16,8 +16,8 @@ struct NamespaceSettings: Sendable {
     var longAnswers: Seats<String>
     /// Counts long answers of all namespaces, by client.
     var longReads: Seats<NetworkAddress>
-    /// Pauses reads on loops while the disk is slow.
-    var diskPause: DiskPause
+    /// Pauses reads on loops after slow ones.
+    var readPause: ReadPause
     /// The profilers of the namespace.
     let profile = Profile()
 }

@@ -8,7 +8,7 @@ import Tree
 /// Reads single values of a namespace on the loop of the connection that asks, without a reader's thread (docs/decisions/readers.md).
 ///
 /// There is one for each loop, so that loops do not wait for each other. The lock is for other threads that close the file or change the rules.
-/// What takes longer than a lookup is left to ``NamespaceReader``: nodes with children, etags, failures, and reads while the disk is slow.
+/// What takes longer than a lookup is left to ``NamespaceReader``: nodes with children, etags, failures, and reads while they are slow.
 final class PointReader: Sendable {
     /// The result of an attempt.
     enum Attempt {
@@ -30,10 +30,9 @@ final class PointReader: Sendable {
         /// Distinguishes connections that were requested before and after the file was closed.
         var opening: UInt64 = 0
         var endsTurn = false
+        var isClosed = false
         var scratch = ByteBuffer()
         var figures = ReaderFigures()
-        /// For ``DiskPause/note(from:to:_:)``.
-        var diskReads: Int
     }
 
     /// The state of the tree from the first read of a turn of the loop on, unless something was committed since.
@@ -42,6 +41,8 @@ final class PointReader: Sendable {
         var commit: UInt64
         /// The value of ``CommitCount`` before it was taken.
         var count: UInt64
+        /// The loop's thread, before it was taken.
+        var usage: ThreadUsage
     }
 
     /// The number of reads after which a connection is opened.
@@ -51,15 +52,14 @@ final class PointReader: Sendable {
 
     private let loop: EventLoop
     private let commits: CommitCount
-    private let pause: DiskPause
+    private let pause: ReadPause
     private let state: Mutex<State>
 
-    /// Call on the loop.
-    init(loop: EventLoop, rules: RuleSet?, commits: CommitCount, pause: DiskPause) {
+    init(loop: EventLoop, rules: RuleSet?, commits: CommitCount, pause: ReadPause) {
         self.loop = loop
         self.commits = commits
         self.pause = pause
-        state = Mutex(State(rules: rules, diskReads: DiskPause.diskReadsOfThread()))
+        state = Mutex(State(rules: rules))
     }
 
     // MARK: Reading
@@ -80,7 +80,7 @@ final class PointReader: Sendable {
                 letGo(&state)
                 return .declined
             }
-            pause.note(from: start, to: EventLoop.monotonicNanoseconds(), &state.diskReads)
+            if let usage = state.snapshot?.usage { pause.note(from: start, to: EventLoop.monotonicNanoseconds(), since: usage) }
             guard let outcome else { return .declined }
             state.figures.add(request.kind, outcome)
             return .outcome(outcome)
@@ -113,11 +113,12 @@ final class PointReader: Sendable {
             state.snapshot = nil
             store.endSnapshot()
         }
+        let usage = ThreadUsage.current
         do throws(StoreError) {
             try store.beginSnapshot()
             let reader = try TreeReader(snapshot: store, previous: state.lastReader)
             let commit = try store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
-            let snapshot = Snapshot(reader: reader, commit: commit, count: count)
+            let snapshot = Snapshot(reader: reader, commit: commit, count: count, usage: usage)
             state.lastReader = reader
             state.snapshot = snapshot
             if !state.endsTurn {
@@ -142,7 +143,7 @@ final class PointReader: Sendable {
     // MARK: Rules and the file
 
     /// Uses these rules from now on.
-    func use(_ rules: RuleSet) { state.withLock { $0.rules = rules } }
+    func use(_ rules: RuleSet) { state.withLock { if !$0.isClosed { $0.rules = rules } } }
 
     /// Opens a connection, unless the file was closed since one was requested. Call on another thread; meanwhile the loop's reads are declined.
     func open(_ storage: any StorageEngine, namespace: String, opening: UInt64) {
@@ -152,11 +153,12 @@ final class PointReader: Sendable {
         }
     }
 
-    /// Closes the file, and forgets the rules, until it gets new ones. Call from any thread.
-    func close() {
+    /// Closes the file, and forgets the rules, until it gets new ones or for good. Call from any thread.
+    func close(forGood: Bool) {
         state.withLock { state in
             letGo(&state)
             state.rules = nil
+            state.isClosed = state.isClosed || forGood
         }
     }
 

@@ -21,7 +21,7 @@ public final class RealtimeDatabase: Sendable {
     private let longReads: Seats<NetworkAddress>
     /// Counts event streams of all loops, by namespace.
     let openStreams: Seats<String>
-    private let diskPause = DiskPause()
+    private let readPause = ReadPause()
     let state: Mutex<State>
 
     struct State {
@@ -112,7 +112,7 @@ public final class RealtimeDatabase: Sendable {
         let before = state.closing.filter { $0.name == name } + (evicted.map { [$0] } ?? [])
         let settings = NamespaceSettings(
             name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents, longAnswers: longAnswers,
-            longReads: longReads, diskPause: diskPause)
+            longReads: longReads, readPause: readPause)
         do throws(LoopError) {
             let triggers = state.triggers(of: name)
             let namespace = try OpenNamespace(id: state.uses, storage: storage, settings: settings, triggers: triggers) { [self] in
