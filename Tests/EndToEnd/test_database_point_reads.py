@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import os
 
 import pytest
 
@@ -11,7 +12,7 @@ LOOPS = {'server': {'loops': 3}}
 ANYBODY = {'rules': {'.read': True, '.write': True}}
 # Connections of which the kernel gives some to each loop.
 MANY = 12
-# Reads after which every loop has a connection to the file.
+# Reads on each connection after which their loops have a connection to the file.
 WARM = 100
 
 
@@ -33,6 +34,20 @@ def put(wire, path, value):
 
 def get(wire, path):
     return wire.request('GET', f'{path}.json')
+
+
+def open_files(host):
+    links = [os.readlink(f'/proc/{host.pid}/fd/{fd}') for fd in os.listdir(f'/proc/{host.pid}/fd') if os.path.islink(f'/proc/{host.pid}/fd/{fd}')]
+    return sum(link.startswith(str(host.data / 'database')) for link in links)
+
+
+def test_loops_have_the_file_open_while_they_read(host):
+    wires = [host.wire() for _ in range(MANY)]
+    put(wires[0], '/a', 1)
+    before = open_files(host)
+    assert before > 0
+    warm(wires, '/a')
+    until(lambda: get(wires[0], '/a').json == 1 and open_files(host) > before, 'a loop has the file open')
 
 
 def warm(wires, path):

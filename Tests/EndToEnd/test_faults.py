@@ -7,6 +7,7 @@ import pytest
 
 from hearth import INTERNAL, callable_headers, error_body
 from processes import children, cpu_ticks, resident_kib, until
+from wire import Ended
 
 ORIGIN = ('Origin', 'https://a.example')
 STREAM = ('Accept', 'text/event-stream')
@@ -196,6 +197,25 @@ class TestBrokenRules:
             for _ in range(5):
                 answer = wire.request('POST', host.path(name), callable_headers(), '{"data":%s}' % body)
                 assert (answer.status, answer.json) == (status, expected)
+
+    @pytest.mark.parametrize('begins', [False, True])
+    @pytest.mark.parametrize('kind', ['result', 'error', 'response', 'end'])
+    def test_answers_of_plain_functions(self, kind, begins, launch):
+        """A client never waits for the rest of an answer that cannot be sent."""
+        host = launch(['answers_mixed'])
+        order = f'{int(begins)}{["result", "error", "response", "end"].index(kind)}'
+        is_sound = (kind, begins) in [('response', False), ('end', True)]
+        with host.wire() as wire:
+            wire.send_request('POST', host.path('mixed'), [('Content-Type', 'text/plain')], order)
+            if is_sound:
+                assert (wire.response().status, host.log.count('cannot be sent')) == (200, 0)
+            elif begins:
+                with pytest.raises(Ended):
+                    wire.response()
+            else:
+                assert wire.response().status == 500
+        if not is_sound and kind != 'error':
+            host.until_logged("the function's answer cannot be sent")
 
     def test_second_answers_are_told_in_the_log(self, launch):
         host = launch(['answers_twice'])

@@ -9,7 +9,7 @@ public final class ReadPause: Sendable {
     /// The time from which on a read that has read from a disk is slow.
     private static let diskNanoseconds: UInt64 = 100_000
     /// The time from which on any read is slow.
-    private static let workNanoseconds: UInt64 = 1_000_000
+    public static let workNanoseconds: UInt64 = 1_000_000
     private static let times: UInt64 = 100
 
     /// No pause.
@@ -22,7 +22,7 @@ public final class ReadPause: Sendable {
 
     /// Notes a read on a loop, and begins a pause if it was slow. Time in which the thread may have been preempted does not count.
     ///
-    /// - Parameter usage: that of the thread, shortly before the read.
+    /// - Parameter usage: that of the thread, at some time before the read.
     public func note(from start: UInt64, to end: UInt64, since usage: ThreadUsage) {
         let nanoseconds = end - start
         guard nanoseconds >= Self.diskNanoseconds else { return }
@@ -31,8 +31,10 @@ public final class ReadPause: Sendable {
         begin(at: end, after: nanoseconds)
     }
 
-    /// Begins a pause, because a read has taken so many nanoseconds.
-    public func begin(at now: UInt64, after nanoseconds: UInt64) { end.store(now + nanoseconds * Self.times, ordering: .relaxed) }
+    /// Begins a pause, because a read has taken so many nanoseconds. A longer one that has begun already goes on.
+    public func begin(at now: UInt64, after nanoseconds: UInt64) {
+        end.max(now + nanoseconds * Self.times, ordering: .relaxed)
+    }
 }
 
 /// The kernel's counts of a thread.

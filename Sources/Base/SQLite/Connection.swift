@@ -76,9 +76,6 @@ public final class Connection {
     /// Disables memory statistics, because they lock a mutex of the whole process for each allocation.
     private static let isConfigured: Bool = csqlite_without_memory_statistics() == SQLITE_OK
 
-    /// The version of the linked SQLite, for example `3.40.1`.
-    public static var libraryVersion: String { String(cString: sqlite3_libversion()) }
-
     // MARK: Statements
 
     /// Runs all statements in `sql`, ignoring their rows.

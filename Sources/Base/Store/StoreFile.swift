@@ -150,6 +150,9 @@ public final class StoreReader {
         }
     }
 
+    /// Makes reads fail where they would have to wait for another connection, for use on a loop.
+    public func neverWait() { try? connection.execute("PRAGMA busy_timeout = 0") }
+
     /// Takes a snapshot: until it ends, reads see the state that was committed when this returned. Not nested.
     public func beginSnapshot() throws(StoreError) {
         do throws(SQLiteError) {

@@ -69,10 +69,6 @@ enum FileProbe {
         return status.st_mode & 0o004 != 0 || (status.st_mode & 0o040 != 0 && status.st_uid == geteuid())
     }
 
-    static func isRegularFile(_ path: String) -> Bool {
-        mode(path).map { $0 & S_IFMT == S_IFREG } ?? false
-    }
-
     static func isDirectory(_ path: String) -> Bool {
         mode(path).map { $0 & S_IFMT == S_IFDIR } ?? false
     }

@@ -6,16 +6,13 @@ public struct InvocationID: Hashable, Sendable, CustomStringConvertible {
     /// The number that is passed to plugins.
     public let rawValue: UInt64
 
-    /// The number of slots.
-    public static let slotCountMax = 1 << 20
-
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// - Parameter generation: at least 1, so that no id is 0.
     @inlinable
     public init(slot: Int, generation: UInt64) { rawValue = generation << 20 | UInt64(truncatingIfNeeded: slot) }
 
-    /// The index of the call's state, from 0 below ``slotCountMax``.
+    /// The index of the call's state, below 2^20.
     @inlinable public var slot: Int { Int(rawValue & 0xF_FFFF) }
 
     /// How often the slot has been used, including this call.

@@ -132,6 +132,8 @@ private final class FailingReader: SnapshotStore {
         self.storage = storage
     }
 
+    func neverWait() { inner.neverWait() }
+
     var isFrugal: Bool {
         get { inner.isFrugal }
         set { inner.isFrugal = newValue }

@@ -115,6 +115,27 @@ import Tree
         return await run.answer { loop, done in namespace.judge(request, by: rules, on: loop, completion: done) }
     }
 
+    /// A read that waited for its reader while the rules were closed is not judged by the open ones, since it sees what was written afterwards.
+    @Test(arguments: EngineUnderTest.allCases)
+    func aStateIsJudgedByItsOwnRules(_ engine: EngineUnderTest) async throws {
+        try await engine.run { run, _ in
+            try await run.use(#"{"rules":{".read":true}}"#)
+            try await run.put("/a", "\"old\"")
+            let namespace = try run.namespace()
+            let gate = Gate()
+            namespace.onEachReader({ _ in gate.pass() }, completion: {})
+            let answers = Notes<ReadOutcome>()
+            await run.answer { loop, done in
+                namespace.read(ReadRequest(Path(["a"]), principal: Self.nobody), on: loop) { answers.add($0) }
+                done(())
+            }
+            try await run.use(#"{"rules":{".read":false}}"#)
+            try await run.put("/a", "\"secret\"")
+            gate.open()
+            #expect(try await answers.all(atLeast: 1).first?.error?.kind == .permissionDenied)
+        }
+    }
+
     @Test(arguments: EngineUnderTest.allCases)
     func aSettingIsKept(_ engine: EngineUnderTest) async throws {
         try await engine.run { run, storage in

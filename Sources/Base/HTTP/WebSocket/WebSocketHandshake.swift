@@ -52,9 +52,6 @@ enum WebSocketHandshake {
 }
 
 extension HTTPExchange {
-    /// Whether a request asks for a WebSocket, validly or not.
-    public var asksForWebSocket: Bool { method == .get && WebSocketHandshake.lists(self, "upgrade", "websocket") }
-
     /// Whether the client offers `subprotocol`, given in lower case.
     public func offers(webSocketProtocol subprotocol: StaticString) -> Bool {
         WebSocketHandshake.lists(self, "sec-websocket-protocol", subprotocol)

@@ -1,8 +1,9 @@
 import HearthBytes
+import Store
 
 /// The engine's rows in the keyspace `meta`.
 enum MetaKey {
-    /// The number of the last transaction, little-endian.
+    /// ``CommitMark``.
     static let commit = Array("engine.commit".utf8)
     /// The rules document.
     static let rules = Array("engine.rules".utf8)
@@ -12,6 +13,7 @@ enum MetaKey {
     /// A setting made by an administrator.
     static func setting(_ name: String) -> [UInt8] { Array("engine.setting.\(name)".utf8) }
 
+    /// A number, little-endian.
     static func number(_ bytes: Span<UInt8>) -> UInt64 {
         var number: UInt64 = 0
         for index in bytes.indices.reversed() { number = number << 8 | UInt64(bytes[index]) }
@@ -19,4 +21,26 @@ enum MetaKey {
     }
 
     static func bytes(_ number: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+}
+
+/// Identifies a committed state of a namespace: two numbers of 8 bytes, little-endian. Versions before wrote only the first.
+struct CommitMark: Equatable, Sendable {
+    /// The number of the last transaction.
+    var number: UInt64 = 0
+    /// The number of the transaction that stored the rules in force.
+    var rules: UInt64 = 0
+}
+
+extension CommitMark {
+    init(_ bytes: Span<UInt8>) {
+        number = MetaKey.number(bytes.extracting(0..<min(8, bytes.count)))
+        rules = MetaKey.number(bytes.extracting(min(8, bytes.count)..<min(16, bytes.count)))
+    }
+
+    var bytes: [UInt8] { MetaKey.bytes(number) + MetaKey.bytes(rules) }
+
+    /// The mark in a store; that of an empty namespace if there is none.
+    static func read(_ store: any ReadableStore) throws(StoreError) -> CommitMark {
+        try store.get(MetaKey.commit, in: .meta) { CommitMark($0) } ?? CommitMark()
+    }
 }

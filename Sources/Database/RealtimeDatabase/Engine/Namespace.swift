@@ -168,5 +168,4 @@ public final class Namespace: OutboxAccess {
     func useTriggers(_ triggers: NamespaceTriggers) {
         onWriter { $0.use(triggers) }
     }
-
 }

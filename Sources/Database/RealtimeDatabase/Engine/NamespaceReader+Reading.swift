@@ -21,11 +21,12 @@ extension NamespaceReader {
     func judge(
         _ request: ReadRequest, by rules: RuleSet?, of namespace: Namespace, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void
     ) {
-        guard let rules = rules ?? self.rules else {
-            return wait { [self] in judge(request, by: $0, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
-        }
         do throws(ReadError) {
-            answer(.success(try request.verdict(of: rules, in: try snapshot().reader)))
+            if let rules { return answer(.success(try request.verdict(of: rules, in: try snapshot().reader))) }
+            guard let (rules, snapshot) = try rulesInForce() else {
+                return wait { [self] _ in judge(request, by: nil, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
+            }
+            answer(.success(try request.verdict(of: rules, in: snapshot.reader)))
         } catch {
             answer(.failure(refusal(error)))
         }
@@ -35,17 +36,23 @@ extension NamespaceReader {
     func permission(
         _ request: ReadRequest, of namespace: Namespace, answer: @escaping @Sendable (Result<ReadPermission, DatabaseError>) -> Void
     ) {
-        guard let rules else {
-            return wait { [self] _ in permission(request, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
-        }
         do throws(ReadError) {
-            let snapshot = try snapshot()
+            guard let (rules, snapshot) = try rulesInForce() else {
+                return wait { [self] _ in permission(request, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
+            }
             let isAllowed = try request.verdict(of: rules, in: snapshot.reader).isAllowed
             answer(.success(ReadPermission(
                 isAllowed: isAllowed, commit: snapshot.commit, dependsOnState: rules.readDependsOnState(request.path))))
         } catch {
             answer(.failure(refusal(error)))
         }
+    }
+
+    /// The newest state and its rules; nil if they are not known yet.
+    private func rulesInForce() throws(ReadError) -> (RuleSet, Snapshot)? {
+        guard let rules else { return nil }
+        let snapshot = try snapshot()
+        return snapshot.mark.rules == rules.commit ? (rules.rules, snapshot) : nil
     }
 
     private func denial(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> DatabaseError? {

@@ -22,8 +22,8 @@ final class NamespaceReader {
     private var answers = CommitBatch()
     var figures = ReaderFigures()
     var scratch = ByteBuffer()
-    /// The rules in force. Reads that arrive before they are known wait here.
-    var rules: RuleSet?
+    /// The rules in force. Reads that arrive before they are known, or see a state with later rules, wait here.
+    var rules: RulesInForce?
     private var waiting: [Waiting] = []
     /// Requests the rules in force, or the reason why there are none, from the writer.
     var askForRules: () -> Void = {}
@@ -44,7 +44,7 @@ final class NamespaceReader {
 
     /// A request that waits for the rules.
     private struct Waiting {
-        var go: (RuleSet) -> Void
+        var go: (RulesInForce) -> Void
         var refuse: (DatabaseError) -> Void
     }
 
@@ -57,7 +57,8 @@ final class NamespaceReader {
     struct Snapshot {
         let store: any SnapshotStore
         var reader: TreeReader
-        let commit: UInt64
+        let mark: CommitMark
+        var commit: UInt64 { mark.number }
         /// The value of ``NamespaceReader/generation`` when it was taken.
         let generation: Int
     }
@@ -82,6 +83,8 @@ final class NamespaceReader {
         switch news {
         case .inForce(let rules):
             if !isStopped { self.rules = rules }
+            // The state before them would be judged by them.
+            endSnapshot()
             for request in requests { request.go(rules) }
         case .storeIsLost(let error), .unknown(let error):
             if case .storeIsLost = news { closeConnections() }
@@ -98,7 +101,7 @@ final class NamespaceReader {
     }
 
     /// Makes a request wait until the rules in force are known.
-    func wait(_ go: @escaping (RuleSet) -> Void, refuse: @escaping (DatabaseError) -> Void) {
+    func wait(_ go: @escaping (RulesInForce) -> Void, refuse: @escaping (DatabaseError) -> Void) {
         guard !isStopped else { return refuse(.stopping) }
         waiting.append(Waiting(go: go, refuse: refuse))
         if waiting.count == 1 { askForRules() }
@@ -108,26 +111,34 @@ final class NamespaceReader {
     func read(
         _ request: ReadRequest, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
     ) {
-        guard let rules else {
-            return wait { [self] in
-                read(request, $0, stopwatch, of: namespace, on: loop, answer: answer)
-            } refuse: { error in
-                loop.post { answer.value(.refused(error)) }
-            }
-        }
+        guard let rules else { return waitForRules(request, stopwatch, of: namespace, on: loop, answer: answer) }
         read(request, rules, stopwatch, of: namespace, on: loop, answer: answer)
     }
 
+    private func waitForRules(
+        _ request: ReadRequest, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop, answer: LoopBound<(ReadOutcome) -> Void>
+    ) {
+        wait { [self] in
+            read(request, $0, stopwatch, of: namespace, on: loop, answer: answer)
+        } refuse: { error in
+            loop.post { answer.value(.refused(error)) }
+        }
+    }
+
     private func read(
-        _ request: ReadRequest, _ rules: RuleSet, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop,
+        _ request: ReadRequest, _ current: RulesInForce, _ stopwatch: OperationTimer?, of namespace: Namespace, on loop: EventLoop,
         answer: LoopBound<(ReadOutcome) -> Void>
     ) {
+        let rules = current.rules
         var stopwatch = stopwatch
         stopwatch?.begin()
         let outcome: ReadOutcome
         var scanGuard: ScanGuard?
         do throws(ReadError) {
             var snapshot = try snapshot()
+            guard snapshot.mark.rules == current.commit else {
+                return waitForRules(request, stopwatch, of: namespace, on: loop, answer: answer)
+            }
             if request.mayTakeLong {
                 scanGuard = makeGuard(request)
                 snapshot.reader.scanGuard = scanGuard
@@ -203,9 +214,7 @@ final class NamespaceReader {
             try store.beginSnapshot()
             let reader = try TreeReader(snapshot: store, previous: lastReader)
             lastReader = reader
-            let snapshot = Snapshot(
-                store: store, reader: reader,
-                commit: try store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0, generation: generation)
+            let snapshot = Snapshot(store: store, reader: reader, mark: try CommitMark.read(store), generation: generation)
             current = snapshot
             trouble.succeeded("reading works again")
             endTurnLater()
@@ -306,9 +315,16 @@ final class NamespaceReader {
 /// A message from a namespace's writer to its readers.
 enum RulesNews: Sendable {
     /// The rules from now on.
-    case inForce(RuleSet)
+    case inForce(RulesInForce)
     /// The store cannot be opened. For the next attempt, all connections to it may have to be closed.
     case storeIsLost(DatabaseError)
     /// The store is not open yet.
     case unknown(DatabaseError)
+}
+
+/// Rules, and the state of a namespace from which on they are in force.
+struct RulesInForce: Sendable {
+    var rules: RuleSet
+    /// The number of the transaction that stored them. A state with another number has to be judged by other rules.
+    var commit: UInt64
 }

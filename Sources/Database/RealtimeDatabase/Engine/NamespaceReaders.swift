@@ -1,5 +1,4 @@
 import EventLoop
-import Rules
 import Synchronization
 
 /// The readers of a namespace, each with a separate thread: quick readers for short reads, and slow readers for reads that may visit many rows.
@@ -44,7 +43,7 @@ final class NamespaceReaders: Sendable {
 
     private struct Points {
         var readers: [ObjectIdentifier: PointReader] = [:]
-        var rules: RuleSet?
+        var rules: RulesInForce?
         var isStopped = false
     }
 
@@ -57,7 +56,7 @@ final class NamespaceReaders: Sendable {
     private let countMax: Int
     private let makeLane: @Sendable () throws(LoopError) -> Lane
     private let points = Mutex(Points())
-    private let commits: CommitCount
+    private let newest: CommitNumber
     let pause: ReadPause
 
     /// The number of waiting reads above which another reader helps. Reads of one turn share a snapshot, and waking a thread costs more than a read.
@@ -65,7 +64,7 @@ final class NamespaceReaders: Sendable {
 
     /// - Parameter askForRules: makes the writer send the rules to all readers.
     init(
-        storage: any StorageEngine, settings: NamespaceSettings, commits: CommitCount, askForRules: @escaping @Sendable () -> Void
+        storage: any StorageEngine, settings: NamespaceSettings, newest: CommitNumber, askForRules: @escaping @Sendable () -> Void
     ) throws(LoopError) {
         let haste = haste
         let turns = ReadTurns()
@@ -82,7 +81,7 @@ final class NamespaceReaders: Sendable {
         makeLane = make
         countMax = settings.limits.readersMax
         self.turns = turns
-        self.commits = commits
+        self.newest = newest
         pause = settings.readPause
         first = try make()
     }
@@ -131,7 +130,7 @@ final class NamespaceReaders: Sendable {
     func readAtOnce(_ request: ReadRequest, on loop: EventLoop) -> ReadOutcome? {
         let point = points.withLock { points in
             if let reader = points.readers[ObjectIdentifier(loop)] { return reader }
-            let reader = PointReader(loop: loop, rules: points.rules, commits: commits, pause: pause)
+            let reader = PointReader(loop: loop, rules: points.rules, newest: newest, pause: pause)
             points.readers[ObjectIdentifier(loop)] = reader
             return reader
         }

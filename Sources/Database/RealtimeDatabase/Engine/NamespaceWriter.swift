@@ -12,12 +12,15 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     let settings: NamespaceSettings
     private let storage: any StorageEngine
     let quiet: QuietMark
-    private let commits: CommitCount
+    private let newest: CommitNumber
     /// Sends the rules in force, or the reason why there are none, to the readers.
     private let publishRules: @Sendable (RulesNews) -> Void
 
     private(set) var rules = RuleSet.closed
-    private(set) var commitNumber: UInt64 = 0
+    /// The number of the transaction that stored the last rules.
+    private var rulesCommit: UInt64 = 0
+    /// The number of the last commit.
+    var commitNumber: UInt64 { newest.value }
 
     private(set) var triggers: TriggerMatcher?
     /// Writes that wait until the functions are known; nil when they are.
@@ -54,13 +57,13 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
 
     init(
-        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark, commits: CommitCount,
+        loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark, newest: CommitNumber,
         haste: Cancellation, publishRules: @escaping @Sendable (RulesNews) -> Void
     ) {
         self.storage = storage
         self.settings = settings
         self.quiet = quiet
-        self.commits = commits
+        self.newest = newest
         self.haste = haste
         self.publishRules = publishRules
         rulesFile = settings.rulesFile
@@ -79,10 +82,10 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     }
 
     override func didOpen(_ open: NamespaceContent) throws(StoreError) {
-        commitNumber = try open.store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
+        newest.finish(try CommitMark.read(open.store).number)
         try loadRules(open)
         triggerLimits = try readTriggerLimits(open)
-        publishRules(.inForce(rules))
+        publishRules(.inForce(rulesInForce))
         storeRulesFile()
         keepHouseSoon()
         if let pending = try open.outbox.pending() { settings.didRaiseEvents(pending) }
@@ -95,7 +98,11 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     /// Sends the rules, or the reason why there are none, to the readers. Tries to open the store again if it is time to.
     func publishRulesAgain() {
-        guard content == nil else { return publishRules(.inForce(rules)) }
+        guard content == nil else {
+            // Rules of the current transaction are published when it is committed.
+            if !rulesAreUncommitted { publishRules(.inForce(rulesInForce)) }
+            return
+        }
         if !startAgain() { publishRules(.unknown(refusal)) }
     }
 
@@ -149,17 +156,16 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     override func willCommit(_ open: NamespaceContent) throws(StoreError) -> Bool {
         guard hasChanges || open.outbox.hasChanges else { return false }
-        let number = MetaKey.bytes(commitNumber + 1)
-        try open.store.put(MetaKey.commit, number.span, in: .meta)
+        let number = commitNumber + 1
+        let mark = CommitMark(number: number, rules: rulesAreUncommitted ? number : rulesCommit)
+        try open.store.put(MetaKey.commit, mark.bytes.span, in: .meta)
         try open.outbox.willCommit()
+        newest.begin()
         return true
     }
 
     override func didCommit(_ open: NamespaceContent, nanoseconds: UInt64?) {
-        if nanoseconds != nil {
-            commitNumber += 1
-            commits.add()
-        }
+        newest.finish(commitNumber + (nanoseconds == nil ? 0 : 1))
         figures.didCommit(nanoseconds: nanoseconds)
         if rulesAreUncommitted { didCommitRules() }
         for operation in operations { settings.profile.record(operation) }
@@ -175,6 +181,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     override func didRollBack(_ open: NamespaceContent) {
         figures.didFail()
+        newest.finish(commitNumber)
         operations = []
         hasChanges = false
         news = ListenerNewsBatch()
@@ -182,7 +189,10 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     override func renewed(_ old: NamespaceContent) throws(StoreError) -> NamespaceContent {
         let open = try NamespaceContent(old.store, namespace: settings.name)
-        if rulesAreUncommitted { try loadRules(open) }
+        if rulesAreUncommitted {
+            try loadRules(open)
+            publishRules(.inForce(rulesInForce))
+        }
         triggerLimits = try readTriggerLimits(open)
         return open
     }
@@ -204,6 +214,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     private func loadRules(_ open: NamespaceContent) throws(StoreError) {
         rulesAreUncommitted = false
         uncommittedFile = nil
+        rulesCommit = try CommitMark.read(open.store).rules
         storedMark = try open.store.get(MetaKey.rulesFile, in: .meta) { $0.array() }
         let stored = try open.store.get(MetaKey.rules, in: .meta) { $0.array() }
         if let rulesFile, rulesFile.mark != storedMark {
@@ -252,11 +263,14 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         }
     }
 
+    private var rulesInForce: RulesInForce { RulesInForce(rules: rules, commit: rulesCommit) }
+
     private func didCommitRules() {
         rulesAreUncommitted = false
         rulesFile = uncommittedFile ?? rulesFile
         uncommittedFile = nil
-        publishRules(.inForce(rules))
+        rulesCommit = commitNumber
+        publishRules(.inForce(rulesInForce))
     }
 
     // MARK: Triggers

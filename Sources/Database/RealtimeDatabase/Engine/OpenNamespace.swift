@@ -36,12 +36,12 @@ final class OpenNamespace: Sendable {
         self.id = id
         lastUse = Atomic(id)
         let quiet = QuietMark()
-        let commits = CommitCount()
+        let newest = CommitNumber()
         let writerThread = try NamespaceThread()
         let writerReference = WriterReference()
         let readers: NamespaceReaders
         do throws(LoopError) {
-            readers = try NamespaceReaders(storage: storage, settings: settings, commits: commits) {
+            readers = try NamespaceReaders(storage: storage, settings: settings, newest: newest) {
                 writerThread.post { writerReference.writer.withLock { $0 }?.value.publishRulesAgain() }
             }
         } catch {
@@ -50,7 +50,7 @@ final class OpenNamespace: Sendable {
         }
         let writer = LoopBound(
             NamespaceWriter(
-                loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet, commits: commits, haste: readers.haste
+                loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet, newest: newest, haste: readers.haste
             ) {
                 readers.use($0)
             }, loop: writerThread.loop)

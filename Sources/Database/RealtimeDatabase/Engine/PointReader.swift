@@ -7,7 +7,7 @@ import Tree
 
 /// Reads single values of a namespace on the loop of the connection that asks, without a reader's thread (docs/decisions/readers.md).
 ///
-/// There is one for each loop, so that loops do not wait for each other. The lock is for other threads that close the file or change the rules.
+/// There is one for each loop, so that the reads of several loops take place at the same time. The lock is for other threads that close the file or change the rules.
 /// What takes longer than a lookup is left to ``NamespaceReader``: nodes with children, etags, failures, and reads while they are slow.
 final class PointReader: Sendable {
     /// The result of an attempt.
@@ -20,7 +20,7 @@ final class PointReader: Sendable {
     }
 
     private struct State: ~Copyable {
-        var rules: RuleSet?
+        var rules: RulesInForce?
         var store: (any SnapshotStore)?
         var snapshot: Snapshot?
         /// The last reader, whose state of the tree is reused if it has not changed.
@@ -38,9 +38,7 @@ final class PointReader: Sendable {
     /// The state of the tree from the first read of a turn of the loop on, unless something was committed since.
     private struct Snapshot {
         var reader: TreeReader
-        var commit: UInt64
-        /// The value of ``CommitCount`` before it was taken.
-        var count: UInt64
+        var mark: CommitMark
         /// The loop's thread, before it was taken.
         var usage: ThreadUsage
     }
@@ -51,13 +49,13 @@ final class PointReader: Sendable {
     private static let bytesMax = 64 << 10
 
     private let loop: EventLoop
-    private let commits: CommitCount
+    private let newest: CommitNumber
     private let pause: ReadPause
     private let state: Mutex<State>
 
-    init(loop: EventLoop, rules: RuleSet?, commits: CommitCount, pause: ReadPause) {
+    init(loop: EventLoop, rules: RulesInForce?, newest: CommitNumber, pause: ReadPause) {
         self.loop = loop
-        self.commits = commits
+        self.newest = newest
         self.pause = pause
         state = Mutex(State(rules: rules))
     }
@@ -78,6 +76,7 @@ final class PointReader: Sendable {
             do throws(ReadError) { outcome = try perform(request, rules, store, &state) } catch {
                 // The reader on a thread reports it, or finds that it is over.
                 letGo(&state)
+                pause.begin(at: EventLoop.monotonicNanoseconds(), after: max(EventLoop.monotonicNanoseconds() - start, ReadPause.workNanoseconds))
                 return .declined
             }
             if let usage = state.snapshot?.usage { pause.note(from: start, to: EventLoop.monotonicNanoseconds(), since: usage) }
@@ -89,27 +88,27 @@ final class PointReader: Sendable {
     }
 
     private func perform(
-        _ request: ReadRequest, _ rules: RuleSet, _ store: any SnapshotStore, _ state: inout State
+        _ request: ReadRequest, _ rules: RulesInForce, _ store: any SnapshotStore, _ state: inout State
     ) throws(ReadError) -> ReadOutcome? {
         let snapshot = try snapshot(store, &state)
+        guard snapshot.mark.rules == rules.commit else { return nil }
+        let verdict = try request.verdict(of: rules.rules, in: snapshot.reader)
+        guard verdict.isAllowed else { return .refused(.permissionDenied(verdict.trace)) }
         state.scratch.clear(keepingAtMost: Self.bytesMax)
         do throws(StoreError) {
-            guard try snapshot.reader.appendLeaf(at: request.path.key, to: &state.scratch) else { return nil }
+            let bytesMax = min(Self.bytesMax, request.bytesMax)
+            guard try snapshot.reader.appendLeaf(at: request.path.key, atMost: bytesMax, to: &state.scratch) else { return nil }
         } catch {
             throw .store(error)
         }
-        guard state.scratch.count <= min(Self.bytesMax, request.bytesMax) else { return nil }
-        let verdict = try request.verdict(of: rules, in: snapshot.reader)
-        guard verdict.isAllowed else { return .refused(.permissionDenied(verdict.trace)) }
-        return .value(json: state.scratch.array(), etag: nil, commit: snapshot.commit)
+        return .value(json: state.scratch.array(), etag: nil, commit: snapshot.mark.number)
     }
 
-    /// The snapshot of this turn, if nothing was committed since; otherwise a new one. A request must see each commit that was answered before
-    /// the request was sent, and the answer may have gone out on another loop during this turn.
+    /// The snapshot of this turn, if nothing was committed since; otherwise a new one. A request must see each commit that was answered, or seen by
+    /// another read, before the request was sent; and that may have happened on another loop during this turn.
     private func snapshot(_ store: any SnapshotStore, _ state: inout State) throws(ReadError) -> Snapshot {
-        let count = commits.value
         if let snapshot = state.snapshot {
-            if snapshot.count == count { return snapshot }
+            if newest.isValue(snapshot.mark.number) { return snapshot }
             state.snapshot = nil
             store.endSnapshot()
         }
@@ -117,8 +116,7 @@ final class PointReader: Sendable {
         do throws(StoreError) {
             try store.beginSnapshot()
             let reader = try TreeReader(snapshot: store, previous: state.lastReader)
-            let commit = try store.get(MetaKey.commit, in: .meta) { MetaKey.number($0) } ?? 0
-            let snapshot = Snapshot(reader: reader, commit: commit, count: count, usage: usage)
+            let snapshot = Snapshot(reader: reader, mark: try CommitMark.read(store), usage: usage)
             state.lastReader = reader
             state.snapshot = snapshot
             if !state.endsTurn {
@@ -132,24 +130,34 @@ final class PointReader: Sendable {
     }
 
     private func endTurn() {
-        state.withLock { state in
+        let isDone: Void? = state.withLockIfAvailable { state in
             state.endsTurn = false
             guard state.snapshot != nil else { return }
             state.snapshot = nil
             state.store?.endSnapshot()
         }
+        // Another thread is closing the file.
+        if isDone == nil { loop.post { [self] in endTurn() } }
     }
 
     // MARK: Rules and the file
 
     /// Uses these rules from now on.
-    func use(_ rules: RuleSet) { state.withLock { if !$0.isClosed { $0.rules = rules } } }
+    func use(_ rules: RulesInForce) { state.withLock { if !$0.isClosed { $0.rules = rules } } }
 
     /// Opens a connection, unless the file was closed since one was requested. Call on another thread; meanwhile the loop's reads are declined.
     func open(_ storage: any StorageEngine, namespace: String, opening: UInt64) {
         state.withLock { state in
             guard state.opening == opening, state.store == nil else { return }
-            do throws(StoreError) { state.store = try storage.openReader(namespace: namespace) } catch { state.declined = 0 }
+            do throws(StoreError) {
+                let store = try storage.openReader(namespace: namespace)
+                store.neverWait()
+                // A small cache: there may be many of these connections.
+                store.isFrugal = true
+                state.store = store
+            } catch {
+                state.declined = 0
+            }
         }
     }
 
@@ -175,11 +183,18 @@ final class PointReader: Sendable {
     var figures: ReaderFigures { state.withLock { $0.figures } }
 }
 
-/// Counts the commits of a namespace, before they are answered.
-final class CommitCount: Sendable {
-    private let count = Atomic<UInt64>(0)
+/// The number of a namespace's last commit. Only the writer changes it.
+final class CommitNumber: Sendable {
+    /// Twice the number; one more while the next transaction is being committed, and other connections may see it at any moment.
+    private let state = Atomic<UInt64>(0)
 
-    var value: UInt64 { count.load(ordering: .acquiring) }
+    /// The number, which grows before the commit is answered.
+    var value: UInt64 { state.load(ordering: .acquiring) >> 1 }
 
-    func add() { count.add(1, ordering: .releasing) }
+    /// Whether no state after that of `number` can have been seen.
+    func isValue(_ number: UInt64) -> Bool { state.load(ordering: .acquiring) == number << 1 }
+
+    func begin() { state.store(value << 1 | 1, ordering: .sequentiallyConsistent) }
+
+    func finish(_ number: UInt64) { state.store(number << 1, ordering: .releasing) }
 }

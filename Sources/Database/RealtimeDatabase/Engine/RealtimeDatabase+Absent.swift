@@ -21,14 +21,6 @@ extension RealtimeDatabase {
         return try found.get()
     }
 
-    /// Reads on the calling loop, if that takes no longer than looking a single value up; otherwise nil. See ``find(_:isKnown:)``.
-    public func readAtOnce(_ request: ReadRequest, from name: String, isKnown: Bool, on loop: EventLoop) throws(DatabaseError) -> ReadOutcome? {
-        switch try find(name, isKnown: isKnown) {
-        case .namespace(let namespace): namespace.readAtOnce(request, on: loop)
-        case .absent(let absent): absent.read(request)
-        }
-    }
-
     /// Reads. See ``Namespace/read(_:on:completion:)`` and ``find(_:isKnown:)``.
     public func read(
         _ request: ReadRequest, from name: String, isKnown: Bool, on loop: EventLoop, completion: @escaping (ReadOutcome) -> Void

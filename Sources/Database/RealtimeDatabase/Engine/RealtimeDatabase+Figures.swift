@@ -67,12 +67,13 @@ extension RealtimeDatabase {
                 let figures = writer.currentFigures
                 loop.post { answer.value(id, .writer(figures)) }
             }
-            let sum = Mutex(namespace.readers.pointFigures)
+            let sum = Mutex(ReaderFigures())
             namespace.onEachReader { reader in
                 sum.withLock { $0.merge(reader.figures) }
             } completion: {
-                let figures = sum.withLock { $0 }
-                loop.post { answer.value(id, .reader(figures)) }
+                var figures = sum.withLock { $0 }
+                figures.merge(namespace.readers.pointFigures)
+                loop.post { [figures] in answer.value(id, .reader(figures)) }
             }
         }
         return Asked(ids: Set(namespaces.map(\.id)), past: past)

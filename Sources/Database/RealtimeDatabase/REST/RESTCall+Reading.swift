@@ -32,10 +32,12 @@ extension RESTCall {
             request.deadline = EventLoop.monotonicNanoseconds() + milliseconds * 1_000_000
         }
         do throws(DatabaseError) {
-            if let outcome = try front.database.readAtOnce(request, from: namespaceName, isKnown: mayBeAbsent, on: front.loop) {
-                return didRead(outcome)
+            switch try front.database.find(namespaceName, isKnown: mayBeAbsent) {
+            case .absent(let absent): return didRead(absent.read(request))
+            case .namespace(let namespace):
+                if let outcome = namespace.readAtOnce(request, on: front.loop) { return didRead(outcome) }
+                namespace.read(request, on: front.loop) { [self] in didRead($0) }
             }
-            try front.database.read(request, from: namespaceName, isKnown: mayBeAbsent, on: front.loop) { [self] in didRead($0) }
         } catch {
             throw RESTError(error)
         }

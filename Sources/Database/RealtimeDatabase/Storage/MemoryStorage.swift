@@ -174,6 +174,8 @@ final class MemoryReader: SnapshotStore {
     private var snapshot: MemoryState?
     var isFrugal = false
 
+    func neverWait() {}
+
     init(_ namespace: MemoryNamespace) {
         self.namespace = namespace
     }

@@ -67,6 +67,9 @@ public protocol SnapshotStore: ReadableStore {
     /// Ends the snapshot. Without one, each read sees the last committed state.
     func endSnapshot()
 
+    /// Makes reads fail where they would have to wait for another connection.
+    func neverWait()
+
     /// Whether little is cached, because a long answer is read from start to end, as many others may be at the same time.
     var isFrugal: Bool { get set }
 }

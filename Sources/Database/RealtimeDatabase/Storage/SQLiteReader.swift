@@ -14,6 +14,8 @@ public final class SQLiteReader: SQLiteStore, SnapshotStore {
         set { reader.isFrugal = newValue }
     }
 
+    public func neverWait() { reader.neverWait() }
+
     public func beginSnapshot() throws(StoreError) { try reader.beginSnapshot() }
 
     public func endSnapshot() { reader.endSnapshot() }

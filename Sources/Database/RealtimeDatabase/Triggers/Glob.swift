@@ -9,9 +9,6 @@ struct Glob: Sendable, Hashable {
         parts = Array(text.utf8).split(separator: Self.star, omittingEmptySubsequences: false).map(Array.init)
     }
 
-    /// Whether it matches every text.
-    var matchesAll: Bool { parts.count > 1 && parts.allSatisfy(\.isEmpty) }
-
     func matches(_ text: String) -> Bool {
         guard let first = parts.first, let last = parts.last else { return false }
         var rest = Array(text.utf8)[...]

@@ -38,6 +38,7 @@ final class RequestCall: FunctionCall {
     override func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {
         switch kind {
         case .response:
+            guard !hasStarted else { return answerNonsense("it answered as a whole after it had begun an answer") }
             guard let head = ResponseDescription(head) else { return answerNonsense("the answer's head does not follow hearth.h") }
             guard exchange.admits(answerOf: body.count) else {
                 return answer(.tooManyRequests, CallableError.tooMuchUnread.message, retryAfterSeconds: 1)

@@ -77,7 +77,7 @@ struct InvocationQueue {
 
     /// Empties the queue and returns its invocations.
     mutating func removeAll() -> [HostInvocation] {
-        let left = Array(waiting).filter { if case .queued = $0.state { true } else { false } }
+        let left = Array(waiting.lazy.filter { if case .queued = $0.state { true } else { false } })
         reset()
         return left
     }

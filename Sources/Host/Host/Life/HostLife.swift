@@ -1,10 +1,10 @@
 /// The state in the life of a host. Only ``enter(_:)`` changes it.
 ///
 /// ```
-/// starting ─> serving <─> upgrading ─> succeeded
-///    │           │            │            │
-///    └───────────┴─> stopping <────────────┤
-///                        └─────> ending <──┘ ─> ended
+/// starting ─> serving <─> upgrading, restoring ─> succeeded
+///    │           │                 │                  │
+///    └───────────┴─> stopping <────┴──────────────────┤
+///                        └─────> ending <─────────────┘ ─> ended
 /// ```
 struct HostLife {
     enum State: Equatable {

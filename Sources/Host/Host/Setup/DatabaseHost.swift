@@ -53,7 +53,8 @@ final class DatabaseHost {
         mark = file?.mark
         database = RealtimeDatabase(
             storage: storage, defaultNamespace: settings.defaultNamespace,
-            allowed: configuration.mode == .development ? nil : Set(settings.namespaces), rulesFile: file, limits: DatabaseLimits(settings),
+            allowed: configuration.mode == .development ? nil : Set(settings.namespaces), rulesFile: file,
+            limits: DatabaseLimits(settings, loops: configuration.server.loops),
             awaitsTriggers: true, log: log, didRaiseEvents: didRaiseEvents)
         watchRules()
         let idle = UInt64(settings.idleSeconds * 1000)
@@ -185,7 +186,8 @@ final class RulesPath: Sendable {
 }
 
 extension DatabaseLimits {
-    init(_ settings: DatabaseSettings) {
+    /// - Parameter loops: the number of the host's loops.
+    init(_ settings: DatabaseSettings, loops: Int = 1) {
         self.init()
         writeBytesMax = settings.limits.writeBytes
         readBytesMax = settings.limits.readBytes
@@ -196,7 +198,7 @@ extension DatabaseLimits {
         bodyBytesInFlightMax = settings.limits.uploadBytes
         // If there are few descriptors, fewer databases may be open.
         let files = DescriptorLimit.current
-        namespacesMax = min(settings.limits.openNamespaces, max(files / 64, 2))
+        namespacesMax = min(settings.limits.openNamespaces, max(files / (2 * Self.descriptors(readers: readersMax, loops: loops)), 2))
         longReadsMax = min(settings.limits.longReads, max(files / 16, 4))
         longReadsPerClientMax = settings.limits.longReadsPerClient
         readSeconds = settings.limits.readSeconds
@@ -204,4 +206,7 @@ extension DatabaseLimits {
         triggers = TriggerLimits(
             functionsMax: settings.triggers.functionsPerWrite, eventBytesMax: settings.triggers.eventBytes, isStrict: settings.triggers.isStrict)
     }
+
+    /// The descriptors of a namespace that is read much: 13 with one reader, 6 for each further one, quick or slow, and 3 for each loop.
+    private static func descriptors(readers: Int, loops: Int) -> Int { 13 + 6 * (2 * readers - 1) + 3 * loops }
 }

@@ -69,7 +69,6 @@ struct TarReader {
     private var left = 0
     private var padding = 0
     private var isExtended = false
-    private var isMember = false
     private var extended: [UInt8] = []
     private var longName: String?
     private var longSize: Int?

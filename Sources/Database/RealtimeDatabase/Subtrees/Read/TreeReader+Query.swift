@@ -22,15 +22,6 @@ extension TreeReader {
         try write(stream, bytesMax: bytesMax, into: &buffer)
     }
 
-    /// Whether the query can be answered at `key` without reading all children.
-    public func hasReadyIndex(_ order: Query.Order, at key: PathKey) -> Bool {
-        switch order {
-        case .key, .priority: true
-        case .value: state.indexes.ready(at: PlaceKey(key), path: []) != nil
-        case .child(let path): state.indexes.ready(at: PlaceKey(key), path: path.key.bytes) != nil
-        }
-    }
-
     func select(_ query: Query, at key: PathKey, bytesMax: Int) throws(ReadError) -> Selection {
         var room = bytesMax
         let selection: Selection

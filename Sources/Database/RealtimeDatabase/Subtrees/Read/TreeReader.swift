@@ -34,9 +34,13 @@ public struct TreeReader {
     /// The value of the leaf at `key`; nil if nothing exists there, or if it has children.
     public func leaf(at key: PathKey) throws(StoreError) -> Leaf? { try get(key.bytes) { Leaf(json: $0) } ?? nil }
 
-    /// Appends the JSON of the leaf at `key`. Returns false if there is none.
-    func appendLeaf(at key: PathKey, to buffer: inout ByteBuffer) throws(StoreError) -> Bool {
-        try get(key.bytes) { buffer.append($0) } != nil
+    /// Appends the JSON of the leaf at `key`. Returns false if there is none, or if it has more than `bytesMax` bytes.
+    func appendLeaf(at key: PathKey, atMost bytesMax: Int = .max, to buffer: inout ByteBuffer) throws(StoreError) -> Bool {
+        try get(key.bytes) { json in
+            guard json.count <= bytesMax else { return false }
+            buffer.append(json)
+            return true
+        } ?? false
     }
 
     /// The priority of the node at `key`.

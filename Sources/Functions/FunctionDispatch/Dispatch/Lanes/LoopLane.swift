@@ -6,9 +6,6 @@ import WorkerProtocol
 /// A worker's lane for a further loop of the host. Reports to the pool by messages to the dispatcher's loop.
 final class LoopLane: ChannelLane {
     private unowned let pool: PoolLane
-    /// Memory held for service calls that are not answered yet, by a number of this lane's own: a hostile worker can use one number for many calls.
-    private var serviceCalls: [UInt64: MemoryHold] = [:]
-    private var lastServiceCall: UInt64 = 0
     /// The completion for the end of the lane, if the worker has ended.
     private var ending: (blockage: Blockage?, completion: (Set<String>) -> Void)?
     private var endTimer: Timer?
@@ -61,7 +58,6 @@ final class LoopLane: ChannelLane {
         ending = nil
         endTimer = nil
         channel = nil
-        serviceCalls = [:]
         let lost = failAll(blockage)
         pool.forget(self)
         completion(lost)
@@ -74,16 +70,11 @@ final class LoopLane: ChannelLane {
         guard let call = ServiceCall(header, head: head, payload: payload, from: identity, caller: caller) else {
             return kill(reason: "it sent a malformed service call")
         }
-        lastServiceCall += 1
-        let key = lastServiceCall
-        serviceCalls[key] = MemoryHold(pool.dispatch.memory.services, pool.share, bytes: payload.count + ServiceCall.overheadBytes)
-        let (reference, loop) = (LoopBound(self, loop: loop), loop)
+        let hold = MemoryHold(pool.dispatch.memory.services, pool.share, bytes: payload.count + ServiceCall.overheadBytes)
+        let (held, loop) = (LoopBound((lane: self, hold: hold), loop: loop), loop)
         pool.dispatch.home.post { dispatcher in
             dispatcher.services.handle(call) { answer in
-                loop.post {
-                    reference.value.serviceCalls[key] = nil
-                    reference.value.answerService(header.value, answer)
-                }
+                loop.post { held.value.lane.answerService(header.value, answer) }
             }
         }
     }
