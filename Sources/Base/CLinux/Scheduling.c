@@ -51,7 +51,7 @@ int linux_run_in_turn(void) {
 struct linux_thread_usage linux_thread_usage_now(void) {
     struct rusage usage = {0};
     getrusage(RUSAGE_THREAD, &usage);
-    return (struct linux_thread_usage){.disk_reads = usage.ru_inblock + usage.ru_majflt, .preemptions = usage.ru_nivcsw};
+    return (struct linux_thread_usage){.disk_reads = usage.ru_inblock + usage.ru_majflt, .switches = usage.ru_nivcsw + usage.ru_nvcsw};
 }
 
 int linux_processor_count(void) {

@@ -20,14 +20,15 @@ public final class ReadPause: Sendable {
     /// - Parameter now: ``EventLoop/monotonicNanoseconds()``.
     public func isOver(at now: UInt64) -> Bool { now >= end.load(ordering: .relaxed) }
 
-    /// Notes a read on a loop, and begins a pause if it was slow. Time in which the thread may have been preempted does not count.
+    /// Notes a read on a loop, and begins a pause if it was slow. Time in which the thread may not have run does not count, unless it
+    /// has read from a disk.
     ///
     /// - Parameter usage: that of the thread, at some time before the read.
     public func note(from start: UInt64, to end: UInt64, since usage: ThreadUsage) {
         let nanoseconds = end - start
         guard nanoseconds >= Self.diskNanoseconds else { return }
         let now = ThreadUsage.current
-        guard now.diskReads != usage.diskReads || (nanoseconds >= Self.workNanoseconds && now.preemptions == usage.preemptions) else { return }
+        guard now.diskReads != usage.diskReads || (nanoseconds >= Self.workNanoseconds && now.switches == usage.switches) else { return }
         begin(at: end, after: nanoseconds)
     }
 
@@ -41,12 +42,12 @@ public final class ReadPause: Sendable {
 public struct ThreadUsage: Sendable {
     /// Blocks that were read from disks for the thread, and pages for which it has waited.
     public var diskReads: Int
-    /// The number of times that the thread was interrupted for another one.
-    public var preemptions: Int
+    /// The number of times that the thread waited or was interrupted for another one.
+    public var switches: Int
 
     /// The counts of the calling thread.
     public static var current: ThreadUsage {
         let usage = linux_thread_usage_now()
-        return ThreadUsage(diskReads: usage.disk_reads, preemptions: usage.preemptions)
+        return ThreadUsage(diskReads: usage.disk_reads, switches: usage.switches)
     }
 }

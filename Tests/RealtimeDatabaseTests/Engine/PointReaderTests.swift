@@ -126,7 +126,7 @@ import Tree
         #expect(!pause.isOver(at: 20_199_999))
         #expect(pause.isOver(at: 20_200_000))
         usage = .current
-        usage.preemptions -= 1
+        usage.switches -= 1
         // Long, but the thread may not have run.
         pause.note(from: 20_200_000, to: 90_000_000, since: usage)
         #expect(pause.isOver(at: 90_000_000))

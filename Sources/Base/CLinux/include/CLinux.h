@@ -50,10 +50,10 @@ int linux_hold(const char *path);
 /* Number of threads of this process, or a negated errno. */
 int linux_thread_count(void);
 
-/* Counts of a thread: blocks that were read from disks for it and pages for which it has waited; times that it was interrupted for another one. */
+/* Counts of a thread: blocks that were read from disks for it and pages for which it has waited; times that it waited or was interrupted. */
 struct linux_thread_usage {
     long disk_reads;
-    long preemptions;
+    long switches;
 };
 
 /* The counts of the calling thread. */

@@ -7,7 +7,8 @@ import Tree
 
 /// Reads single values of a namespace on the loop of the connection that asks, without a reader's thread (docs/decisions/readers.md).
 ///
-/// There is one for each loop, so that the reads of several loops take place at the same time. The lock is for other threads that close the file or change the rules.
+/// There is one for each loop, so that the reads of several loops take place at the same time. The lock is for other threads that close the file
+/// or change the rules.
 /// What takes longer than a lookup is left to ``NamespaceReader``: nodes with children, etags, failures, and reads while they are slow.
 final class PointReader: Sendable {
     /// The result of an attempt.
@@ -152,6 +153,7 @@ final class PointReader: Sendable {
             do throws(StoreError) {
                 let store = try storage.openReader(namespace: namespace)
                 store.neverWait()
+                try Self.warm(store)
                 // A small cache: there may be many of these connections.
                 store.isFrugal = true
                 state.store = store
@@ -159,6 +161,16 @@ final class PointReader: Sendable {
                 state.declined = 0
             }
         }
+    }
+
+    /// Parses the schema and prepares the statements, so that the loop does not have to.
+    private static func warm(_ store: any SnapshotStore) throws(StoreError) {
+        try store.beginSnapshot()
+        defer { store.endSnapshot() }
+        _ = try CommitMark.read(store)
+        let reader = try TreeReader(snapshot: store)
+        _ = try reader.leaf(at: Path([]).key)
+        _ = try reader.exists(at: Path([]).key)
     }
 
     /// Closes the file, and forgets the rules, until it gets new ones or for good. Call from any thread.
