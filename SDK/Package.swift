@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 
-/// The package that plugin authors depend on. It needs nothing of the host. Its module names begin with the product's name, so that they
+/// The package that plugin authors depend on. It needs nothing of the host. Its module names contain the product's name, so that they
 /// differ from those of other packages.
 let package = Package(
     name: "hearth-sdk",

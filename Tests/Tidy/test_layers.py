@@ -123,7 +123,7 @@ def test_a_module_says_what_its_folders_are(name):
 
 # -- the ways through the layers
 
-WAYS = {'The path of a call': 30, 'The path of a deployment': 40}
+WAYS = {'The path of a call': 30, 'The path of a write': 20, 'The path of an event': 15, 'The path of a deployment': 40}
 
 
 @pytest.mark.parametrize('way', WAYS)
