@@ -18,8 +18,8 @@ DIRECTORY = BUILD / "callgrind"
 @contextmanager
 def instructions(
     build: hearth.Build, server: Callable[[hearth.Build], Server],
-) -> Iterator[tuple[Running, Callable[[Callable[[], object]], int]]]:
-    """A running server, and a function that says how many instructions its host takes while it runs what it is given."""
+) -> Iterator[tuple[Running, Callable[..., int]]]:
+    """A running server, and a function that says how many instructions its host takes while it runs what it is given, after what runs first."""
     DIRECTORY.mkdir(parents=True, exist_ok=True)
     for old in DIRECTORY.glob("callgrind.out.*"):
         old.unlink()
@@ -27,11 +27,13 @@ def instructions(
                f"--callgrind-out-file={DIRECTORY}/callgrind.out.%p")
     with server(_without_debug_information(build)).start(wrapper=wrapper) as running:
 
-        def counted(load: Callable[[], object]) -> int:
+        def counted(load: Callable[[], object], first: Callable[[], object] = lambda: None) -> int:
             processes = tree(running.pid)
             for pid in processes:
-                _control("--zero", pid)
                 _control("--instr=on", pid)
+            first()
+            for pid in processes:
+                _control("--zero", pid)
             load()
             for pid in processes:
                 _control("--dump", pid)
