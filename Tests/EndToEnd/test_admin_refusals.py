@@ -26,6 +26,8 @@ def ask(host, method, path, body=None):
     ('POST', '/functions', None, 405, 'POST is not used here; use GET'), ('PUT', FUNCTION, None, 405, 'use GET or DELETE'),
     ('GET', '/functions/nothing', None, 404, 'there is no function nothing'), ('GET', f'{FUNCTION}/nothing', None, 404, ''),
     ('POST', f'{FUNCTION}/versions', None, 405, 'use GET'), ('GET', '/functions/nothing/versions', None, 404, 'there is no function nothing'),
+    ('GET', '/functions/ecko', None, 404, 'there is no function ecko; did you mean echo?'),
+    ('POST', '/functions/ecko:rollback', {}, 404, 'there is no function ecko; did you mean echo?'),
     ('POST', f'{FUNCTION}:nothing', None, 404, ''), ('GET', f'{FUNCTION}:rollback', None, 405, 'use POST'),
     ('POST', f'{FUNCTION}:rollback', {'to': 'x'}, 400, 'to must be the number of a version'),
     ('POST', f'{FUNCTION}:rollback', {'to': 7}, 404, 'echo has no version 7; its versions: 1'),

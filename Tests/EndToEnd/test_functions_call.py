@@ -56,7 +56,8 @@ def test_an_error_of_the_function(hearth):
     assert said.status == 1
     assert said.json['status'] == 'error'
     assert said.json['details'] == {'code': 'NOT_FOUND', 'message': 'no such order', 'details': {'order': 7}}
-    assert hearth.run('functions:call', 'throwsPlain').sentence == 'throwsPlain failed: INTERNAL'
+    assert hearth.run('functions:call', 'throwsPlain').sentence == \
+        'throwsPlain failed: INTERNAL; the reason is in the log: hearth functions:log --only throwsPlain'
 
 
 def test_who_calls(hearth):

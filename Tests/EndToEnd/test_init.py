@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 
@@ -103,6 +104,18 @@ def test_a_project_in_c(hearth):
         return '{"total":2}'
 
     works(folder, 'increment', '{"by": 2}', '{"count":2}', edit, 'All tests passed.')
+
+
+def test_a_port_that_is_in_use_is_reported_before_the_build(hearth):
+    said = hearth.succeeds('init', "ada's counts", '--language', 'c')
+    folder = hearth.folder / "ada's counts"
+    assert r"Next: cd 'ada'\''s counts' && scripts/serve" in said
+    with socket.create_server(('127.0.0.1', 0)) as taken:
+        port = taken.getsockname()[1]
+        served = run(folder, 'scripts/serve', '--port', str(port))
+    assert served.returncode == 1
+    assert served.stderr.endswith(f'127.0.0.1:{port} is in use by another program; choose another port with --port\n')
+    assert not (folder / 'build').exists()
 
 
 def test_a_crash_in_c_has_its_line(hearth):

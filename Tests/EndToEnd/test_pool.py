@@ -110,6 +110,7 @@ class TestQueue:
         until(lambda: host.callable('pid').status == 200, 'a worker is ready')
         with host.wire() as busy:
             busy.send_request('POST', host.path('sleep'), callable_headers(), '{"data":{"milliseconds":1500}}')
+            until(lambda: 'state="busy"} 1' in host.request('GET', '/_/metrics').body.decode(), 'it runs')
 
             def refused():
                 answer = host.callable('sleep', {'milliseconds': 1}, headers={'Origin': 'https://a.example'})

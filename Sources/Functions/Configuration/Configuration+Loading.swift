@@ -4,8 +4,9 @@ import Files
 extension Configuration {
     /// Reads and checks `functions.json`.
     ///
+    /// - Parameter isBeforeBuild: whether the libraries of plugins may be missing, because they are not built yet.
     /// - Throws: all errors of the file, in the order of its lines.
-    public static func load(file: String, mode: Mode) throws(ConfigurationErrors) -> Configuration {
+    public static func load(file: String, mode: Mode, isBeforeBuild: Bool = false) throws(ConfigurationErrors) -> Configuration {
         let bytes: [UInt8]
         do throws(FileFailure) {
             bytes = try WholeFile.read(file, sizeBytesMax: LocatedParser.sizeBytesMax)
@@ -13,18 +14,19 @@ extension Configuration {
             let advice = error.isMissing ? "; `hearth init` makes one, --config names another" : ""
             throw ConfigurationErrors([Problem(file: file, message: "\(error)\(advice)")])
         }
-        return try Configuration(parsing: bytes, file: file, mode: mode)
+        return try Configuration(parsing: bytes, file: file, mode: mode, isBeforeBuild: isBeforeBuild)
     }
 
     /// Checks a document.
     ///
     /// - Parameter file: its name for messages; relative paths start at its folder.
-    public init(parsing bytes: [UInt8], file: String, mode: Mode) throws(ConfigurationErrors) {
+    public init(parsing bytes: [UInt8], file: String, mode: Mode, isBeforeBuild: Bool = false) throws(ConfigurationErrors) {
         let text = SourceText(file: file, bytes: bytes)
         let (document, syntaxProblems) = LocatedParser.parse(text)
         guard let document else { throw ConfigurationErrors(syntaxProblems) }
         let violations = SchemaValidator.validate(document, against: .functions, text: text)
-        var reader = ConfigurationReader(text: text, root: Field(schema: .functions, root: document), violations: violations)
+        var reader = ConfigurationReader(
+            text: text, root: Field(schema: .functions, root: document), violations: violations, isBeforeBuild: isBeforeBuild)
         let configuration = reader.configuration(mode: mode)
         let problems = (syntaxProblems + reader.problems).inOrder
         guard problems.isEmpty else { throw ConfigurationErrors(problems) }

@@ -6,11 +6,14 @@ struct ConfigurationReader {
     let text: SourceText
     let root: Field
     let directory: String
+    /// Whether the libraries of plugins may be missing, because they are not built yet.
+    private let isBeforeBuild: Bool
     private(set) var problems: [Problem]
     private(set) var warnings: [Problem] = []
 
     /// - Parameter violations: problems that the schema validator has found; the values at these positions are not checked further.
-    init(text: SourceText, root: Field, violations: [Problem]) {
+    init(text: SourceText, root: Field, violations: [Problem], isBeforeBuild: Bool) {
+        self.isBeforeBuild = isBeforeBuild
         self.text = text
         self.root = root
         directory = Folder.parent(of: text.file)
@@ -75,7 +78,7 @@ struct ConfigurationReader {
             let source: PluginSettings.Source
             switch (product.stringIfPresent, library.stringIfPresent) {
             case (let product?, nil): source = .product(product)
-            case (nil, _?): source = .library(file(library) ?? "")
+            case (nil, _?): source = .library(file(library, mayBeMissing: isBeforeBuild) ?? "")
             case (_?, _?):
                 fail(library, "expected one of product and library, found both")
                 return nil
@@ -142,11 +145,11 @@ struct ConfigurationReader {
     // MARK: Files
 
     /// The path of a file that must exist; nil if the document names none.
-    mutating func file(_ field: Field) -> String? {
+    mutating func file(_ field: Field, mayBeMissing: Bool = false) -> String? {
         guard let name = field.stringIfPresent else { return nil }
         let path = FileProbe.join(directory, name)
         guard let mode = FileProbe.mode(path) else {
-            fail(field, "expected a file, found nothing at \(path.quotedPath)")
+            if !mayBeMissing { fail(field, "expected a file, found nothing at \(path.quotedPath)") }
             return path
         }
         if mode & 0o170000 == 0o040000 {

@@ -89,9 +89,14 @@ struct ManifestReader {
         }
         for (name, reason) in reasons.sorted(by: { $0.key < $1.key }) {
             let option = field[name]
-            guard let value = option.value, !value.isNull, isValid(option) else { continue }
-            warnings.append(text.problem(at: value.offset, path: option.path, "\(name) does nothing \(reason)"))
+            guard option.value?.isNull == false, isValid(option) else { continue }
+            warn(option, "\(name) does nothing \(reason)")
         }
+    }
+
+    /// Adds a warning. Without a position, because the author does not see the text: a library's code has generated it.
+    private mutating func warn(_ field: Field, _ message: String) {
+        warnings.append(Problem(file: text.file, path: field.path.description, message: message))
     }
 
     private func declared<Value>(_ field: Field, _ take: (LocatedValue) -> Value?) -> Declared<Value>? {
@@ -115,7 +120,7 @@ struct ManifestReader {
             let policy = try CORSPolicy(value)
             patternsSize += policy?.size ?? 0
             for origin in policy?.neverMatchingOrigins ?? [] {
-                warnings.append(text.problem(at: value.offset, path: field.path, CORSPolicy.warning(origin)))
+                warn(field, CORSPolicy.warning(origin))
             }
             return policy
         } catch {

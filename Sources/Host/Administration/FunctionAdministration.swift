@@ -134,7 +134,7 @@ package final class FunctionAdministration {
         return deployer.isLocalKnown ? unknown(name) : AdminError(.unavailable, "the host is starting; try again")
     }
 
-    private func unknown(_ name: String) -> AdminError { AdminError(.notFound, "there is no function \(name)") }
+    private func unknown(_ name: String) -> AdminError { AdminError(.notFound, deployer.noFunction(name)) }
 
     private func entry(_ name: String) -> FunctionEntry? {
         guard let function = deployer.state.functions[name], let main = function.main else { return nil }

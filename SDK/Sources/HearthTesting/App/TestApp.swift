@@ -4,8 +4,12 @@ public import HearthJSON
 /// The functions under test, ready to be called.
 public struct TestApp: Sendable {
     private let backend: any TestBackend
+    private let endpoints: JSONObject
 
-    init(_ backend: any TestBackend) { self.backend = backend }
+    init(_ backend: any TestBackend, manifest: JSONValue) {
+        self.backend = backend
+        endpoints = manifest["endpoints"]?.object ?? [:]
+    }
 
     /// The services in memory, to be looked into and changed; nil on a host.
     public var memory: InMemoryServices? { (backend as? InMemoryBackend).map { InMemoryServices(host: $0.host) } }
@@ -30,7 +34,7 @@ public struct TestApp: Sendable {
         instanceIDToken: String? = nil, headers: Headers = [:]
     ) async throws -> Output {
         let caller = TestCaller(auth: auth, app: app, instanceIDToken: instanceIDToken, headers: headers)
-        let result = try await backend.call(name, try JSONEncoder().encodeValue(data), caller, streams: false).result.get()
+        let result = try await call(name, try JSONEncoder().encodeValue(data), caller)
         return try JSONDecoder().decode(type, from: result)
     }
 
@@ -41,7 +45,7 @@ public struct TestApp: Sendable {
         headers: Headers = [:]
     ) async throws -> JSONValue {
         let caller = TestCaller(auth: auth, app: app, instanceIDToken: instanceIDToken, headers: headers)
-        return try await backend.call(name, data, caller, streams: false).result.get()
+        return try await call(name, data, caller)
     }
 
     /// Calls a callable function with data written down as JSON, and returns its result as a type.
@@ -60,8 +64,19 @@ public struct TestApp: Sendable {
         _ name: String, _ data: JSONValue = .null, auth: TestUser? = nil, app: TestAppCheck? = nil
     ) async throws -> (messages: [JSONValue], result: JSONValue) {
         let caller = TestCaller(auth: auth, app: app, instanceIDToken: nil, headers: [:])
+        try requireCallable(name)
         let outcome = try await backend.call(name, data, caller, streams: true)
         return (outcome.messages, try outcome.result.get())
+    }
+
+    private func call(_ name: String, _ data: JSONValue, _ caller: TestCaller) async throws -> JSONValue {
+        try requireCallable(name)
+        return try await backend.call(name, data, caller, streams: false).result.get()
+    }
+
+    private func requireCallable(_ name: String) throws {
+        guard endpoints[name]?["callableTrigger"] == nil else { return }
+        throw HttpsError(.notFound, "There is no callable function \(name).")
     }
 
     // MARK: Plain HTTP
@@ -76,10 +91,21 @@ public struct TestApp: Sendable {
     ///   - path: the part of the address behind the function's name, with the query.
     ///   - headers: header fields.
     ///   - body: the bytes of the body.
+    /// - Throws: `TestFailure` if there is no such function.
     public func request(
         _ name: String, method: String = "GET", path: String = "/", headers: Headers = [:], body: [UInt8] = []
     ) async throws -> TestResponse {
-        try await backend.request(method, name, path, headers, body)
+        guard endpoints[name]?["httpsTrigger"] != nil else { throw TestFailure("There is no plain HTTP function \(name).") }
+        return try await backend.request(method, name, path, headers, body)
+    }
+
+    /// Sends a request with text as its body, such as JSON.
+    ///
+    ///     let response = try await app.request("hook", method: "POST", headers: ["Content-Type": "application/json"], body: "{}")
+    public func request(
+        _ name: String, method: String = "POST", path: String = "/", headers: Headers = [:], body: String
+    ) async throws -> TestResponse {
+        try await request(name, method: method, path: path, headers: headers, body: Array(body.utf8))
     }
 
     // MARK: Database events
@@ -88,7 +114,9 @@ public struct TestApp: Sendable {
     ///
     ///     try await app.deliver(.created("hello"), at: "messages/m1/original")
     ///
-    /// - Throws: `TestFailure` where one of these functions fails, with its name and error.
+    /// For `.updated` and `.deleted` the value before is written first, which is an event of its own and runs the functions for it.
+    ///
+    /// - Throws: `TestFailure` if one of these functions fails, with its name and error, or if the write itself runs no function.
     public func deliver(_ write: TestWrite, at path: String, on database: Database = HearthFunctions.database) async throws {
         let failuresBefore = try await failedEvents().count
         let place = database.reference(path)
@@ -96,11 +124,19 @@ public struct TestApp: Sendable {
             try await place.setValue(write.before)
             try await waitForEvents()
         }
+        let deliveriesBefore = try await backend.eventDeliveries()
         try await place.setValue(write.after)
         try await waitForEvents()
+        guard try await backend.eventDeliveries() > deliveriesBefore else { throw TestFailure(noFunctionRan(write, path)) }
         if let failure = try await failedEvents().dropFirst(failuresBefore).first {
             throw TestFailure("\(failure.function) failed for \(failure.path): \(failure.message)")
         }
+    }
+
+    private func noFunctionRan(_ write: TestWrite, _ path: String) -> String {
+        let triggers = endpoints.compactMap { TestTrigger(function: $0.key, endpoint: $0.value)?.description }.sorted()
+        let list = triggers.isEmpty ? "No function has a database event." : "Functions with database events: \(triggers.joined(separator: ", "))."
+        return "No function ran when \(path) was \(write.verb). \(list)"
     }
 
     /// Waits until no database event is waiting for a function, or being handled by one.

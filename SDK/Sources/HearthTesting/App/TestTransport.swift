@@ -74,12 +74,12 @@ extension Functions {
                 let variables = ScopedVariables(environment.merging(secrets) { $1 }.merging(["GCLOUD_PROJECT": project]) { own, _ in own })
                 defer { variables.restore() }
                 let backend = InMemoryBackend(try InMemoryHost(self, project: project))
-                return try await Self.run(body, on: backend) { await backend.host.stop() }
+                return try await run(body, on: backend) { await backend.host.stop() }
             case .host(let settings):
                 let process = try await HostProcess.start(settings, project: project, environment: environment, secrets: secrets)
                 let backend = HostBackend(process, project: project, manifest: manifest)
                 ServiceBackends.current.withLock { $0 = HostDatabase(backend) }
-                return try await Self.run(body, on: backend) {
+                return try await run(body, on: backend) {
                     ServiceBackends.current.withLock { $0 = nil }
                     await process.stop()
                 }
@@ -96,11 +96,11 @@ extension Functions {
         }
     }
 
-    private static func run<R: Sendable>(
+    private func run<R: Sendable>(
         _ body: (TestApp) async throws -> R, on backend: any TestBackend, thenStop stop: () async -> Void
     ) async throws -> R {
         do {
-            let result = try await body(TestApp(backend))
+            let result = try await body(TestApp(backend, manifest: manifest))
             await stop()
             return result
         } catch {

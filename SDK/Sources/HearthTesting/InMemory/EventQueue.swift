@@ -14,6 +14,8 @@ struct EventQueue {
 
     var triggers: [TestTrigger] = []
     private(set) var failures: [FailedEvent] = []
+    /// The number of deliveries that have begun.
+    var deliveries: Int { lastID }
     private var waiting: [String: [Delivery]] = [:]
     private var lastID = 0
     private var idle: [@Sendable () -> Void] = []

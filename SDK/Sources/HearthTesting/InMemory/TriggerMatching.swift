@@ -27,6 +27,11 @@ struct TestTrigger {
         instance = trigger["eventFilters"]?["instance"]?.string ?? trigger["eventFilterPathPatterns"]?["instance"]?.string ?? "*"
     }
 
+    /// The function with its event and path: `shout (created at messages/{id}/text)`.
+    var description: String {
+        "\(function) (\(type.split(separator: ".").last ?? "") at \(segments.joined(separator: "/")))"
+    }
+
     /// The events that a change raises, one for each matching path whose value it changed.
     ///
     /// Several paths on one branch may match a pattern with `**`. The written path has the event where it matches, else the

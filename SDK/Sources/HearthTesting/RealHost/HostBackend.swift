@@ -69,7 +69,6 @@ struct HostBackend: TestBackend {
     }
 
     func request(_ method: String, _ name: String, _ path: String, _ headers: Headers, _ body: [UInt8]) async throws -> TestResponse {
-        guard endpoints[name]?["httpsTrigger"] != nil else { throw TestFailure("There is no plain HTTP function \(name).") }
         let target = address(of: name) + (path.hasPrefix("/") ? path : "/\(path)")
         let answer = try await process.client.send(method, target, headers: headers.map { ($0.name, $0.value) }, body: body)
         var fields: Headers = [:]
@@ -80,16 +79,18 @@ struct HostBackend: TestBackend {
     // MARK: Events
 
     func waitForEvents() async throws {
-        while try await waitingEvents() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        while try await metric("hearth_outbox_events_waiting") > 0 { try await Task.sleep(for: .milliseconds(10)) }
     }
 
-    private func waitingEvents() async throws -> Int {
+    func eventDeliveries() async throws -> Int { try await metric("hearth_outbox_deliveries_total") }
+
+    /// The sum of a metric's values.
+    private func metric(_ name: String) async throws -> Int {
         let answer = try await administer("GET", "/_/metrics")
         let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
-        guard let line = lines.first(where: { $0.hasPrefix("hearth_outbox_events_waiting ") }), let count = line.split(separator: " ").last else {
-            throw TestFailure("The host has no metric hearth_outbox_events_waiting.")
-        }
-        return Int(count) ?? 0
+        let values = lines.filter { $0.hasPrefix("\(name) ") || $0.hasPrefix("\(name){") }.compactMap { $0.split(separator: " ").last }
+        guard !values.isEmpty else { throw TestFailure("The host has no metric \(name).") }
+        return values.reduce(0) { $0 + (Int($1) ?? 0) }
     }
 
     func failedEvents() async throws -> [FailedEvent] {

@@ -15,6 +15,8 @@ public struct TestWrite: Sendable {
     let before: JSONValue
     let after: JSONValue
 
+    var verb: String { after.isNull ? "deleted" : before.isNull ? "created" : "updated" }
+
     /// A value where there was none.
     public static func created(_ value: JSONValue) -> TestWrite { TestWrite(before: .null, after: value) }
     /// Another value. The value before is written first, and may run functions itself.
@@ -87,9 +89,13 @@ struct TestOutcome: Sendable {
 
 /// A way to run functions.
 protocol TestBackend: Sendable {
+    /// Calls a callable function, which exists.
     func call(_ name: String, _ data: JSONValue, _ caller: TestCaller, streams: Bool) async throws -> TestOutcome
+    /// Sends a request to a plain HTTP function, which exists.
     func request(_ method: String, _ name: String, _ path: String, _ headers: Headers, _ body: [UInt8]) async throws -> TestResponse
     func waitForEvents() async throws
+    /// The number of times that a function has been called for an event.
+    func eventDeliveries() async throws -> Int
     func failedEvents() async throws -> [FailedEvent]
     func registerDevice() async throws -> String
     func messages(for token: String) async throws -> [JSONValue]

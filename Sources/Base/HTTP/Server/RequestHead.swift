@@ -1,4 +1,5 @@
 import Glibc
+import HearthBytes
 import CLLHTTP
 
 /// The head of a request: its bytes, and the offsets of its parts.
@@ -134,13 +135,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     /// Whether the bytes equal `text`, given in lower case, ignoring the case of ASCII letters.
     @inline(__always)
     func equalsIgnoringCase(lowercase text: StaticString) -> Bool {
-        guard count == text.utf8CodeUnitCount else { return false }
-        for index in 0..<count {
-            let byte = self[index]
-            let folded = byte &- 65 < 26 ? byte | 0x20 : byte
-            if folded != text.utf8Start[index] { return false }
-        }
-        return true
+        Span(_unsafeElements: self).equalsIgnoringCase(lowercase: text)
     }
 }
 

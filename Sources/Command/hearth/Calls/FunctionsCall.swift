@@ -128,6 +128,8 @@ extension FunctionFailure {
     func asFailure(of name: String) -> ClientFailure {
         var members: JSONObject = ["code": .string(code), "message": .string(message)]
         if let details { members["details"] = details }
-        return ClientFailure(.refused(status: status), "\(name) failed: \(sentence)", details: .object(members))
+        // The host tells nobody but the log why a function failed without saying so itself.
+        let hint = sentence == "INTERNAL" ? "; the reason is in the log: hearth functions:log --only \(name)" : ""
+        return ClientFailure(.refused(status: status), "\(name) failed: \(sentence)\(hint)", details: .object(members))
     }
 }

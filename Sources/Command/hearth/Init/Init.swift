@@ -52,7 +52,7 @@ struct Init: LocalCommand {
         } catch {
             throw ClientFailure(error.kind, "\(error.message); what was written so far stays")
         }
-        let place = directory == "." ? "" : "cd \(directory) && "
+        let place = directory == "." ? "" : "cd \(Self.isPlain(directory) ? directory : NewProject.quoted(directory)) && "
         var text = "Made \(project.name), a project in \(language.title), in \(folder):\n"
         text += project.files.map { "  \($0.path)" }.joined(separator: "\n")
         text += "\n\nNext: \(place)scripts/serve, and in another terminal: \(place)scripts/hearth functions:call \(language.exampleCall)"
@@ -62,6 +62,11 @@ struct Init: LocalCommand {
                 "directory": .string(folder), "name": .string(project.name), "project": .string(project.id),
                 "language": .string(language.rawValue), "files": .array(project.files.map { .string($0.path) }),
             ])
+    }
+
+    /// Whether a shell takes the text as one word, as it is.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 > 0x7F || isalnum(Int32($0)) != 0 || "/._-".utf8.contains($0) } && !text.hasPrefix("-")
     }
 
     /// A folder that contains only a version control folder counts as empty.

@@ -45,6 +45,9 @@ struct Serve: ParsableCommand {
     @Flag(help: "Apply saved changes at once: sources of plugins, libraries, settings and environment files.")
     var watch = false
 
+    @Flag(help: "Only check the configuration, the data directory and the address, and end. Libraries may be missing.")
+    var check = false
+
     /// Descriptor on which the host announces that it serves, for the program that started it.
     @Option(help: .hidden)
     var announce: Int32?
@@ -71,11 +74,12 @@ struct Serve: ParsableCommand {
         if watch { options.watch = { WatchLines.show($0) } }
         let configuration: Configuration
         do {
-            configuration = try Configuration.load(file: config, mode: mode)
+            configuration = try Configuration.load(file: config, mode: mode, isBeforeBuild: check)
         } catch {
             try fail(error.description, options)
         }
         do {
+            if check { return try HearthHost.check(configuration, options: options) }
             let host = try HearthHost(configuration, options: options, executable: Terminal.executable)
             try host.run { summary in
                 Terminal.write(Banner.text(summary))

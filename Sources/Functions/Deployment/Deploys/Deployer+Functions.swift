@@ -1,5 +1,6 @@
 import Configuration
 import EventLoop
+import HearthBytes
 
 /// Operations on a single function.
 extension Deployer {
@@ -70,12 +71,18 @@ extension Deployer {
     ) async throws(DeploymentFailure) -> DeploymentResult {
         try await turns.alone { () async throws(DeploymentFailure) in
             guard !isStopped else { throw DeploymentFailure(.unavailable, "the host is stopping") }
-            guard let function = state.functions[name] else { throw DeploymentFailure(.unknown, "there is no function \(name)") }
+            guard let function = state.functions[name] else { throw DeploymentFailure(.unknown, noFunction(name)) }
             await loadManifests(of: function)
             var plan = newPlan(.deploy)
             try make(&plan, function)
             return try await commit(plan, as: origin)
         }
+    }
+
+    /// The message about a name that no function has.
+    package func noFunction(_ name: String) -> String {
+        let hint = Spelling.question(for: name, among: state.functions.keys.sorted()).map { "; \($0)" } ?? ""
+        return "there is no function \(name)\(hint)"
     }
 
     /// Loads the known manifests of a function's libraries into memory.

@@ -61,6 +61,9 @@ open class HostInvocation {
     /// Whether it is waiting for a worker.
     package final var isQueued: Bool { if case .queued = state { true } else { false } }
 
+    /// Notes that it was removed from the queue of its pool without being started. From now on, the queue no longer counts it when it ends.
+    final func leaveQueue() { state = .new }
+
     /// Ends it on this loop without an answer, because its counterpart on another loop answers.
     package final func relinquish() { state = .over }
 
@@ -187,7 +190,7 @@ open class HostInvocation {
             place.lane.cancel(place.id)
             end(InvocationOutcome(failure.code))
         case .new:
-            // A parked invocation can be new again if its worker gave it back. It has waited, so it was not refused at once.
+            // A parked invocation is new again when it has left the queue, or its worker gave it back. It has waited, so it was not refused at once.
             if !wasParked { function.figures.refuseAtOnce() }
             end(InvocationOutcome(failure.code))
         case .queued: end(InvocationOutcome(failure.code))

@@ -33,7 +33,7 @@ struct InvocationQueue {
         // A fast path: usually the queue is empty, and every answer calls this function.
         if waiting.isEmpty { return nil }
         while let invocation = isCongested(now: now, limits) ? waiting.popLast() : waiting.popFirst() {
-            guard case .queued = invocation.state else {
+            guard invocation.isQueued else {
                 forgotten -= 1
                 continue
             }
@@ -54,10 +54,12 @@ struct InvocationQueue {
         var kept: Deque<HostInvocation> = []
         var due: [(HostInvocation, InvocationFailure)] = []
         for invocation in waiting {
-            guard case .queued = invocation.state else { continue }
+            guard invocation.isQueued else { continue }
             if invocation.deadlineMilliseconds <= now {
+                invocation.leaveQueue()
                 due.append((invocation, .deadlineExceeded(seconds: invocation.function.options.timeoutSeconds)))
             } else if now >= invocation.queuedAtMilliseconds + budget {
+                invocation.leaveQueue()
                 due.append((invocation, .waitedTooLong(milliseconds: now - invocation.queuedAtMilliseconds, blockedBy: blockingFunction())))
             } else {
                 kept.append(invocation)
@@ -77,9 +79,10 @@ struct InvocationQueue {
 
     /// Empties the queue and returns its invocations.
     mutating func removeAll() -> [HostInvocation] {
-        let left = Array(waiting.lazy.filter { if case .queued = $0.state { true } else { false } })
+        let left = waiting.filter(\.isQueued)
+        for invocation in left { invocation.leaveQueue() }
         reset()
-        return left
+        return Array(left)
     }
 
     private func isCongested(now: UInt64, _ limits: PoolLimits) -> Bool {

@@ -160,18 +160,17 @@ extension ProcessWorker: WorkerChildOwner {
         switch header.kind {
         case .answer:
             pool?.workerHasAnswered()
-            lane.didAnswer(header.invocation, AnswerKind(rawValue: header.detail) ?? .error, head: head, body: body)
-        case .chunk: lane.invocation(header.invocation)?.didReceiveChunk(body)
-        case .startResponse: lane.didStartResponse(header.invocation, head: head)
+            lane.didReceiveAnswer(header, head: head, body: body)
+        case .chunk, .startResponse: lane.didReceiveAnswer(header, head: head, body: body)
         case .serviceCall: callService(header, head: head, payload: body)
         case .resumed: pool?.workerIsBack(self)
         case .loaded: didLoad(.success(body.array()))
-        case .refused:
+        case .refused where loadCompletion != nil:
             let reason = PluginRefusal(body.string())
             killReason = reason.description
             didLoad(.failure(reason))
             child.kill()
-        default: kill(reason: "it sent a frame that only the host sends")
+        default: kill(reason: "it sent a frame that a worker does not send, or not after it has loaded its library")
         }
     }
 

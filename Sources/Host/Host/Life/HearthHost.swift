@@ -159,6 +159,21 @@ public final class HearthHost {
         }
     }
 
+    /// Checks that a host could take its data directory and its address now. Releases both.
+    ///
+    /// - Throws: `HostStartError` if either is not possible.
+    public static func check(_ configuration: Configuration, options: HostOptions) throws(HostStartError) {
+        _ = try DataDirectory(path: options.dataDirectory)
+        guard options.sockets.isEmpty else { return }
+        let (host, port) = (options.host ?? configuration.server.host, options.port ?? configuration.server.port)
+        do throws(LoopError) {
+            let socket = try ListeningSocket.tcp(host: host, port: port)
+            close(socket.descriptor)
+        } catch {
+            throw HostStartError(advice(error))
+        }
+    }
+
     static func advice(_ error: LoopError) -> String {
         switch error.name {
         case "EADDRINUSE": "\(error.subject) is in use by another program; choose another port with --port"

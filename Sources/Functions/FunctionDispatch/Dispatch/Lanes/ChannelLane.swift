@@ -85,6 +85,17 @@ class ChannelLane: InvocationLane {
     private static let answerTooLarge = ServiceAnswer.failure(
         .resourceExhausted, "the answer has more than \(FrameHeader.bodySizeMax >> 20) MiB: too large for a message to a function")
 
+    // MARK: From the worker
+
+    /// Handles a frame that is an answer or a part of one.
+    final func didReceiveAnswer(_ header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
+        switch header.kind {
+        case .chunk: invocation(header.invocation)?.didReceiveChunk(body)
+        case .startResponse: didStartResponse(header.invocation, head: head)
+        default: didAnswer(header.invocation, AnswerKind(rawValue: header.detail) ?? .error, head: head, body: body)
+        }
+    }
+
     // MARK: Unread calls
 
     /// Drops the copies of calls that the worker has received.

@@ -85,9 +85,7 @@ final class LoopLane: ChannelLane {
 extension LoopLane: FrameChannelOwner {
     func channel(_ channel: FrameChannel, received header: FrameHeader, head: Span<UInt8>, body: Span<UInt8>) {
         switch header.kind {
-        case .answer: didAnswer(header.invocation, AnswerKind(rawValue: header.detail) ?? .error, head: head, body: body)
-        case .chunk: invocation(header.invocation)?.didReceiveChunk(body)
-        case .startResponse: didStartResponse(header.invocation, head: head)
+        case .answer, .chunk, .startResponse: didReceiveAnswer(header, head: head, body: body)
         case .serviceCall: callService(header, head: head, payload: body)
         // The answer on the first lane is enough.
         case .resumed: break

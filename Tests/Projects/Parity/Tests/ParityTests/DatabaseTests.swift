@@ -133,6 +133,8 @@ private func refusal(_ body: () async throws -> Void) async throws -> DatabaseEr
                 try await app.deliver(.deleted(1), at: "refused/one")
             }
             #expect(try await app.failedEvents().map(\.function) == ["refuse"])
+            let unmatched = await #expect(throws: TestFailure.self) { try await app.deliver(.created(1), at: "messages/m1/texts") }
+            #expect(unmatched?.description.hasPrefix("No function ran when messages/m1/texts was created. Functions") == true)
             // Priorities alone, and writes that change nothing, raise nothing.
             try await database.reference("refused/two").setValue(1, andPriority: 1)
             try await database.reference("refused/two").setPriority(2)

@@ -61,6 +61,8 @@ private func refusal(_ body: () async throws -> Void) async throws -> HttpsError
             let greeted = try await logs(of: app) { $0.function == "greet" }.filter { $0.function == "greet" }
             #expect(greeted.map(\.message) == ["greeted"])
             #expect(greeted.first?.fields == ["name": "Ada"])
+            let unknown = try await refusal { try await app.call("greeet") }
+            #expect(unknown.code == .notFound && unknown.message == "There is no callable function greeet.")
             let error = try await refusal { try await app.call("unset") }
             #expect(error.code == .internal && error.message == "INTERNAL")
             let isTold: (TestLogLine) -> Bool = { $0.level == .error && $0.message.contains("The secret ABSENT is not set") }
@@ -76,7 +78,7 @@ private func refusal(_ body: () async throws -> Void) async throws -> HttpsError
         try await functions.test(transport, secrets: ["KEY": "s"]) { app in
             let refused = try await app.request("page", path: "/a/b?c=d")
             #expect(refused.status == 405 && refused.text == "/a/b c=d")
-            let taken = try await app.request("page", method: "POST", headers: ["Content-Type": "text/x"], body: Array("body".utf8))
+            let taken = try await app.request("page", method: "POST", headers: ["Content-Type": "text/x"], body: "body")
             #expect(taken.status == 200)
             #expect(try taken.json() == ["length": 4, "type": "text/x"])
             let pieces = try await app.request("pieces")
