@@ -133,6 +133,7 @@ private func refusal(_ body: () async throws -> Void) async throws -> DatabaseEr
                 try await app.deliver(.deleted(1), at: "refused/one")
             }
             #expect(try await app.failedEvents().map(\.function) == ["refuse"])
+            #expect(try await app.logs().filter { $0.function == "refuse" } == [])
             let unmatched = await #expect(throws: TestFailure.self) { try await app.deliver(.created(1), at: "messages/m1/texts") }
             #expect(unmatched?.description.hasPrefix("No function ran when messages/m1/texts was created. Functions") == true)
             // Priorities alone, and writes that change nothing, raise nothing.
