@@ -50,8 +50,9 @@ final class NamespaceReader {
 
     /// The size of a piece of an answer.
     static let pieceBytes = 256 * 1024
-    /// The number of idle connections that are kept for later snapshots.
-    private static let sparesMax = 4
+    /// The number of idle connections that are kept for later snapshots. They are kept as long as the namespace is open, each with descriptors
+    /// and a cache.
+    private static let sparesMax = 2
 
     /// One state of the tree.
     struct Snapshot {
