@@ -123,6 +123,7 @@ let package = Package(
         module(
             "RealtimeDatabase", in: .database,
             [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", "Store", deque, logging]),
+        module("DatabaseAPI", in: .database, [bytes, json, "EventLoop", "HTTP", "Tree", "Rules", "RealtimeDatabase"]),
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
@@ -148,8 +149,8 @@ let package = Package(
         module(
             "CallFrontEnd", in: .functions,
             [
-                bytes, "EventLoop", "HTTP", "Logs", json, "SQLite", "Tokens", "RealtimeDatabase", "Messaging", "Configuration", "WorkerProtocol",
-                "FunctionWorker", "AdminProtocol", "FunctionDispatch", crypto, logging,
+                bytes, "EventLoop", "HTTP", "Logs", json, "SQLite", "Tokens", "RealtimeDatabase", "DatabaseAPI", "Messaging", "Configuration",
+                "WorkerProtocol", "FunctionWorker", "AdminProtocol", "FunctionDispatch", crypto, logging,
             ]),
         module(
             "EventDelivery", in: .functions,
@@ -183,7 +184,7 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery",
+                "RealtimeDatabase", "DatabaseAPI", "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery",
                 "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", crypto, logging,
             ]),
 
@@ -235,6 +236,9 @@ let package = Package(
                 "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "Store", "EventLoop", "HTTP", json, bytes,
                 logging,
             ],
+            swiftSettings: house),
+        .testTarget(
+            name: "DatabaseAPITests", dependencies: ["FuzzSupport", "DatabaseAPI", "RealtimeDatabase", "Tree", "HTTP", json, bytes],
             swiftSettings: house),
         .testTarget(
             name: "MessagingTests",

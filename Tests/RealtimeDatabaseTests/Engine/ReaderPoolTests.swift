@@ -87,7 +87,7 @@ import Tree
             }
             run.database.stop()
             #expect(try await answers.all(atLeast: 100).count == 100)
-            #expect(try await run.answer { loop, done in namespace.read(Self.slow, on: loop, completion: done) }.error?.kind == .unavailable)
+            #expect(await run.answer { loop, done in namespace.read(Self.slow, on: loop, completion: done) }.error?.kind == .unavailable)
         }
     }
 }

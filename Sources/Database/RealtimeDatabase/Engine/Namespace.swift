@@ -22,7 +22,7 @@ public final class Namespace: OutboxAccess {
     /// The name, as in `?ns=`.
     public var name: String { open.name }
     /// The profilers of the namespace.
-    var profile: Profile { open.profile }
+    package var profile: Profile { open.profile }
 
     /// Calls `body` on the writer's thread. The lease lasts until then.
     func onWriter(_ body: @escaping @Sendable (NamespaceWriter) -> Void) {
@@ -56,7 +56,7 @@ public final class Namespace: OutboxAccess {
 
     /// Reads a single value of the newest committed state on the calling loop. Nil if the read needs another thread; see
     /// ``read(_:on:completion:)``.
-    func readAtOnce(_ request: ReadRequest, on loop: EventLoop) -> ReadOutcome? {
+    package func readAtOnce(_ request: ReadRequest, on loop: EventLoop) -> ReadOutcome? {
         guard request.mayBePoint, profile.stopwatch() == nil else { return nil }
         return open.readers.readAtOnce(request, on: loop)
     }
@@ -133,7 +133,7 @@ public final class Namespace: OutboxAccess {
     }
 
     /// Whether a read is allowed in the newest committed state.
-    func permission(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (Result<ReadPermission, DatabaseError>) -> Void) {
+    package func permission(_ request: ReadRequest, on loop: EventLoop, completion: @escaping (Result<ReadPermission, DatabaseError>) -> Void) {
         let answer = LoopBound(completion, loop: loop)
         onReader { [self] reader in
             reader.permission(request, of: self) { result in loop.post { answer.value(result) } }

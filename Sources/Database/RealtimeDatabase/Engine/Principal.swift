@@ -12,3 +12,12 @@ public enum Principal: Sendable {
         return false
     }
 }
+
+/// The variable `auth` of the rules (spec database 2.4).
+public enum AuthVariable {
+    /// The variable for the claims of an ID token.
+    public static func make(uid: String, claims: JSONValue) -> JSONValue {
+        let provider = claims["firebase"]?["sign_in_provider"] ?? claims["provider_id"] ?? .string("custom")
+        return .object(["uid": .string(uid), "provider": provider, "token": claims])
+    }
+}

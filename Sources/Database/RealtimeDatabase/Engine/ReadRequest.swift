@@ -43,7 +43,7 @@ public struct ReadRequest: Sendable {
     public var profiledAs: OperationName?
 
     /// Whether many rows may have to be read before the answer begins.
-    var mayTakeLong: Bool {
+    package var mayTakeLong: Bool {
         if wantsETag || ifNoneMatch != nil { return true }
         switch kind {
         case .query, .shallow: return true
@@ -72,12 +72,12 @@ public struct ReadRequest: Sendable {
 }
 
 /// The verdict of the rules on an open stream.
-struct ReadPermission: Sendable {
-    var isAllowed: Bool
+package struct ReadPermission: Sendable {
+    package var isAllowed: Bool
     /// The state in which it was judged.
-    var commit: UInt64
+    package var commit: UInt64
     /// Whether the verdict may change with data and time, and not only with the rules.
-    var dependsOnState: Bool
+    package var dependsOnState: Bool
 }
 
 /// The outcome of a read.

@@ -51,7 +51,7 @@ extension RealtimeDatabase {
     // MARK: Waiting for a namespace
 
     /// Calls `news` on `loop` with changes of a nonexistent namespace, until it is created or the wait ends.
-    func awaitNamespace(_ name: String, on loop: EventLoop, news: @escaping (AbsenceNews) -> Void) -> NamespaceWait {
+    package func awaitNamespace(_ name: String, on loop: EventLoop, news: @escaping (AbsenceNews) -> Void) -> NamespaceWait {
         let handler = LoopBound(news, loop: loop)
         let tell: @Sendable (AbsenceNews) -> Void = { news in loop.post { handler.value(news) } }
         let (id, isThere) = state.withLock { state in
@@ -73,7 +73,7 @@ extension RealtimeDatabase {
 }
 
 /// News of a namespace that does not exist yet.
-enum AbsenceNews: Sendable {
+package enum AbsenceNews: Sendable {
     /// It was created.
     case made
     /// The rules with which it would be created have changed.
@@ -81,13 +81,13 @@ enum AbsenceNews: Sendable {
 }
 
 /// A wait for the creation of a namespace.
-struct NamespaceWait: Sendable {
+package struct NamespaceWait: Sendable {
     fileprivate let database: RealtimeDatabase
     fileprivate let name: String
     fileprivate let id: UInt64
 
     /// Ends the wait. News that were already sent may still arrive.
-    func end() { database.endWait(name, id) }
+    package func end() { database.endWait(name, id) }
 }
 
 extension RealtimeDatabase.State {

@@ -20,7 +20,7 @@ public final class RealtimeDatabase: Sendable {
     /// Counts long answers of all namespaces, by client.
     private let longReads: Seats<NetworkAddress>
     /// Counts event streams of all loops, by namespace.
-    let openStreams: Seats<String>
+    package let openStreams: Seats<String>
     private let readPause = ReadPause()
     let state: Mutex<State>
 

@@ -1,9 +1,9 @@
 import Synchronization
 
 /// Counts the long-lived resources of clients by key: long answers by client, event streams by namespace. Can be used from any thread.
-final class Seats<Key: Hashable & Sendable>: Sendable {
+package final class Seats<Key: Hashable & Sendable>: Sendable {
     /// The most seats for one key.
-    let countMax: Int
+    package let countMax: Int
     private let counts = Mutex<[Key: Int]>([:])
 
     init(countMax: Int) {
@@ -11,7 +11,7 @@ final class Seats<Key: Hashable & Sendable>: Sendable {
     }
 
     /// A seat that is taken until ``end()``, or until its last owner releases it.
-    final class Seat: Sendable {
+    package final class Seat: Sendable {
         private let key: Key
         private let seats: Seats
         private let hasEnded = Atomic(false)
@@ -31,7 +31,7 @@ final class Seats<Key: Hashable & Sendable>: Sendable {
     /// Takes a seat.
     ///
     /// - Returns: nil if all seats of the key are taken.
-    func take(_ key: Key) -> Seat? {
+    package func take(_ key: Key) -> Seat? {
         let hasRoom = counts.withLock { counts in
             let count = counts[key, default: 0]
             guard count < countMax else { return false }

@@ -3,7 +3,7 @@ import HearthJSON
 import Tree
 
 /// An operation on a namespace in the form of the profiler (spec database 2.9). Values that an operation does not have are left out.
-struct Operation: Sendable {
+package struct Operation: Sendable {
     let name: OperationName
     var path: Path?
     /// The size of the JSON that was read, written or sent to listeners.
@@ -23,13 +23,13 @@ struct Operation: Sendable {
         var isUnindexed: Bool
     }
 
-    init(_ name: OperationName, at path: Path? = nil) {
+    package init(_ name: OperationName, at path: Path? = nil) {
         self.name = name
         self.path = path
     }
 
     /// A change that was just sent to listeners.
-    init(broadcastAt path: Path, bytes: Int, listeners: Int, _ stopwatch: OperationTimer) {
+    package init(broadcastAt path: Path, bytes: Int, listeners: Int, _ stopwatch: OperationTimer) {
         self.init(.listenerBroadcast, at: path)
         self.bytes = bytes
         self.listeners = listeners

@@ -1,7 +1,7 @@
 import EventLoop
 
 /// Measures how long an operation waits and how long it takes, in nanoseconds of `CLOCK_MONOTONIC`.
-struct OperationTimer: Sendable {
+package struct OperationTimer: Sendable {
     private let asked = EventLoop.monotonicNanoseconds()
     private var begun: UInt64?
     private var paused: UInt64?

@@ -4,7 +4,7 @@ import Synchronization
 /// Passes frames from the threads on which operations end to the loop of a profiler.
 ///
 /// The size is limited. Frames that do not fit are counted, and reported as lost.
-final class ProfileQueue: Sendable {
+package final class ProfileQueue: Sendable {
     private let loop: EventLoop
     private let bytesMax: Int
     private let arrived: LoopBound<() -> Void>
@@ -18,7 +18,7 @@ final class ProfileQueue: Sendable {
     }
 
     /// - Parameter arrived: called on `loop` when there are frames.
-    init(loop: EventLoop, bytesMax: Int, arrived: @escaping () -> Void) {
+    package init(loop: EventLoop, bytesMax: Int, arrived: @escaping () -> Void) {
         self.loop = loop
         self.bytesMax = bytesMax
         self.arrived = LoopBound(arrived, loop: loop)
@@ -35,7 +35,7 @@ final class ProfileQueue: Sendable {
     }
 
     /// Takes all frames. If some were lost, the last frame reports their number.
-    func take() -> [UInt8] {
+    package func take() -> [UInt8] {
         let taken = state.withLock { state in
             defer { state = State() }
             return state

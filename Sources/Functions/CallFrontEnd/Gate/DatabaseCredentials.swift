@@ -1,3 +1,4 @@
+import DatabaseAPI
 import EventLoop
 import HearthBytes
 import HearthJSON

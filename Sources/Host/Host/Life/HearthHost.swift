@@ -1,3 +1,4 @@
+import DatabaseAPI
 import Administration
 import CallFrontEnd
 import CLinux

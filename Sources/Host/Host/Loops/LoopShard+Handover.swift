@@ -1,3 +1,4 @@
+import DatabaseAPI
 import Administration
 import EventLoop
 import Glibc

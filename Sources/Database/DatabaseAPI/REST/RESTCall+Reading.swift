@@ -1,6 +1,7 @@
-import HearthBytes
 import EventLoop
+import HearthBytes
 public import HTTP
+import RealtimeDatabase
 import Tree
 
 extension RESTCall {

@@ -2,6 +2,7 @@ import HearthJSON
 import Testing
 import Tree
 
+@testable import DatabaseAPI
 @testable import RealtimeDatabase
 
 /// Frames of a change for streams (spec database 2.8).

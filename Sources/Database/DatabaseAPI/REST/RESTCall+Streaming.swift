@@ -1,6 +1,7 @@
-import HearthBytes
 import EventLoop
+import HearthBytes
 import HTTP
+import RealtimeDatabase
 
 extension RESTCall {
     /// Answers with an event stream.

@@ -1,4 +1,5 @@
 import EventLoop
+import RealtimeDatabase
 import Tree
 
 /// A place of a namespace with its streams on this loop.

@@ -1,7 +1,8 @@
-import HearthBytes
 import EventLoop
-import HTTP
+import HearthBytes
 import HearthJSON
+import HTTP
+import RealtimeDatabase
 import Tree
 
 extension RESTCall {

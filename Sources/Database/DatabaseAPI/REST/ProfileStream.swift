@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP
+import RealtimeDatabase
 
 /// The profiler (spec database 2.8): an event stream of the operations on a namespace.
 final class ProfileStream: OpenStream, HTTPExchangeObserver {

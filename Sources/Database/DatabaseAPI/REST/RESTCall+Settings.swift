@@ -1,6 +1,7 @@
 import HearthBytes
-import HTTP
 import HearthJSON
+import HTTP
+import RealtimeDatabase
 import Rules
 
 extension RESTCall {

@@ -1,6 +1,7 @@
-import HearthBytes
 import EventLoop
+import HearthBytes
 import HTTP
+import RealtimeDatabase
 import Rules
 import Tree
 

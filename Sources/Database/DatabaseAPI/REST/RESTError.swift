@@ -1,4 +1,5 @@
 import HTTP
+import RealtimeDatabase
 
 /// An error answer: a status, and a sentence for the client.
 struct RESTError: Error, Equatable {

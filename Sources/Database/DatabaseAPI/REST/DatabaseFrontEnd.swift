@@ -1,6 +1,7 @@
-import HearthBytes
 public import EventLoop
+import HearthBytes
 public import HTTP
+import RealtimeDatabase
 
 /// The HTTP interface of the database: the REST interface of one loop (spec database 2).
 ///

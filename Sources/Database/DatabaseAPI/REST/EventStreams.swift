@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP
+import RealtimeDatabase
 import Tree
 
 /// An open event stream.

@@ -3,6 +3,7 @@ import HTTP
 import Testing
 import Tree
 
+@testable import DatabaseAPI
 @testable import RealtimeDatabase
 
 /// The query of a request, parameter by parameter.

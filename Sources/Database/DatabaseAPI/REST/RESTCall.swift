@@ -1,6 +1,7 @@
-import HearthBytes
 import EventLoop
+import HearthBytes
 import HTTP
+import RealtimeDatabase
 import Tree
 
 /// A request to the database whose sender is known.

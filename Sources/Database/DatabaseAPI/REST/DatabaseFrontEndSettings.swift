@@ -1,5 +1,6 @@
-public import HTTP
 public import HearthJSON
+public import HTTP
+import RealtimeDatabase
 import Synchronization
 import Tree
 

@@ -1,6 +1,7 @@
 import HearthBytes
-import HTTP
 import HearthJSON
+import HTTP
+import RealtimeDatabase
 import Tree
 
 /// The frames of event streams (spec database 2.8).

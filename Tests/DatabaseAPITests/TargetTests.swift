@@ -2,6 +2,7 @@ import HearthBytes
 import Testing
 import Tree
 
+@testable import DatabaseAPI
 @testable import RealtimeDatabase
 
 /// Targets of paths and hosts (spec database 2.1).

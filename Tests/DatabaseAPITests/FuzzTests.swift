@@ -3,6 +3,7 @@ import FuzzSupport
 import Testing
 import Tree
 
+@testable import DatabaseAPI
 @testable import RealtimeDatabase
 
 /// The corpus of `Tests/Fuzz/REST`, and queries and paths made of it by chance.

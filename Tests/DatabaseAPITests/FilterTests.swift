@@ -1,6 +1,7 @@
 import Testing
 import Tree
 
+@testable import DatabaseAPI
 @testable import RealtimeDatabase
 
 /// `orderBy`, bounds and limits: the query that they make, and the texts for those that make none (spec database 2.3 and 2.6).

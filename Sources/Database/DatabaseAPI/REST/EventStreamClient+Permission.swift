@@ -1,5 +1,6 @@
 import EventLoop
 import HTTP
+import RealtimeDatabase
 import Rules
 
 /// Checks whether a stream may continue: when the rules change, and when the data that they depend on may have changed.

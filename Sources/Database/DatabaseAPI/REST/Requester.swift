@@ -1,6 +1,7 @@
 import HearthBytes
-import HTTP
 import HearthJSON
+import HTTP
+import RealtimeDatabase
 
 /// The sender of a request.
 struct Requester {
