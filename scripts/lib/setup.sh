@@ -62,5 +62,5 @@ find_swift() {
 # of the two would compile everything anew.
 build_release() {
   say "Building the host and its plugins (swift build -c release)"
-  swift build -c release --no-color-diagnostics >&2 || fail "the release build failed; its messages stand above"
+  swift build -c release --no-color-diagnostics >&2 || fail "the release build failed; its messages are above"
 }
