@@ -178,7 +178,7 @@ let package = Package(
             "Administration", in: .host,
             [
                 bytes, "EventLoop", "HTTP", "Logs", json, "Store", "Tree", "Rules", "RealtimeDatabase", "Configuration", "FunctionWorker",
-                "AdminProtocol", "FunctionDispatch", "EventDelivery", "Deployment", "HostCore",
+                "AdminProtocol", "FunctionDispatch", "EventDelivery", "Deployment", "HostCore", logging,
             ]),
         module(
             "Host", in: .host,

@@ -172,6 +172,12 @@ public final class Connection {
     /// The number of pages in the log after this connection's last commit.
     public var logPages: Int { logFrames.pointee }
 
+    /// Whether the database's file is no longer at its path.
+    public var isFileRemoved: Bool {
+        var hasMoved: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
+    }
+
     /// The result of a checkpoint.
     public struct Checkpoint: Sendable, Hashable {
         /// The number of pages in the log.

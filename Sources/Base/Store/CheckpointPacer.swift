@@ -46,6 +46,9 @@ struct CheckpointPacer {
     private var notBefore: ContinuousClock.Instant?
 
     private static let pauseAfterFailure = Duration.seconds(1)
+    /// The number of waiting pages from which on the free room of the disk is looked at.
+    private var lookPages = pagesBetweenLooks
+    private static let pagesBetweenLooks = 64
 
     init(_ connection: Connection, _ settings: StoreSettings) {
         self.connection = connection
@@ -61,6 +64,7 @@ struct CheckpointPacer {
             // The log has started over, which happens only when all of it had been moved.
             movedPages = 0
             retryPages = 0
+            lookPages = Self.pagesBetweenLooks
             isBlocked = false
         } else if movedPages == before, before > 0 {
             // The log could have started over, but a snapshot still reads from it.
@@ -71,7 +75,7 @@ struct CheckpointPacer {
     /// A checkpoint, if it is time for one.
     mutating func run(_ occasion: CheckpointOccasion) throws(StoreError) {
         switch occasion {
-        case .committed: guard pendingPages >= max(limitPages, retryPages) else { return }
+        case .committed: guard pendingPages >= retryPages, pendingPages >= limitPages || isRoomShort() else { return }
         case .idle: guard pendingPages > 0 else { return }
         // The log may have pages of an earlier process, which are not counted.
         case .full: break
@@ -87,9 +91,18 @@ struct CheckpointPacer {
             throw StoreError(error)
         }
         notBefore = nil
+        lookPages = pendingPages + Self.pagesBetweenLooks
         // Finding out that a snapshot is in the way takes time that grows with the log.
         retryPages = isBlocked ? 2 * pendingPages : 0
         if occasion == .committed, !isBlocked { adapt(to: clock.now - start) }
+    }
+
+    /// Whether little room is left on the disk. The database file may grow by as much as is waiting, so the log must not take that room: a disk that
+    /// is full of the log alone could not be emptied any more.
+    private mutating func isRoomShort() -> Bool {
+        guard pendingPages >= lookPages else { return false }
+        lookPages = pendingPages + Self.pagesBetweenLooks
+        return StoreFiles.freeBytes(around: connection.path) / 2 < pendingPages * settings.pageSizeBytes
     }
 
     /// Empties the log now, as far as snapshots allow.

@@ -1,3 +1,4 @@
+import EventLoop
 public import SQLite
 
 /// A store with one transaction at a time, as its ``StoreWriter`` sees it.
@@ -38,6 +39,9 @@ public final class StoreFile: TransactionalStore {
     private var claim: AnyObject?
     private var statements: Statements?
     private var pacer: CheckpointPacer
+    /// When the existence of the file is checked next, in nanoseconds of the monotonic clock.
+    private var nextLook: UInt64 = 0
+    private var isRemoved = false
 
     private struct Statements {
         let begin: Statement
@@ -74,7 +78,18 @@ public final class StoreFile: TransactionalStore {
 
     public func begin() throws(StoreError) {
         guard let statements else { throw StoreError(.other, "\(connection.path) is closed") }
+        try requireFile()
         do throws(SQLiteError) { try statements.begin.run() } catch { throw StoreError(error) }
+    }
+
+    /// Throws if the file was removed or replaced while it is open: what is written to it is lost when it is closed. Looks once a second at most.
+    private func requireFile() throws(StoreError) {
+        let now = EventLoop.monotonicNanoseconds()
+        if now >= nextLook {
+            nextLook = now + 1_000_000_000
+            isRemoved = isRemoved || connection.isFileRemoved
+        }
+        if isRemoved { throw StoreError(.io, "\(connection.path) was removed or replaced while it was open; restart the host") }
     }
 
     public func commit() throws(StoreError) {

@@ -49,6 +49,11 @@ public enum StoreFiles {
         guard unlink(path) != 0, errno != ENOENT else { return }
         throw StoreError(systemError: errno, "remove \(path)")
     }
+    /// The number of bytes that may be written to the disk of a file; `Int.max` if it is not known.
+    static func freeBytes(around path: String) -> Int {
+        var state = statvfs()
+        return statvfs(path, &state) == 0 ? Int(clamping: state.f_bavail) * Int(clamping: state.f_frsize) : .max
+    }
 
     /// Whether `bytes` can be written to a folder. Writes them to find out.
     public static func hasRoom(bytes: Int, in directory: String) -> Bool {

@@ -56,7 +56,10 @@ extension StoreWriter {
     func checkpoint(_ occasion: CheckpointOccasion, _ store: any TransactionalStore) {
         do throws(StoreError) {
             let report = try store.checkpoint(occasion)
-            if !report.isPaused { upkeepTrouble.succeeded("checkpoints work again") }
+            if !report.isPaused {
+                logIsStuck = nil
+                upkeepTrouble.succeeded("checkpoints work again")
+            }
             if report.isHeldBack, report.logBytes >= max(logEmptying.bytesMax, logEmptying.nextBytes) { beginToEmptyLog(report.logBytes) }
             guard report.isHeldBack != isHeldBack else { return }
             isHeldBack = report.isHeldBack
@@ -65,6 +68,7 @@ extension StoreWriter {
                 "a long read keeps the write-ahead log from being truncated",
                 metadata: words.metadata.merging(["bytes": "\(report.logBytes)"]) { $1 })
         } catch {
+            if error.kind == .full { logIsStuck = error }
             upkeepTrouble.failed("a checkpoint failed", error)
         }
     }

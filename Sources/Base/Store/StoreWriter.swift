@@ -24,6 +24,8 @@ open class StoreWriter<Content: StoreContent> {
     private var lastAttempt: UInt64 = 0
     private var trouble: TroubleReport
     var upkeepTrouble: TroubleReport
+    /// The reason why the log cannot be moved, if the disk is full.
+    var logIsStuck: StoreError?
     /// Whether a snapshot is known to hold back checkpoints.
     var isHeldBack = false
     private(set) lazy var logTimer = Timer(loop: loop) { [unowned self] in emptyLog() }
@@ -182,6 +184,7 @@ open class StoreWriter<Content: StoreContent> {
         guard let content else { return refuse(failure) }
         do throws(StoreError) {
             if !isInTransaction {
+                try requireMovableLog(content)
                 try content.transactions.begin()
                 isInTransaction = true
                 loop.endOfTurn { [self] in commit() }
@@ -191,6 +194,14 @@ open class StoreWriter<Content: StoreContent> {
             abandon(error)
             refuse(error)
         }
+    }
+
+    /// Moves a log that could not be moved because the disk is full. As long as that fails, no transaction begins: the log would take the room that
+    /// the move needs.
+    private func requireMovableLog(_ content: Content) throws(StoreError) {
+        guard logIsStuck != nil else { return }
+        checkpoint(.full, content.transactions)
+        if let logIsStuck { throw logIsStuck }
     }
 
     /// Commits the transaction of this turn, if there is one.

@@ -61,6 +61,7 @@ struct EnvironmentFile {
 
     private mutating func add(_ entry: Entry) {
         if let refusal = refusal(of: entry.key) { return fail(entry.line, refusal) }
+        if let refusal = EnvironmentRules.refusal(ofValue: entry.value) { return fail(entry.line, "\(entry.key): \(refusal)") }
         if let earlier = entries.firstIndex(where: { $0.key == entry.key }) {
             let message = "\(entry.key) occurs twice; this value is used, not that of line \(entries[earlier].line)"
             warnings.append(Problem(file: text.file, position: Position(line: entry.line, column: 1), message: message))

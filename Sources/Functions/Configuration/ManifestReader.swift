@@ -170,9 +170,10 @@ extension FunctionDeclaration {
 extension ManifestReader {
     mutating func params(_ field: Field) -> [Parameter] {
         var params: [Parameter] = []
+        var names: Set<String> = []
         for element in field.elements {
             guard let name = element["name"].stringIfPresent else { continue }
-            if params.contains(where: { $0.name == name }) { fail(element["name"], "\(name.quoted) is declared twice") }
+            if !names.insert(name).inserted { fail(element["name"], "\(name.quoted) is declared twice") }
             if let reason = EnvironmentRules.refusal(of: name) { fail(element["name"], reason) }
             let kind = element["type"].choice(Parameter.Kind.self)
             let defaultValue = element["default"]

@@ -9,6 +9,7 @@ public struct PluginEnvironment: Sendable {
     private let variables: [String: String]
     private let secrets: [String: String]
     private let functions: [FunctionDeclaration]
+    private let functionsByName: [String: [FunctionDeclaration]]
     private let configuration: Configuration
     private let builtIns: BuiltInVariables
 
@@ -33,7 +34,8 @@ public struct PluginEnvironment: Sendable {
         guard reader.problems.isEmpty else { throw ConfigurationErrors(reader.problems) }
         return PluginEnvironment(
             parameters: parameters, warnings: reader.warnings, variables: reader.variables, secrets: reader.secrets,
-            functions: manifest.functions, configuration: configuration, builtIns: builtIns)
+            functions: manifest.functions, functionsByName: Dictionary(grouping: manifest.functions, by: \.name), configuration: configuration,
+            builtIns: builtIns)
     }
 
     /// The variables of the plugin's `.env` files, without checks against its manifest.
@@ -49,7 +51,7 @@ public struct PluginEnvironment: Sendable {
     /// The secrets of a function, with their values.
     public func secrets(of name: String) -> [String: String] {
         var found: [String: String] = [:]
-        for function in functions where function.name == name {
+        for function in functionsByName[name] ?? [] {
             for secret in function.secretNames(in: configuration) { found[secret] = secrets[secret] }
         }
         return found
@@ -61,7 +63,8 @@ public struct PluginEnvironment: Sendable {
     }
 
     /// The environment of a worker that runs only these functions, without secrets of other functions.
-    public func environment(for names: [String]) -> [String: String] {
+    public func environment(for names: some Sequence<String>) -> [String: String] {
+        let names = Set(names)
         let served = functions.filter { names.contains($0.name) }
         var environment: [String: String] = [:]
         for function in served {

@@ -33,6 +33,7 @@ extension PluginManifest {
     /// The plugin with only some of its functions.
     public func limited(to names: some Collection<String>) -> PluginManifest {
         var manifest = self
+        let names = Set(names)
         manifest.functions = functions.filter { names.contains($0.name) }
         return manifest
     }

@@ -113,6 +113,11 @@ enum EnvironmentRules {
         return nil
     }
 
+    /// The reason why a variable may not have a value; nil if it may.
+    static func refusal(ofValue value: String) -> String? {
+        value.utf8.contains(0) ? "the value has a zero byte, with which a variable would end" : nil
+    }
+
     /// `^[A-Z_][A-Z0-9_]*$`
     static func isKey(_ text: String) -> Bool {
         guard let first = text.utf8.first, !isDigit(first) else { return false }

@@ -15,7 +15,7 @@ extension AdminAPI {
     func backup(_ call: AdminCall) async throws(AdminError) {
         guard call.segments.count == 1, call.verb == nil else { throw .noSuchResource }
         try call.allow(.post)
-        try await BackupAnswer(call.exchange, loop).send(data: try found().dataDirectory, project: project)
+        try await BackupAnswer(call.exchange, loop, log: log).send(data: try found().dataDirectory, project: project)
     }
 
     /// Handles `restores`, `restores/ID`, `restores/ID:apply`.
@@ -26,7 +26,7 @@ extension AdminAPI {
             try call.allow(.post)
             return RestoreStart(restore: try await control.beginRestore()).json
         case (2, nil) where call.exchange.method == .delete:
-            await control.removeRestore(call.segments[1])
+            try await control.removeRestore(call.segments[1])
             return [:]
         case (2, nil):
             try call.allow(.put, .delete)

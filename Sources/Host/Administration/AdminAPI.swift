@@ -4,6 +4,7 @@ import EventLoop
 import HearthBytes
 import HearthJSON
 import HTTP
+import Logging
 import Logs
 import RealtimeDatabase
 
@@ -11,6 +12,7 @@ import RealtimeDatabase
 /// is accepted too, as by the Firebase emulators, as far as ``DevelopmentAccess`` allows it.
 package final class AdminAPI {
     let loop: EventLoop
+    let log: Logger
     let database: RealtimeDatabase
     private let logs: LogAdministration
     /// The interface to the host as a whole; nil while the host is starting.
@@ -28,8 +30,10 @@ package final class AdminAPI {
 
     package init(
         loop: EventLoop, project: String, developmentAccess: DevelopmentAccess?, adminToken: [UInt8], database: RealtimeDatabase,
-        rulesPath: @escaping @Sendable () -> String?, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore
+        rulesPath: @escaping @Sendable () -> String?, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore,
+        log: Logger
     ) {
+        self.log = log
         self.builds = builds
         self.rulesPath = rulesPath
         self.functions = functions

@@ -3,12 +3,14 @@ import EventLoop
 import HearthBytes
 import HostCore
 import HTTP
+import Logging
 import Logs
 
 /// Streams a backup as an answer, as fast as the client takes it. The archive is made on the thread pool.
 final class BackupAnswer: HTTPExchangeObserver {
     private let exchange: HTTPExchange
     private let loop: EventLoop
+    private let log: Logger
     private var isClosed = false
     private var isFull = false
     private var drain: CheckedContinuation<Void, Never>?
@@ -21,7 +23,8 @@ final class BackupAnswer: HTTPExchangeObserver {
         init(_ archive: BackupArchive) { self.archive = archive }
     }
 
-    init(_ exchange: HTTPExchange, _ loop: EventLoop) {
+    init(_ exchange: HTTPExchange, _ loop: EventLoop, log: Logger) {
+        self.log = log
         self.exchange = exchange
         self.loop = loop
         exchange.observer = self
@@ -29,25 +32,35 @@ final class BackupAnswer: HTTPExchangeObserver {
 
     /// Answers with an archive.
     ///
-    /// - Throws: `AdminError` if no backup can be made. A failure after the first bytes aborts the answer.
+    /// The answer begins when the first file or database has been copied: most failures, such as a full disk, happen before, and have an answer of
+    /// their own.
+    ///
+    /// - Throws: `AdminError` if no backup can be made. A failure after the first bytes aborts the answer, and is logged.
     func send(data: String, project: String) async throws(AdminError) {
         let time = WallClock.unixSeconds
         let held = try await offload { () throws(BackupFailure) in Held(try BackupArchive(data: data, project: project, time: time)) }
         var isStarted = false
+        // The head of the archive, until there is more.
+        var head: [UInt8] = []
         while !isClosed {
             let piece: [UInt8]?
             do throws(AdminError) {
                 piece = try await offload { () throws(BackupFailure) in try held.archive.next() }
             } catch {
+                log.error("a backup failed", metadata: ["reason": "\(error.message)"])
                 guard isStarted else { throw error }
                 return exchange.abort()
             }
             guard !isClosed else { return }
             guard let piece else { return exchange.end() }
             if piece.isEmpty { continue }
+            if head.isEmpty, !isStarted {
+                head = piece
+                continue
+            }
             if !isStarted { start(held.archive.estimatedBytes) }
+            isFull = exchange.write((isStarted ? piece : head + piece).span) != .ready
             isStarted = true
-            isFull = exchange.write(piece.span) != .ready
             await drained()
         }
     }

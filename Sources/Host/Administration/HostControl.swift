@@ -13,5 +13,5 @@ package protocol HostControl: Sendable {
     /// Checks a backup and replaces the data by it.
     func applyRestore(_ id: String) async throws(AdminError) -> RestoreReport
     /// Abandons a restore.
-    func removeRestore(_ id: String) async
+    func removeRestore(_ id: String) async throws(AdminError)
 }

@@ -58,21 +58,27 @@ public final class DatabaseFrontEnd {
             let verb = try RESTVerb(exchange, parameter: parameters.methodOverride)
             switch try requesters.read(exchange, parameters) {
             case .known(let requester): try call(exchange, verb, parameters, requester).handle(body)
-            case .token(let token): verify(token, exchange, verb, parameters, body)
+            case .token(let token, let isInQuery):
+                verify(token, exchange, body) { [self] verdict throws(RESTError) in
+                    let requester = try requesters.requester(verdict, exchange, parameters, isInQuery: isInQuery)
+                    return call(exchange, verb, parameters, requester)
+                }
             }
         } catch {
             RESTAnswer.refuse(exchange, error)
         }
     }
 
-    private func verify(_ token: [UInt8], _ exchange: HTTPExchange, _ verb: RESTVerb, _ parameters: RESTParameters, _ body: Span<UInt8>) {
+    /// Verifies a token, and handles the call that `makeCall` makes for its verdict.
+    private func verify(
+        _ token: [UInt8], _ exchange: HTTPExchange, _ body: Span<UInt8>, makeCall: @escaping (CredentialVerdict) throws(RESTError) -> RESTCall
+    ) {
         // The memory of the body is not valid after this returns.
         guard exchange.holdsMuch(body.count) else { return RESTAnswer.refuse(exchange, .tooMuchIsWritten) }
         let body = body.array()
-        requesters.checker.check(token) { [self] verdict in
+        requesters.checker.check(token) { verdict in
             do throws(RESTError) {
-                let requester = try requesters.requester(verdict, exchange, parameters)
-                try call(exchange, verb, parameters, requester).handle(body.span)
+                try makeCall(verdict).handle(body.span)
             } catch {
                 RESTAnswer.refuse(exchange, error)
             }

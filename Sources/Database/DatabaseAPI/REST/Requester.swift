@@ -36,7 +36,7 @@ struct RequesterReader {
     enum Finding {
         case known(Requester)
         /// A token that must be verified first.
-        case token([UInt8])
+        case token([UInt8], isInQuery: Bool)
     }
 
     /// Reads `auth`, otherwise `access_token`, otherwise the Authorization field.
@@ -52,11 +52,13 @@ struct RequesterReader {
     }
 
     /// The sender with a verified token.
-    func requester(_ verdict: CredentialVerdict, _ exchange: HTTPExchange, _ parameters: RESTParameters) throws(RESTError) -> Requester {
+    func requester(
+        _ verdict: CredentialVerdict, _ exchange: HTTPExchange, _ parameters: RESTParameters, isInQuery: Bool
+    ) throws(RESTError) -> Requester {
         switch verdict {
         case .admin(let expires): return try administrator(parameters, expires: expires)
         case .user(let auth, let expires, let isUnsigned):
-            if isUnsigned, let reason = developmentAccess?.refusal(of: exchange) {
+            if isUnsigned, let reason = developmentAccess?.refusal(of: exchange, isInQuery: isInQuery) {
                 throw RESTError(.unauthorized, "A token without a signature \(reason).")
             }
             guard parameters.authOverride == nil else { throw .unauthorized }
@@ -78,9 +80,9 @@ struct RequesterReader {
             }
             return .known(try administrator(parameters))
         }
-        if let verdict = checker.known(token) { return .known(try requester(verdict, exchange, parameters)) }
+        if let verdict = checker.known(token) { return .known(try requester(verdict, exchange, parameters, isInQuery: isInQuery)) }
         guard Self.looksLikeToken(token) else { throw otherwise }
-        return .token(token.array())
+        return .token(token.array(), isInQuery: isInQuery)
     }
 
     /// Whether a text has three parts with two dots between them. The last part of an unsigned token is empty.

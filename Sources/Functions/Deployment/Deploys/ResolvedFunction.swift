@@ -54,13 +54,14 @@ struct VersionResolver: Sendable {
     func resolve(_ candidates: [Candidate]) -> Outcome {
         var outcome = Outcome()
         var groups: [Group: [Candidate]] = [:]
+        var names: [Group: Set<String>] = [:]
         var order: [Group] = []
         for candidate in candidates {
             let version = candidate.version
             var group = Group(
                 plugin: version.plugin, artifact: version.artifact, isIsolated: version.isIsolated, environment: version.environment,
                 region: version.host.region, defaults: Self.text(version.defaults), hostDefaults: Self.text(version.host.defaults), round: 0)
-            while groups[group]?.contains(where: { $0.name == candidate.name }) ?? false { group.round += 1 }
+            while !names[group, default: []].insert(candidate.name).inserted { group.round += 1 }
             if groups[group] == nil { order.append(group) }
             groups[group, default: []].append(candidate)
         }
@@ -105,11 +106,14 @@ struct VersionResolver: Sendable {
         for declaration in manifest.functions {
             options[declaration.name] = try declaration.resolved(in: configuration, parameters: environment.parameters)
         }
+        let candidates = Dictionary(group.map { ($0.name, $0) }) { first, _ in first }
+        let pools = poolSettings(options, environment, isIsolated: first.version.isIsolated)
         let functions = manifest.functions.compactMap { declaration -> ResolvedFunction? in
-            guard let own = options[declaration.name], let candidate = group.first(where: { $0.name == declaration.name }) else { return nil }
+            guard let own = options[declaration.name], let candidate = candidates[declaration.name], let pool = pools[SharedSettings(own)] else {
+                return nil
+            }
             return ResolvedFunction(
-                version: candidate.version, declaration: declaration, options: own,
-                pool: poolSettings(own, options, environment, isIsolated: first.version.isIsolated),
+                version: candidate.version, declaration: declaration, options: own, pool: pool,
                 secrets: environment.secrets(of: declaration.name))
         }
         return (functions, (manifest.warnings + environment.warnings).map(\.description))
@@ -137,25 +141,46 @@ struct VersionResolver: Sendable {
 
     // MARK: Pools
 
-    /// The settings of the pool. Functions with the same settings share a pool. A plugin inside the host has one pool, because it is loaded once.
+    /// The settings of the pools, by the settings that the functions of a pool share. A plugin inside the host has one pool, because it is loaded
+    /// once.
     private func poolSettings(
-        _ own: FunctionOptions, _ all: [String: FunctionOptions], _ environment: PluginEnvironment, isIsolated: Bool
-    ) -> PoolSettings {
+        _ all: [String: FunctionOptions], _ environment: PluginEnvironment, isIsolated: Bool
+    ) -> [SharedSettings: PoolSettings] {
+        let sharing = Dictionary(grouping: all) { SharedSettings($0.value) }
         guard isIsolated else {
-            return PoolSettings(
+            let settings = PoolSettings(
                 concurrency: all.values.map(\.concurrency).max() ?? 1, instancesMin: 1, instancesMax: 1, memoryBytes: 0, isIsolated: false,
-                environment: environment.forAllFunctions.map { "\($0.key)=\($0.value)" }.sorted())
+                environment: Self.entries(environment.forAllFunctions))
+            return sharing.mapValues { _ in settings }
         }
-        let companions = all.filter { Self.shareWorkers($0.value, own) }.map(\.key)
-        return PoolSettings(
-            concurrency: own.concurrency, instancesMin: own.minInstances, instancesMax: own.maxInstances,
-            memoryBytes: UInt64(own.memoryBytes), isIsolated: true,
-            environment: environment.environment(for: companions).map { "\($0.key)=\($0.value)" }.sorted())
+        return sharing.reduce(into: [:]) { pools, sharing in
+            let shared = sharing.key
+            pools[shared] = PoolSettings(
+                concurrency: shared.concurrency, instancesMin: shared.instancesMin, instancesMax: shared.instancesMax,
+                memoryBytes: UInt64(shared.memoryBytes), isIsolated: true,
+                environment: Self.entries(environment.environment(for: sharing.value.map(\.key))))
+        }
     }
 
-    private static func shareWorkers(_ left: FunctionOptions, _ right: FunctionOptions) -> Bool {
-        left.concurrency == right.concurrency && left.minInstances == right.minInstances && left.maxInstances == right.maxInstances
-            && left.memoryBytes == right.memoryBytes && left.secrets == right.secrets && left.environment == right.environment
+    private static func entries(_ variables: [String: String]) -> [String] { variables.map { "\($0.key)=\($0.value)" }.sorted() }
+
+    /// The settings that functions must have in common to share workers.
+    private struct SharedSettings: Hashable {
+        var concurrency: Int
+        var instancesMin: Int
+        var instancesMax: Int
+        var memoryBytes: Int
+        var secrets: [String]
+        var environment: [String: String]
+
+        init(_ options: FunctionOptions) {
+            concurrency = options.concurrency
+            instancesMin = options.minInstances
+            instancesMax = options.maxInstances
+            memoryBytes = options.memoryBytes
+            secrets = options.secrets
+            environment = options.environment
+        }
     }
 }
 

@@ -43,7 +43,7 @@ final class HostOperations: HostControl {
         try await home.perform { [host] () async throws(AdminError) in try await host.value.restore(id) }
     }
 
-    func removeRestore(_ id: String) async {
-        await home.perform { [host] in await host.value.restores.remove(id) }
+    func removeRestore(_ id: String) async throws(AdminError) {
+        try await home.perform { [host] () async throws(AdminError) in try await host.value.restores.remove(id) }
     }
 }

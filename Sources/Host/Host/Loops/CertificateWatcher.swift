@@ -31,10 +31,14 @@ final class CertificateWatcher {
     /// The state at the last check, if it differed.
     private var changed: State?
     private var isLooking = false
+    /// The reason why the files in place could not be used.
+    private var failure: String?
 
     /// How long a new state must last before it is loaded, because the two files change one after the other.
     private static let quietMilliseconds: UInt64 = 200
     private static let sizeBytesMax = 1 << 20
+    /// The time after which files that could not be read are read again.
+    private static let retryMilliseconds: UInt64 = 3000
 
     /// Create it before the files are used.
     init(_ settings: TLSSettings, shards: [LoopShard], loop: EventLoop, log: Logger) {
@@ -93,9 +97,17 @@ final class CertificateWatcher {
                 try TLSContext(certificateFile: settings.certificate, keyFile: settings.key)
             }
             for shard in shards { shard.use(context) }
+            failure = nil
             log.notice("the certificate was reloaded")
         } catch {
-            log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
+            if failure != error.message {
+                log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
+            }
+            failure = error.message
+            // The machine may have been the cause, for example too few descriptors.
+            guard error.kind == .unreadable || error.kind == .library else { return }
+            used = State()
+            timer?.start(afterMilliseconds: Self.retryMilliseconds)
         }
     }
 

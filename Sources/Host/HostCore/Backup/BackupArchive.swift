@@ -1,4 +1,5 @@
 import Crypto
+import Files
 import Glibc
 import HearthBytes
 import HearthJSON
@@ -40,6 +41,8 @@ package final class BackupArchive {
         self.project = project
         self.time = time
         members = []
+        // The lock exists as long as a host runs.
+        guard FileTree.exists("\(data)/lock") else { throw BackupFailure("the data directory \(data) has lost its files") }
         estimatedBytes = BackupContents.members(of: data).reduce(4096) { $0 + $1.sizeBytes + 1024 }
         try openDocuments()
     }
@@ -100,7 +103,7 @@ package final class BackupArchive {
         }
         let member = members.removeFirst()
         if let descriptor = open.removeValue(forKey: member.name) { return try startSending(member, descriptor) }
-        let path = "\(data)/backup-\(getpid())-\(UInt64.random(in: .min ... .max)).sqlite"
+        let path = "\(data)/\(Leftovers.copyPrefix)\(getpid())-\(UInt64.random(in: .min ... .max)).sqlite"
         do throws(SQLiteError) {
             state = .copying(member, try OnlineCopy(of: member.path, to: path), path)
         } catch {

@@ -83,9 +83,16 @@ enum BackupContents {
 public struct BackupFailure: Error, Sendable, CustomStringConvertible {
     /// The sentence, for the user.
     public let description: String
+    /// Whether the machine is the cause, such as a full disk, and not the archive.
+    package let isOfSystem: Bool
 
-    package init(_ description: String) { self.description = description }
+    package init(_ description: String, isOfSystem: Bool = false) {
+        self.description = description
+        self.isOfSystem = isOfSystem
+    }
 
     /// A failure with the text of `errno`.
-    static func system(_ what: String) -> BackupFailure { BackupFailure("\(what): \(String(cString: strerror(errno)).lowercased())") }
+    static func system(_ what: String) -> BackupFailure { 
+        BackupFailure("\(what): \(String(cString: strerror(errno)).lowercased())", isOfSystem: true)
+    }
 }

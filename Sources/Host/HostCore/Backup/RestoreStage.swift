@@ -29,7 +29,7 @@ public final class RestoreStage: @unchecked Sendable {
     /// Creates a folder for the members in the data directory.
     public init(data: String) throws(BackupFailure) {
         self.data = data
-        folder = "\(data)/restore-\(getpid())-\(UInt64.random(in: .min ... .max))"
+        folder = "\(data)/\(Leftovers.stagePrefix)\(getpid())-\(UInt64.random(in: .min ... .max))"
         guard mkdir(folder, 0o700) == 0 else { throw .system("\(folder) cannot be created") }
     }
 
@@ -76,6 +76,7 @@ public final class RestoreStage: @unchecked Sendable {
                 throw BackupFailure("the backup is damaged: \(name) differs from what was backed up")
             }
         }
+        guard !found.isEmpty else { throw BackupFailure("the backup has no data; nothing was replaced") }
         for name in found.keys.sorted() { try checkContent(name) }
         for folder in Set(found.keys.compactMap { $0.split(separator: "/").count == 2 ? String($0.split(separator: "/")[0]) : nil }) {
             Folder.sync("\(self.folder)/\(folder)")

@@ -66,9 +66,12 @@ package final class RestoreUploads {
         return (upload.stage, members)
     }
 
-    /// Discards a restore.
-    package func remove(_ id: String) async {
-        guard let upload = try? found(id) else { return }
+    /// Discards a restore. Does nothing if there is none with this id.
+    ///
+    /// - Throws: `AdminError` while a piece of it is written.
+    package func remove(_ id: String) async throws(AdminError) {
+        guard let upload = current, upload.id == id else { return }
+        guard !upload.isBusy else { throw AdminError(.unavailable, "a piece of the restore is being written; try again") }
         current = nil
         await loop.offload { [stage = upload.stage] in stage.discard() }
     }
@@ -104,7 +107,7 @@ package final class RestoreUploads {
             }
         } catch {
             if current === upload { current = nil }
-            throw AdminError(.invalidArgument, "\(error)")
+            throw error.isOfSystem ? AdminError(.unavailable, "\(error); start the restore again") : AdminError(.invalidArgument, "\(error)")
         }
     }
 }

@@ -32,6 +32,7 @@ package struct DataDirectory: Sendable {
         } catch {
             throw HostStartError("a restore that was interrupted cannot be completed: \(error)")
         }
+        Leftovers.remove(from: self.path)
         _ = try Self.make("\(self.path)/artifacts")
         _ = try Self.make("\(self.path)/database")
         _ = try Self.make("\(self.path)/uploads")
