@@ -192,6 +192,12 @@ def test_owner_that_is_asked_for_from_a_network_counts_there(open_host):
     for headers, authority in [({}, 'attacker.example'), ({'Origin': 'https://attacker.example'}, f'{address}:{host.port}')]:
         assert host.ask_from(address, 'GET', '/.json', {**OWNER, **headers}, authority=authority).status == 401
     assert host.ask_from(address, 'GET', '/.json?auth=owner', authority=f'{address}:{host.port}').status == 401
+    # An unsigned token in the header counts, so that the rules decide.
+    judged = host.ask_from(address, 'GET', '/.json', {'Authorization': f'Bearer {TOKEN}'}, authority=f'{address}:{host.port}')
+    assert 'Permission denied' in judged.text
+    for name in ['auth', 'access_token']:
+        refused = host.ask_from(address, 'GET', f'/.json?{name}={TOKEN}&callback=f', authority=f'{address}:{host.port}')
+        assert refused.status == 401 and 'A token without a signature counts from this machine only' in refused.text
 
 
 def test_the_option_is_for_development_mode(tmp_path):

@@ -4,6 +4,8 @@ import gzip
 import hashlib
 import io
 import json
+import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,6 +15,7 @@ import threading
 import pytest
 
 from commands import Commands
+from disks import SmallDisk
 from hearth import BINARY, Host
 from processes import resident_kib, until
 from upgrading import Upgradable, Writers
@@ -216,6 +219,7 @@ DAMAGES = {
     'another tar': 'this is not a backup of Hearth',
     'empty': 'this is not a backup of Hearth',
     'no database': 'the backup is damaged: database/',
+    'no data': 'the backup has no data',
 }
 
 
@@ -255,6 +259,8 @@ def damage(kind, good, target):
         case 'another tar': other(lambda found: (found.clear(), found.update({'readme': b'x'})))
         case 'empty': target.write_bytes(b'')
         case 'no database': other(no_database)
+        case 'no data': other(lambda found: [found.pop(name) for name in list(found) if name not in ('hearth-backup.json', 'manifest.json')]
+                              and found.update({'manifest.json': b'{"format":1,"members":[]}'}))
     return target
 
 
@@ -282,6 +288,56 @@ def test_a_compressed_backup_that_is_cut_off(host, commands, tmp_path):
     commands.succeeds('backup', tmp_path / 'good.tar.gz')
     (tmp_path / 'bad.tar.gz').write_bytes((tmp_path / 'good.tar.gz').read_bytes()[:-1000])
     assert 'its end is missing' in commands.run('restore', tmp_path / 'bad.tar.gz', '--force').sentence
+
+
+def test_what_killed_hosts_have_left_is_removed_at_the_start(host):
+    put(host, '/a', 1)
+    host.stop()
+    gone, alive = subprocess.Popen(['true']), os.getpid()
+    gone.wait()
+    for folder in [f'restore-{gone.pid}-12', f'restore-{alive}-12', 'restore-plan', 'before-restore-20260101000000']:
+        (host.data / folder / 'database').mkdir(parents=True)
+        (host.data / folder / 'database/a.sqlite').write_bytes(b'x')
+    for file in [f'backup-{gone.pid}-12.sqlite', f'backup-{alive}-12.sqlite', 'backup-mine.sqlite']:
+        (host.data / file).write_bytes(b'x')
+    host.start()
+    left = {path.name for path in host.data.iterdir() if 'restore' in path.name or 'backup' in path.name}
+    assert left == {f'restore-{alive}-12', 'restore-plan', 'before-restore-20260101000000', f'backup-{alive}-12.sqlite', 'backup-mine.sqlite'}
+    assert get(host, '/a') == 1
+
+
+def test_a_full_disk(tmp_path):
+    """Neither a backup nor a restore can be made; the log and the answer say why, and all goes on when there is room."""
+    host = Host(tmp_path, mode='development')
+    host.data.mkdir()
+    owner = [('Authorization', 'Bearer owner')]
+    with SmallDisk(host.data, 32) as disk:
+        host.start()
+        put(host, '/a', 'x' * 1_000_000)
+        archive = host.request('POST', '/_/api/backup', owner).body
+        restore = host.request('POST', '/_/api/restores', owner).json['restore']
+        disk.fill()
+        with host.wire() as wire:
+            wire.send_request('POST', '/_/api/backup', owner)
+            assert not wire.read_to_end().endswith(b'0\r\n\r\n')
+        host.until_logged('"message":"a backup failed"')
+        assert 'database or disk is full' in host.log
+        refused = host.request('PUT', f'/_/api/restores/{restore}?offset=0', owner, archive[:8 << 20])
+        assert (refused.status, refused.json['error']['status']) == (503, 'UNAVAILABLE')
+        assert refused.json['error']['message'].endswith('no space left on device; start the restore again')
+        disk.make_room()
+        assert host.request('POST', '/_/api/backup', owner).body.endswith(bytes(1024))
+        host.stop()
+
+
+def test_a_data_directory_that_is_removed_under_the_host(host):
+    put(host, '/a', 1)
+    shutil.rmtree(host.data)
+    until(lambda: host.request('PUT', '/b.json', [('Authorization', 'Bearer owner')], '1').status == 500, 'writes are refused')
+    host.until_logged('was removed or replaced while it was open; restart the host')
+    refused = host.request('POST', '/_/api/backup', [('Authorization', 'Bearer owner')])
+    assert (refused.status, refused.json['error']['status']) == (503, 'UNAVAILABLE')
+    assert refused.json['error']['message'].endswith('has lost its files')
 
 
 def test_a_running_host_is_not_overwritten(host, commands, tmp_path):

@@ -1,11 +1,12 @@
 """Deploying, looking at what runs, rolling back, splitting, deleting."""
 
 import json
+import subprocess
 
 import pytest
 
 from deploys import Deploys, Refused, plugin
-from hearth import library
+from hearth import ROOT, library
 
 
 @pytest.fixture
@@ -238,3 +239,24 @@ def test_the_administration_is_for_administrators(host):
 def test_a_plugin_of_swift(host, deploys):
     deploys.deploy({'Arithmetic': library('Arithmetic')})
     assert host.result('addNumbers', {'firstNumber': 1, 'secondNumber': 2})['operationResult'] == 3
+
+
+MANY = 8000
+
+
+@pytest.mark.timeout(120)
+def test_a_library_with_many_functions(launch, tmp_path):
+    """The time that a deployment and a start take grows with the number of functions, not faster: it would last for many minutes."""
+    endpoints = {f'f{number}': {'callableTrigger': {}} for number in range(MANY)}
+    manifest = json.dumps({'specVersion': 'v1alpha1', 'endpoints': endpoints})
+    source = (ROOT / 'Tests/Plugins/C/deployable.c').read_text()
+    (tmp_path / 'many.c').write_text(f'#define VERSION 1\n#define MANIFEST {json.dumps(manifest)}\n{source}')
+    built = tmp_path / 'libMany.so'
+    folders = ['-I', ROOT / 'SDK/Sources/CHearth/include', '-I', ROOT / 'Tests/Plugins/C']
+    subprocess.run(['gcc', '-shared', '-fPIC', *folders, tmp_path / 'many.c', '-o', built], check=True)
+    host = launch({})
+    Deploys(host).deploy({'Many': built})
+    assert host.result(f'f{MANY - 1}')['version'] == 1
+    host.stop()
+    host.start()
+    assert host.result('f0')['version'] == 1

@@ -290,3 +290,8 @@ def test_a_library_that_is_gone_from_the_store(host, deploys):
     deploys.deploy({'Things': plugin(2, 'one')})
     assert host.result('one')['version'] == 2
     assert 'problem' not in deploys.function('one')
+
+
+def test_a_variable_with_a_zero_byte(deploys):
+    assert refused(deploys, {'Things': plugin(2, 'one')}, environment={'SETTING': 'x\0y'}) == [
+        'the environment of Things: SETTING: the value has a zero byte, with which a variable would end']

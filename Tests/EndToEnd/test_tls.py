@@ -1,5 +1,6 @@
 """HTTPS with a certificate made here."""
 
+import resource
 import socket
 import ssl
 import subprocess
@@ -76,6 +77,15 @@ def test_broken_certificate_keeps_the_old_one(secure):
     (secure.folder / 'cert.pem').write_text('broken')
     secure.host.until_logged('cert.pem')
     assert 'localhost' in secure.subject()
+
+
+def test_certificate_that_could_not_be_read_is_read_again(secure):
+    limits = resource.prlimit(secure.host.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(secure.host.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+    make_certificate(secure.folder, 'renewed')
+    secure.host.until_logged('the certificate could not be reloaded')
+    resource.prlimit(secure.host.pid, resource.RLIMIT_NOFILE, limits)
+    until(lambda: 'renewed' in secure.subject(), 'the new certificate is used')
 
 
 @pytest.mark.parametrize('data', [b'GET / HTTP/1.1\r\nHost: a\r\n\r\n', b'\x16\x03\x01\x40\x00' + b'x' * 100, b'\0' * 1000])

@@ -42,6 +42,11 @@ class SmallDisk:
             while file.write(bytes(4096)):
                 pass
 
+    def free(self):
+        """The number of free bytes."""
+        state = os.statvfs(self.folder)
+        return state.f_bavail * state.f_frsize
+
     def make_room(self):
         (self.folder / 'filler').unlink()
 

@@ -45,7 +45,9 @@ struct CheckpointPacer {
     /// The time before which no checkpoint is attempted, after a failure such as a full disk.
     private var notBefore: ContinuousClock.Instant?
 
-    private static let pauseAfterFailure = Duration.seconds(1)
+    private static let pauseMax = Duration.seconds(1)
+    /// The free room of the disk at the last failure.
+    private var freeBytesAtFailure = 0
     /// The number of waiting pages from which on the free room of the disk is looked at.
     private var lookPages = pagesBetweenLooks
     private static let pagesBetweenLooks = 64
@@ -81,13 +83,16 @@ struct CheckpointPacer {
         case .full: break
         }
         let start = clock.now
-        if occasion != .idle, let notBefore, start < notBefore { return }
+        if occasion != .idle, let notBefore, start < notBefore, freeBytes <= freeBytesAtFailure { return }
         do throws(SQLiteError) {
             let result = try connection.checkpoint()
             movedPages = result.movedPages
             isBlocked = result.movedPages < result.logPages
         } catch {
-            notBefore = start + Self.pauseAfterFailure
+            // Failed attempts take a fifth of the time at most.
+            let end = clock.now
+            notBefore = end.advanced(by: min(start.duration(to: end) * 4, Self.pauseMax))
+            freeBytesAtFailure = freeBytes
             throw StoreError(error)
         }
         notBefore = nil
@@ -97,12 +102,14 @@ struct CheckpointPacer {
         if occasion == .committed, !isBlocked { adapt(to: clock.now - start) }
     }
 
+    private var freeBytes: Int { StoreFiles.freeBytes(around: connection.path) }
+
     /// Whether little room is left on the disk. The database file may grow by as much as is waiting, so the log must not take that room: a disk that
     /// is full of the log alone could not be emptied any more.
     private mutating func isRoomShort() -> Bool {
         guard pendingPages >= lookPages else { return false }
         lookPages = pendingPages + Self.pagesBetweenLooks
-        return StoreFiles.freeBytes(around: connection.path) / 2 < pendingPages * settings.pageSizeBytes
+        return freeBytes / 2 < pendingPages * settings.pageSizeBytes
     }
 
     /// Empties the log now, as far as snapshots allow.

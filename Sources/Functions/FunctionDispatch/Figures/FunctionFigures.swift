@@ -139,7 +139,8 @@ package struct FunctionFigureBook {
         var version: Int
     }
 
-    private static let countMax = 2000
+    /// The number of entries at which unused ones are removed next. It grows with those in use, so that adding many costs no more for each.
+    private var countMax = 2000
     private var figures: [Key: FunctionFigures] = [:]
     /// The number of loops that count.
     var laneCount = 1
@@ -148,7 +149,10 @@ package struct FunctionFigureBook {
     mutating func figures(of function: String, version: Int) -> FunctionFigures {
         let key = Key(function: function, version: version)
         if let known = figures[key] { return known }
-        if figures.count >= Self.countMax { forgetUnused() }
+        if figures.count >= countMax {
+            forgetUnused()
+            countMax = max(2000, 2 * figures.count)
+        }
         let new = FunctionFigures(function: function, version: version, laneCount: laneCount)
         figures[key] = new
         return new
