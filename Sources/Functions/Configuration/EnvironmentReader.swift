@@ -24,7 +24,9 @@ struct EnvironmentReader {
     mutating func take(_ variables: [String: String], for plugin: String) {
         for (key, value) in variables.sorted(by: { $0.key < $1.key }) {
             let refusal = EnvironmentRules.isKey(key) ? EnvironmentRules.refusal(of: key) : "a key has only A to Z, 0 to 9 and _"
-            if let refusal = refusal ?? EnvironmentRules.refusal(ofValue: value) { problems.append(Problem(file: "the environment of \(plugin)", path: key, message: refusal)) }
+            if let refusal = refusal ?? EnvironmentRules.refusal(ofValue: value) {
+                problems.append(Problem(file: "the environment of \(plugin)", path: key, message: refusal))
+            }
             self.variables[key] = value
         }
     }

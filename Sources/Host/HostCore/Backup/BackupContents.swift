@@ -92,7 +92,7 @@ public struct BackupFailure: Error, Sendable, CustomStringConvertible {
     }
 
     /// A failure with the text of `errno`.
-    static func system(_ what: String) -> BackupFailure { 
+    static func system(_ what: String) -> BackupFailure {
         BackupFailure("\(what): \(String(cString: strerror(errno)).lowercased())", isOfSystem: true)
     }
 }
