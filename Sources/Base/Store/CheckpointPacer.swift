@@ -45,11 +45,12 @@ struct CheckpointPacer {
     /// The time before which no checkpoint is attempted, after a failure such as a full disk.
     private var notBefore: ContinuousClock.Instant?
 
-    private static let pauseMax = Duration.seconds(1)
     /// The free room of the disk at the last failure.
     private var freeBytesAtFailure = 0
-    /// The number of waiting pages from which on the free room of the disk is looked at.
+    /// The number of waiting pages at which the free room of the disk is checked next.
     private var lookPages = pagesBetweenLooks
+
+    private static let pauseMax = Duration.seconds(1)
     private static let pagesBetweenLooks = 64
 
     init(_ connection: Connection, _ settings: StoreSettings) {
@@ -82,6 +83,7 @@ struct CheckpointPacer {
         // The log may have pages of an earlier process, which are not counted.
         case .full: break
         }
+        let isAtLimit = pendingPages >= limitPages
         let start = clock.now
         if occasion != .idle, let notBefore, start < notBefore, freeBytes <= freeBytesAtFailure { return }
         do throws(SQLiteError) {
@@ -99,7 +101,8 @@ struct CheckpointPacer {
         lookPages = pendingPages + Self.pagesBetweenLooks
         // Finding out that a snapshot is in the way takes time that grows with the log.
         retryPages = isBlocked ? 2 * pendingPages : 0
-        if occasion == .committed, !isBlocked { adapt(to: clock.now - start) }
+        // A checkpoint for lack of room moves few pages, and says nothing of the time that the limit takes.
+        if occasion == .committed, isAtLimit, !isBlocked { adapt(to: clock.now - start) }
     }
 
     private var freeBytes: Int { StoreFiles.freeBytes(around: connection.path) }
@@ -123,6 +126,8 @@ struct CheckpointPacer {
         }
         movedPages = 0
         retryPages = 0
+        lookPages = Self.pagesBetweenLooks
+        notBefore = nil
         isBlocked = false
         return true
     }

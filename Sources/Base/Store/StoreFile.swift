@@ -87,9 +87,9 @@ public final class StoreFile: TransactionalStore {
         let now = EventLoop.monotonicNanoseconds()
         if now >= nextLook {
             nextLook = now + 1_000_000_000
-            isRemoved = isRemoved || connection.isFileRemoved
+            isRemoved = connection.isFileRemoved
         }
-        if isRemoved { throw StoreError(.io, "\(connection.path) was removed or replaced while it was open; restart the host") }
+        if isRemoved { throw StoreError(.io, "\(connection.path) was removed or replaced while it was open; put it back, or restart the host") }
     }
 
     public func commit() throws(StoreError) {

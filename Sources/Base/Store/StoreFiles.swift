@@ -49,10 +49,13 @@ public enum StoreFiles {
         guard unlink(path) != 0, errno != ENOENT else { return }
         throw StoreError(systemError: errno, "remove \(path)")
     }
+
     /// The number of bytes that may be written to the disk of a file; `Int.max` if it is not known.
     static func freeBytes(around path: String) -> Int {
         var state = statvfs()
-        return statvfs(path, &state) == 0 ? Int(clamping: state.f_bavail) * Int(clamping: state.f_frsize) : .max
+        guard statvfs(path, &state) == 0 else { return .max }
+        let (bytes, isTooMuch) = Int(clamping: state.f_bavail).multipliedReportingOverflow(by: Int(clamping: state.f_frsize))
+        return isTooMuch ? .max : bytes
     }
 
     /// Whether `bytes` can be written to a folder. Writes them to find out.

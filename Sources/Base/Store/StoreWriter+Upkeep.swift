@@ -68,7 +68,7 @@ extension StoreWriter {
                 "a long read keeps the write-ahead log from being truncated",
                 metadata: words.metadata.merging(["bytes": "\(report.logBytes)"]) { $1 })
         } catch {
-            if error.kind == .full { logIsStuck = error }
+            if error.kind == .full || logIsStuck != nil { logIsStuck = error }
             upkeepTrouble.failed("a checkpoint failed", error)
         }
     }

@@ -32,8 +32,7 @@ final class BackupAnswer: HTTPExchangeObserver {
 
     /// Answers with an archive.
     ///
-    /// The answer begins when the first file or database has been copied: most failures, such as a full disk, happen before, and have an answer of
-    /// their own.
+    /// The answer begins when the first database has been copied, so that a disk that is full already has an answer of its own.
     ///
     /// - Throws: `AdminError` if no backup can be made. A failure after the first bytes aborts the answer, and is logged.
     func send(data: String, project: String) async throws(AdminError) {

@@ -130,7 +130,7 @@ struct HostBackend: TestBackend {
         return try answer.body.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let line = try JSONValue(parsing: Array(line))
             // A line of the host about a function, for example about an event that failed.
-            if line["label"] == "hearth" { return nil }
+            if line["label"] == "hearth", line["function"] != "hearth" { return nil }
             return TestLogLine(
                 function: line["function"]?.string, level: FunctionLogger.Level(rawValue: line["severity"]?.string ?? "") ?? .info,
                 message: line["message"]?.string ?? "", fields: line["fields"]?.object ?? [:])

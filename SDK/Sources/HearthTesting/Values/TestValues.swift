@@ -94,7 +94,7 @@ protocol TestBackend: Sendable {
     /// Sends a request to a plain HTTP function, which exists.
     func request(_ method: String, _ name: String, _ path: String, _ headers: Headers, _ body: [UInt8]) async throws -> TestResponse
     func waitForEvents() async throws
-    /// The number of times that a function has been called for an event.
+    /// The number of attempts to deliver events to functions.
     func eventDeliveries() async throws -> Int
     func failedEvents() async throws -> [FailedEvent]
     func registerDevice() async throws -> String

@@ -1,6 +1,6 @@
+import CLLHTTP
 import Glibc
 import HearthBytes
-import CLLHTTP
 
 /// The head of a request: its bytes, and the offsets of its parts.
 ///

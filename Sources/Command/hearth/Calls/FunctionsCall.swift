@@ -128,7 +128,7 @@ extension FunctionFailure {
     func asFailure(of name: String) -> ClientFailure {
         var members: JSONObject = ["code": .string(code), "message": .string(message)]
         if let details { members["details"] = details }
-        // The host tells nobody but the log why a function failed without saying so itself.
+        // If a function fails without an `HttpsError`, the host writes the reason to the log only.
         let hint = sentence == "INTERNAL" ? "; the reason is in the log: hearth functions:log --only \(name)" : ""
         return ClientFailure(.refused(status: status), "\(name) failed: \(sentence)\(hint)", details: .object(members))
     }

@@ -45,7 +45,7 @@ struct Serve: ParsableCommand {
     @Flag(help: "Apply saved changes at once: sources of plugins, libraries, settings and environment files.")
     var watch = false
 
-    @Flag(help: "Only check the configuration, the data directory and the address, and end. Libraries may be missing.")
+    @Flag(help: "Only check the configuration, and that no program uses the data directory or the port; then end. Libraries may be missing.")
     var check = false
 
     /// Descriptor on which the host announces that it serves, for the program that started it.

@@ -1,8 +1,8 @@
-import DatabaseAPI
 import Administration
 import CallFrontEnd
 import CLinux
 import Configuration
+import DatabaseAPI
 import Deployment
 import EventDelivery
 import EventLoop
@@ -160,11 +160,11 @@ public final class HearthHost {
         }
     }
 
-    /// Checks that a host could take its data directory and its address now. Releases both.
+    /// Checks that no other program uses the data directory or the address, and changes nothing.
     ///
-    /// - Throws: `HostStartError` if either is not possible.
+    /// - Throws: `HostStartError` if one does.
     public static func check(_ configuration: Configuration, options: HostOptions) throws(HostStartError) {
-        _ = try DataDirectory(path: options.dataDirectory)
+        try DataDirectory.requireFree(options.dataDirectory)
         guard options.sockets.isEmpty else { return }
         let (host, port) = (options.host ?? configuration.server.host, options.port ?? configuration.server.port)
         do throws(LoopError) {

@@ -31,8 +31,8 @@ final class CertificateWatcher {
     /// The state at the last check, if it differed.
     private var changed: State?
     private var isLooking = false
-    /// The reason why the files in place could not be used.
-    private var failure: String?
+    /// The state whose last attempt failed for a reason that may pass; its next failure is not logged again.
+    private var failed: State?
 
     /// How long a new state must last before it is loaded, because the two files change one after the other.
     private static let quietMilliseconds: UInt64 = 200
@@ -71,7 +71,7 @@ final class CertificateWatcher {
         isLooking = false
         // A new folder is watched from here on; another look sees changes before that.
         let isNew = self.folders?.watch(folders) ?? false
-        if didSee(state) { await reload() }
+        if didSee(state) { await reload(state) }
         if isNew { timer?.start(afterMilliseconds: Self.quietMilliseconds) }
     }
 
@@ -91,22 +91,23 @@ final class CertificateWatcher {
         return state.contents != used.contents
     }
 
-    private func reload() async {
+    private func reload(_ tried: State) async {
         do throws(TLSError) {
             let context = try await loop.offload { [settings] () throws(TLSError) in
                 try TLSContext(certificateFile: settings.certificate, keyFile: settings.key)
             }
             for shard in shards { shard.use(context) }
-            failure = nil
+            failed = nil
             log.notice("the certificate was reloaded")
         } catch {
-            if failure != error.message {
+            if failed != tried {
                 log.error("the certificate could not be reloaded; the old one stays in use", metadata: ["reason": "\(error)"])
             }
-            failure = error.message
+            failed = nil
             // The machine may have been the cause, for example too few descriptors.
             guard error.kind == .unreadable || error.kind == .library else { return }
             used = State()
+            failed = tried
             timer?.start(afterMilliseconds: Self.retryMilliseconds)
         }
     }

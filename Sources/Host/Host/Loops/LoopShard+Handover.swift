@@ -1,5 +1,5 @@
-import DatabaseAPI
 import Administration
+import DatabaseAPI
 import EventLoop
 import Glibc
 import HTTP

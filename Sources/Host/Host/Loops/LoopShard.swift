@@ -1,8 +1,8 @@
-import DatabaseAPI
 import Administration
 import CallFrontEnd
 import CLinux
 import Configuration
+import DatabaseAPI
 import Deployment
 import EventLoop
 import FunctionDispatch

@@ -1,7 +1,7 @@
-import DatabaseAPI
 import Administration
 import CallFrontEnd
 import Configuration
+import DatabaseAPI
 import EventLoop
 import FunctionDispatch
 import HearthBytes

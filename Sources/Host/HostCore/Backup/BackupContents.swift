@@ -26,12 +26,13 @@ enum BackupContents {
         case artifact
     }
 
-    /// All groups, in their order in an archive.
+    /// All groups, in their order in an archive: databases first, because copying them needs room on the disk, and what fails before the answer has
+    /// begun gets an answer of its own.
     static let rooms = [
-        Room(folder: "", suffix: "deployed.json", kind: .document),
-        Room(folder: "artifacts", suffix: ".so", kind: .artifact),
         Room(folder: "database", suffix: ".sqlite", kind: .database),
         Room(folder: "messaging", suffix: ".sqlite", kind: .database),
+        Room(folder: "", suffix: "deployed.json", kind: .document),
+        Room(folder: "artifacts", suffix: ".so", kind: .artifact),
         Room(folder: "messaging", suffix: "web-push-key.pem", kind: .file),
     ]
 

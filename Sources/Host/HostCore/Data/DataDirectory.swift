@@ -24,7 +24,7 @@ package struct DataDirectory: Sendable {
     ///
     /// - Parameter advice: the advice at the end of the error for a folder that another process uses.
     /// - Throws: `HostStartError` if the folder cannot be created or written to, or if another host uses it.
-    package init(path: String, advice: String = "stop it, or name another directory with --data-dir") throws(HostStartError) {
+    package init(path: String, advice: String = Self.advice) throws(HostStartError) {
         self.path = try Self.make(path)
         lock = try DataDirectoryLock(self.path, advice: advice)
         do throws(BackupFailure) {
@@ -39,6 +39,13 @@ package struct DataDirectory: Sendable {
         _ = try Self.make("\(self.path)/messaging")
         adminToken = try Self.adminToken(in: self.path)
     }
+
+    /// Checks that no other host uses the folder, and changes nothing. The folder may be missing.
+    ///
+    /// - Throws: `HostStartError` if another host uses it.
+    package static func requireFree(_ path: String) throws(HostStartError) { try DataDirectoryLock.requireFree(path, advice: advice) }
+
+    package static let advice = "stop it, or name another directory with --data-dir"
 
     private static func make(_ path: String) throws(HostStartError) -> String {
         if mkdir(path, 0o700) != 0, errno != EEXIST {

@@ -21,11 +21,24 @@ package final class DataDirectoryLock: Sendable {
         do throws(FileFailure) {
             lock = try Self.wait(for: path)
         } catch {
-            guard error.isBusy else { throw HostStartError("\(path) \(error)") }
-            let owner = Self.owner(path).map { ", process \($0)" } ?? ""
-            throw HostStartError("the data directory \(directory) is used by another host\(owner); \(advice)")
+            throw Self.refusal(error, path, directory, advice)
         }
         claim()
+    }
+
+    /// Checks that no other process has the lock, and changes nothing.
+    ///
+    /// - Throws: `HostStartError` if one has it.
+    static func requireFree(_ directory: String, advice: String) throws(HostStartError) {
+        let path = "\(directory)/lock"
+        guard FileTree.exists(path) else { return }
+        do throws(FileFailure) { _ = try wait(for: path) } catch { throw refusal(error, path, directory, advice) }
+    }
+
+    private static func refusal(_ error: FileFailure, _ path: String, _ directory: String, _ advice: String) -> HostStartError {
+        guard error.isBusy else { return HostStartError("\(path) \(error)") }
+        let owner = owner(path).map { ", process \($0)" } ?? ""
+        return HostStartError("the data directory \(directory) is used by another host\(owner); \(advice)")
     }
 
     /// The descriptor of the locked file, for a process that shares the lock.
