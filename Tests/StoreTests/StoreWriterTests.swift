@@ -130,8 +130,8 @@ struct StoreWriterTests {
         #expect(run.log.lines == ["a long read keeps the write-ahead log from being truncated bytes=1000"])
     }
 
-    @Test("failing checkpoints are logged once, also while they pause")
-    func logsCheckpoints() throws {
+    @Test("while the disk is too full for a checkpoint, writes are refused; each failure is logged once")
+    func waitsForCheckpoints() throws {
         let run = try WriterRun()
         run.store.failing = [.checkpoint: .full]
         run.turn { $0.put(1) }
@@ -140,10 +140,13 @@ struct StoreWriterTests {
         run.turn { $0.put(2) }
         run.store.failing = [.checkpoint: .full]
         run.turn { $0.put(3) }
-        #expect(run.log.lines == ["a checkpoint failed"])
+        #expect(run.store.committed == [1])
+        #expect(run.log.lines == ["a checkpoint failed", "write failed"])
         run.store.failing = [:]
         run.store.report.isPaused = false
         run.turn { $0.put(4) }
-        #expect(run.log.lines == ["a checkpoint failed", "checkpoints work again failures=2"])
+        #expect(run.store.committed == [1, 4])
+        #expect(
+            run.log.lines == ["a checkpoint failed", "write failed", "checkpoints work again failures=3", "works again failures=2"])
     }
 }

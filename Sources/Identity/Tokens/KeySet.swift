@@ -58,8 +58,10 @@ public final class KeySet: Sendable {
 
     /// Whether tokens verified with these keys are still trusted. Starts a refresh in the background when it is due.
     func isTrusted(now: Int) -> Bool {
+        // Read first: a refresh that ends at once must not change the answer.
+        let isTrusted = now < trustedUntil.load(ordering: .acquiring)
         if now >= refreshAt.load(ordering: .acquiring) { refreshInBackground(now: now) }
-        return now < trustedUntil.load(ordering: .acquiring)
+        return isTrusted
     }
 
     /// The key with that id.
