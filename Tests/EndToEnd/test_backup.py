@@ -127,8 +127,8 @@ def test_each_database_is_of_one_moment(host, commands, tmp_path):
 
     def write():
         while not stopping.is_set():
-            count[0] += 1
             put(host, '/same', {str(index): count[0] for index in range(1000)})
+            count[0] += 1
 
     writer = threading.Thread(target=write)
     writer.start()
