@@ -27,6 +27,26 @@ extension HTTPExchange {
         respond(status, body: Span(), fields: fields)
     }
 
+    /// Answers a preflight request (Fetch standard, section 4.8): pages of every origin may use the resource. Only for resources whose rights depend
+    /// on tokens, never on cookies or the address of the client.
+    ///
+    /// - Parameters:
+    ///   - methods: the methods that pages may use.
+    ///   - fieldNames: the header fields that pages may send, if the request names none.
+    public func allowPreflight(_ status: HTTPStatus, methods: StaticString, fieldNames: StaticString? = nil) {
+        respond(status) { fields in
+            fields.field("Access-Control-Allow-Origin", "*")
+            fields.field("Access-Control-Allow-Methods", methods)
+            if let wanted = header("access-control-request-headers") {
+                fields.field("Access-Control-Allow-Headers", wanted)
+            } else if let fieldNames {
+                fields.field("Access-Control-Allow-Headers", fieldNames)
+            }
+            fields.field("Access-Control-Max-Age", 3600)
+            fields.field("Vary", "Access-Control-Request-Headers")
+        }
+    }
+
     /// Answers with a prepared head, which lacks only `Date`, `Content-Length` and `Connection`: the fastest way.
     ///
     /// - Parameters:

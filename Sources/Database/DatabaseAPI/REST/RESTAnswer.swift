@@ -35,19 +35,9 @@ enum RESTAnswer {
 
     /// Allows pages of other origins to use the database from a browser.
     static func allowPreflight(_ exchange: HTTPExchange) {
-        exchange.respond(.ok) { fields in
-            fields.field("Access-Control-Allow-Origin", "*")
-            fields.field("Access-Control-Allow-Methods", "GET, PUT, POST, PATCH, DELETE")
-            if let wanted = exchange.header("access-control-request-headers") {
-                fields.field("Access-Control-Allow-Headers", wanted)
-            } else {
-                fields.field(
-                    "Access-Control-Allow-Headers",
-                    "Authorization, Content-Type, If-Match, If-None-Match, X-Firebase-AppCheck, X-Firebase-ETag, X-HTTP-Method-Override")
-            }
-            fields.field("Access-Control-Max-Age", 3600)
-            fields.field("Vary", "Access-Control-Request-Headers")
-        }
+        exchange.allowPreflight(
+            .ok, methods: "GET, PUT, POST, PATCH, DELETE",
+            fieldNames: "Authorization, Content-Type, If-Match, If-None-Match, X-Firebase-AppCheck, X-Firebase-ETag, X-HTTP-Method-Override")
     }
 
     /// A Content-Disposition field that makes a browser save the answer as a file (RFC 6266): a plain name is unchanged, all others are

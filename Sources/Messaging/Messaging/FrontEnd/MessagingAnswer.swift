@@ -61,17 +61,4 @@ enum MessagingAnswer {
         // Browsers register and connect from pages of other origins. Their rights depend on tokens, never on cookies.
         fields.field("Access-Control-Allow-Origin", "*")
     }
-
-    /// Answers a preflight request: pages of all origins may use the service.
-    static func allowPreflight(_ exchange: HTTPExchange) {
-        exchange.respond(.noContent) { fields in
-            fields.field("Access-Control-Allow-Origin", "*")
-            fields.field("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE")
-            if let wanted = exchange.header("access-control-request-headers") {
-                fields.field("Access-Control-Allow-Headers", wanted)
-            }
-            fields.field("Access-Control-Max-Age", 3600)
-            fields.field("Vary", "Access-Control-Request-Headers")
-        }
-    }
 }

@@ -49,7 +49,7 @@ public final class MessagingFrontEnd {
     /// Answers a claimed request.
     public func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
         guard let route = MessagingRoute(exchange.path) else { return MessagingAnswer.unknownPath(exchange) }
-        if exchange.method == .options { return MessagingAnswer.allowPreflight(exchange) }
+        if exchange.method == .options { return exchange.allowPreflight(.noContent, methods: "GET, POST, PATCH, DELETE") }
         do throws(MessagingError) {
             try answer(exchange, route, body)
         } catch {
