@@ -2,10 +2,12 @@
 
 import os
 import signal
+import socket
+import threading
 
 import pytest
 
-from hearth import INTERNAL
+from hearth import INTERNAL, Host
 from load import Load
 from processes import children, descriptors, memory_groups, steady, until
 
@@ -121,3 +123,24 @@ def test_host_starts_again_after_a_kill(launch):
     host.start()
     assert host.result('echo', 2) == 2
     until(lambda: memory_groups(killed) == [], 'what it left behind in the kernel is cleared away')
+
+
+def test_a_port_that_is_in_use_for_a_moment_is_waited_for(tmp_path):
+    """The programs that a killed host was starting have its socket until they run."""
+    host = Host(tmp_path, [])
+    with socket.socket() as other:
+        other.bind(('127.0.0.1', host.port))
+        timer = threading.Timer(0.4, other.close)
+        timer.start()
+        host.start()
+        timer.join()
+    host.stop()
+
+
+def test_a_port_that_stays_in_use_is_an_error(tmp_path):
+    host = Host(tmp_path, [])
+    with socket.socket() as other:
+        other.bind(('127.0.0.1', host.port))
+        host.spawn()
+        assert host.process.wait(20) == 1
+    assert f'127.0.0.1:{host.port} is in use by another program; choose another port with --port' in host.log

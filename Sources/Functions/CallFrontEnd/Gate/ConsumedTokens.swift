@@ -143,7 +143,7 @@ private final class ConsumedTokenFile: @unchecked Sendable {
         let connection = try Connection(path)
         try connection.execute(
             """
-            PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 2000; PRAGMA trusted_schema = OFF;
+            PRAGMA busy_timeout = 2000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
             CREATE TABLE IF NOT EXISTS consumed (hash BLOB PRIMARY KEY, forgetAt INTEGER NOT NULL) WITHOUT ROWID;
             CREATE INDEX IF NOT EXISTS consumedForgetAt ON consumed(forgetAt);
             """)

@@ -61,9 +61,23 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
 
     /// Binds to a port. Connections wait in the kernel until ``startAccepting(_:)``.
     func listen(host: String, port: Int, reusePort: Bool) throws(LoopError) {
-        let socket = try ListeningSocket.tcp(host: host, port: port, reusePort: reusePort)
+        let socket = try Self.socket(host: host, port: port, reusePort: reusePort)
         sockets.append(socket)
         self.port = socket.port
+    }
+
+    /// Waits a moment for an address that is in use: when a host is killed while it starts a program, the new process has the host's socket until it
+    /// runs that program.
+    private static func socket(host: String, port: Int, reusePort: Bool) throws(LoopError) -> ListeningSocket {
+        for _ in 0..<20 {
+            do throws(LoopError) {
+                return try ListeningSocket.tcp(host: host, port: port, reusePort: reusePort)
+            } catch {
+                guard error.name == "EADDRINUSE" else { throw error }
+                usleep(50_000)
+            }
+        }
+        return try ListeningSocket.tcp(host: host, port: port, reusePort: reusePort)
     }
 
     /// Uses a duplicate of a socket that is already listening.
