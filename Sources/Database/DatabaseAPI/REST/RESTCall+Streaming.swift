@@ -23,7 +23,13 @@ extension RESTCall {
         guard let expires = requester.expires else { return nil }
         let left = expires * 1000 - UnixTime.milliseconds()
         guard left > 0 else { throw .expired }
-        let timer = Timer(loop: front.loop, body)
+        weak var own: Timer?
+        let timer = Timer(loop: front.loop) {
+            // A timer counts from the beginning of a turn, so it may end some milliseconds early, when requests with the token are still accepted.
+            let left = expires * 1000 - UnixTime.milliseconds()
+            if left > 0 { own?.start(afterMilliseconds: UInt64(left)) } else { body() }
+        }
+        own = timer
         timer.start(afterMilliseconds: UInt64(left))
         return timer
     }
