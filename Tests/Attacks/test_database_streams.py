@@ -81,6 +81,32 @@ def test_nothing_is_shown_from_the_commit_on_that_forbids_it(path, query, databa
         assert stream.has_ended()
 
 
+@pytest.mark.parametrize('change', [('/members/ada.json', False), ('/members/ada.json', None), ('/members.json', None), ('/members/ada/x.json', 1)])
+def test_a_stream_ends_with_the_membership_although_its_own_data_is_unchanged(change, database):
+    """At once, not only with the next keep-alive, which is after 30 s."""
+    with database.stream('/board.json', headers=ADA) as stream, database.stream('/board.json', headers={'Authorization': 'Bearer owner'}) as other:
+        assert stream.put() == other.put() == ('/', {'a': 1})
+        # Changes of other members do not matter.
+        database.put('/members/bob.json', True, headers={})
+        database.put('/members/bob.json', None, headers={})
+        database.put('/board/a.json', 2, headers={})
+        assert stream.put() == other.put() == ('/a', 2)
+        database.put(*change, headers={})
+        assert stream.next() == ('cancel', 'Permission denied')
+        assert stream.has_ended()
+        database.put('/board/a.json', 3, headers={})
+        assert other.put() == ('/a', 3)
+
+
+def test_a_membership_that_returns_is_in_force_again(database):
+    with database.stream('/board.json', headers=ADA) as stream:
+        assert stream.put() == ('/', {'a': 1})
+        for number in range(2, 20):
+            # One write, after which the rules allow the stream as before.
+            database.ask('PATCH', '/.json', {'members/ada': True, 'board/a': number}, headers={'Authorization': 'Bearer owner'})
+            assert stream.next() == ('patch', {'path': '/', 'data': {'a': number}})
+
+
 def test_the_forbidding_write_itself_is_not_shown(database):
     with database.stream('/board.json', headers=ADA) as stream:
         assert stream.put() == ('/', {'a': 1})

@@ -20,7 +20,7 @@ final class WriterRun {
         turn { $0.start() }
     }
 
-    /// Answers and announcements, in order.
+    /// The answers, in order.
     var answers: [String] { noted.all }
 
     /// Does `body` in a turn of the loop, and then what it has posted.

@@ -1,12 +1,11 @@
 public import EventLoop
 
-/// Answers and announcements that wait for a transaction to become durable: a list for each loop, so that each loop is woken once.
-public struct CommitBatch {
+/// Answers that wait for a transaction to become durable: a list for each loop, so that each loop is woken once.
+public struct CommitBatch: Sendable {
     private var deliveries: [Delivery] = []
 
     private struct Delivery: Sendable {
         var loop: EventLoop
-        var announcements: [@Sendable () -> Void] = []
         var answers: [@Sendable (StoreError?) -> Void] = []
     }
 
@@ -19,19 +18,26 @@ public struct CommitBatch {
         deliveries[index].answers.append(answer)
     }
 
-    /// Calls `announce` on `loop` if the transaction becomes durable, before the answers that go to the same loop.
-    public mutating func announce(on loop: EventLoop, _ announce: @escaping @Sendable () -> Void) {
-        let index = place(of: loop)
-        deliveries[index].announcements.append(announce)
-    }
-
     private mutating func place(of loop: EventLoop) -> Int {
         if let index = deliveries.firstIndex(where: { $0.loop === loop }) { return index }
         deliveries.append(Delivery(loop: loop))
         return deliveries.count - 1
     }
 
-    /// Sends all answers and announcements to their loops, and is empty afterwards.
+    /// Removes what goes to other loops than `loop`, and returns it.
+    public mutating func split(keeping loop: EventLoop) -> CommitBatch {
+        var others = CommitBatch()
+        if let own = deliveries.firstIndex(where: { $0.loop === loop }) {
+            let kept = deliveries.remove(at: own)
+            swap(&others.deliveries, &deliveries)
+            deliveries.append(kept)
+        } else {
+            swap(&others.deliveries, &deliveries)
+        }
+        return others
+    }
+
+    /// Sends all answers to their loops, and is empty afterwards.
     ///
     /// From then on, the answers must be used only on their loops: requests end there, and their objects are reused.
     public mutating func deliver(failure: StoreError?) {
@@ -39,7 +45,6 @@ public struct CommitBatch {
             let parcel = Parcel(deliveries.removeLast())
             loop.post {
                 guard let delivery = parcel.take() else { return }
-                if failure == nil { for announce in delivery.announcements { announce() } }
                 for answer in delivery.answers { answer(failure) }
             }
         }

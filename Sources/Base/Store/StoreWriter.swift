@@ -71,6 +71,11 @@ open class StoreWriter<Content: StoreContent> {
     /// - Parameter nanoseconds: the duration of the commit; nil if there was nothing to commit.
     open func didCommit(_ content: Content, nanoseconds: UInt64?) {}
 
+    /// Sends the answers of a transaction.
+    ///
+    /// - Parameter failure: the reason why it is not durable; nil if it is.
+    open func deliver(_ answers: inout CommitBatch, failure: StoreError?) { answers.deliver(failure: failure) }
+
     /// Called when all answers of a transaction have been sent.
     ///
     /// - Parameter hasChanges: whether there was anything to commit.
@@ -222,7 +227,7 @@ open class StoreWriter<Content: StoreContent> {
         }
         isInTransaction = false
         didCommit(content, nanoseconds: nanoseconds)
-        batch.deliver(failure: nil)
+        deliver(&batch, failure: nil)
         if nanoseconds != nil { trouble.succeeded(words.worksAgain) }
         didDeliver(content, hasChanges: nanoseconds != nil)
         guard nanoseconds != nil else { return }
@@ -234,10 +239,10 @@ open class StoreWriter<Content: StoreContent> {
     private func abandon(_ error: StoreError) {
         trouble.failed(words.writeFailed, error)
         isInTransaction = false
-        guard let content else { return batch.deliver(failure: error) }
+        guard let content else { return deliver(&batch, failure: error) }
         content.transactions.rollback()
         didRollBack(content)
-        batch.deliver(failure: error)
+        deliver(&batch, failure: error)
         if error.kind == .full { checkpoint(.full, content.transactions) }
         do throws(StoreError) {
             state = .open(try renewed(content))

@@ -10,9 +10,10 @@ import Tree
     static func listen(_ run: EngineRun, _ path: String, _ heard: Notes<String>) async throws -> Namespace.Listening {
         let namespace = try run.namespace()
         let path = try Path(parsing: path)
-        return await run.answer { loop, done in
+        let listening: Result<Namespace.Listening, DatabaseError> = await run.answer { loop, done in
             namespace.listen(path, on: loop, ready: done) { news in heard.add(describe(news)) }
         }
+        return try listening.get()
     }
 
     static func describe(_ news: ListenerNews) -> String {
@@ -113,27 +114,26 @@ import Tree
         }
     }
 
-    @Test func aListenerTreeFindsThoseThatAWriteTouches() throws {
-        let loop = try LoopThread()
-        defer { loop.join() }
-        var dice = TreeDice(seed: 7)
-        var tree = ListenerTree()
-        var listeners: [UInt64: Path] = [:]
-        for id in 1...600 as ClosedRange<UInt64> {
-            if dice.once(in: 3), let gone = listeners.randomElement(using: &dice) {
-                tree.remove(gone.key, at: gone.value)
-                listeners[gone.key] = nil
+    @Test(arguments: EngineUnderTest.allCases)
+    func listenersOfManyNamespacesHearTheirOwn(_ engine: EngineUnderTest) async throws {
+        try await engine.run { run, _ in
+            let heard = (0..<8).map { _ in Notes<String>() }
+            for number in heard.indices {
+                let namespace = try run.database.namespace("n\(number)")
+                let notes = heard[number]
+                let listening: Result<Namespace.Listening, DatabaseError> = await run.answer { loop, done in
+                    namespace.listen(.root, on: loop, ready: done) { news in notes.add(Self.describe(news)) }
+                }
+                _ = try listening.get()
             }
-            let path = dice.path(4)
-            tree.insert(ListenerTree.Listener(id: id, loop: loop.loop, handler: LoopBound({ _ in }, loop: loop.loop)), at: path)
-            listeners[id] = path
-            let written = dice.path(4)
-            var found: [UInt64] = []
-            tree.forEach(affectedBy: written) { found.append($0.id) }
-            #expect(found.sorted() == listeners.filter { $0.value.contains(written) || written.contains($0.value) }.keys.sorted())
+            for number in heard.indices {
+                let namespace = try run.database.namespace("n\(number)")
+                let request = try WriteRequest.put("/a", "\(number)")
+                let outcome: WriteOutcome = await run.answer { loop, done in namespace.write(request, on: loop, completion: done) }
+                #expect(outcome.commit == 1)
+                #expect(heard.map(\.all.count) == heard.indices.map { $0 <= number ? 1 : 0 })
+                #expect(heard[number].all == ["put /a \(number) 1"])
+            }
         }
-        #expect(tree.count == listeners.count)
-        for (id, path) in listeners { tree.remove(id, at: path) }
-        tree.forEach { _ in Issue.record("a listener is left") }
     }
 }

@@ -85,7 +85,7 @@ import Tree
                     let namespace = try database.namespace(name)
                     namespace.listen(place, on: loop) { listening in
                         namespace.write(request, on: loop) { outcome in
-                            listening.end()
+                            try? listening.get().end()
                             continuation.resume(returning: outcome.commit)
                         }
                     } news: {

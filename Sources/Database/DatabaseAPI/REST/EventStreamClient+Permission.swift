@@ -29,10 +29,14 @@ extension EventStreamClient {
     /// Starts to use new rules: nothing more is sent until they have allowed it.
     func rejudge() {
         permission.rulesChanged()
+        if watching != nil {
+            endWatch()
+            permission.isAsked = false
+        }
         judge()
     }
 
-    /// Asks whether the stream may continue in the newest state.
+    /// Asks whether the stream may continue in the newest state, and how long.
     func judge() {
         guard let namespace, !permission.isUnconditional, !permission.isAsked else { return }
         switch state {
@@ -50,9 +54,39 @@ extension EventStreamClient {
             case .success(let found) where !found.isAllowed: refuse(.permissionDenied())
             case .success(let found):
                 permission.wasGranted(at: found.commit)
-                permission.isLasting = !found.dependsOnState
+                switch found.duration {
+                case .always: permission.holdsWithRules()
+                case .untilChange(let places): watch(places, since: found.commit)
+                case .once: break
+                }
                 go()
             }
         }
+    }
+
+    /// Has changes of the places reported on which the permission depends.
+    private func watch(_ places: [WatchedPlace], since commit: UInt64) {
+        if case .over = state { return }
+        endWatch()
+        // The first news completes the check.
+        permission.isAsked = true
+        let rules = permission.rulesSeen
+        watching = topic?.watch(places, since: commit) { [weak self] news in
+            guard let self, rules == permission.rulesSeen, watching != nil else { return }
+            permission.isAsked = false
+            switch news {
+            case .holds(let commit): permission.isWatched(upTo: commit)
+            case .changed:
+                permission.mayHaveChanged()
+                watching = nil
+                judge()
+            }
+            go()
+        }
+    }
+
+    func endWatch() {
+        watching?.end()
+        watching = nil
     }
 }

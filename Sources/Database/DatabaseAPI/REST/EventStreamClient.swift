@@ -14,7 +14,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     var request: ReadRequest
     /// Nil until the namespace is created.
     var namespace: Namespace?
-    private var topic: EventTopic?
+    private(set) var topic: EventTopic?
     private var wait: NamespaceWait?
     var state = State.waiting
     /// The state of the tree that the client has.
@@ -35,6 +35,8 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     /// Whether the backlog was dropped, so that the whole value must be sent. For a query: whether it must be run again.
     private var isStale = false
     var permission = StreamPermission()
+    /// Reports changes of the places on which the permission depends.
+    var watching: Namespace.Watching?
     /// The number of rule changes when the value was requested.
     private var rulesRead = 0
     /// Whether a value was sent to the client, and whether it was the null of a nonexistent namespace.
@@ -160,6 +162,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         expiry = nil
         wait?.end()
         wait = nil
+        endWatch()
         if let topic { call.front.streams.leave(self, topic) }
         topic = nil
         call.front.streams.dismiss(self)
@@ -198,6 +201,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             if case .reading = state { read() }
             return
         }
+        let isFirst = !exchange.isAnswered
         switch outcome {
         case .refused(let error): refuse(error)
         case .notModified: close()
@@ -208,6 +212,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             show(json)
             if case .over = state { return }
             state = .live
+            if isFirst, permission.mayEnd { judge() }
             go()
         case .stream(let rest) where isQuery:
             gathered = rest.first
@@ -225,6 +230,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
             state = .sending(rest)
             write(EventFrames.valueStart)
             write(rest.first)
+            if isFirst, permission.mayEnd { judge() }
             go()
         }
     }

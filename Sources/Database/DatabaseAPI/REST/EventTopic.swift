@@ -6,6 +6,7 @@ import Tree
 final class EventTopic {
     let namespace: Namespace
     let path: Path
+    private let loop: EventLoop
     private var clients: [EventStreamClient] = []
     private var listening: Namespace.Listening?
     private var hasEnded = false
@@ -13,12 +14,18 @@ final class EventTopic {
     init(_ namespace: Namespace, _ path: Path, loop: EventLoop) {
         self.namespace = namespace
         self.path = path
+        self.loop = loop
         namespace.listen(
             path, on: loop,
-            ready: { [self] listening in
-                guard !hasEnded else { return listening.end() }
-                self.listening = listening
-                for client in clients { client.begin() }
+            ready: { [self] result in
+                switch result {
+                case .success(let listening):
+                    guard !hasEnded else { return listening.end() }
+                    self.listening = listening
+                    for client in clients { client.begin() }
+                case .failure(let error):
+                    for client in clients { client.refuse(error) }
+                }
             },
             news: { [weak self] news in self?.hear(news) })
     }
@@ -32,6 +39,11 @@ final class EventTopic {
     }
 
     func remove(_ client: EventStreamClient) { clients.removeAll { $0 === client } }
+
+    /// Reports changes of places. For clients that have begun.
+    func watch(_ places: [WatchedPlace], since commit: UInt64, news: @escaping (WatchNews) -> Void) -> Namespace.Watching? {
+        listening?.watch(places, since: commit, on: loop, news: news)
+    }
 
     /// Stops listening.
     func end() {

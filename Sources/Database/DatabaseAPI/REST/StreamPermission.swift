@@ -2,8 +2,8 @@
 struct StreamPermission {
     /// Whether no rules apply.
     var isUnconditional = false
-    /// Whether the permission lasts as long as the rules in force.
-    var isLasting = false
+    /// How long the last verdict holds.
+    private var hold = Hold.state
     /// Whether a check is under way.
     var isAsked = false
     /// The number of rule changes.
@@ -11,21 +11,42 @@ struct StreamPermission {
     /// The newest state in which the present rules have allowed the read; nil for none.
     private var commit: UInt64?
 
-    /// Whether the permission may end without a change of the rules.
-    var mayEnd: Bool { !isUnconditional && !isLasting }
+    private enum Hold {
+        /// For the states up to that in which it was judged.
+        case state
+        /// For all states until a watch reports a change.
+        case watched
+        /// As long as the rules in force.
+        case rules
+    }
+
+    /// Whether the permission may end without news: only its state was judged.
+    var mayEnd: Bool { !isUnconditional && hold == .state }
 
     /// Whether the changes of a commit may be sent.
     func allows(_ commit: UInt64) -> Bool {
         if isUnconditional { return true }
         guard let allowed = self.commit else { return false }
-        return isLasting || commit <= allowed
+        return hold != .state || commit <= allowed
     }
 
     mutating func wasGranted(at commit: UInt64) { self.commit = max(self.commit ?? 0, commit) }
 
+    /// The last verdict holds as long as the rules.
+    mutating func holdsWithRules() { hold = .rules }
+
+    /// The last verdict holds up to the state of `commit`, and until ``mayHaveChanged()``.
+    mutating func isWatched(upTo commit: UInt64) {
+        wasGranted(at: commit)
+        hold = .watched
+    }
+
+    /// The places that the rules look at have changed.
+    mutating func mayHaveChanged() { hold = .state }
+
     mutating func rulesChanged() {
         rulesSeen += 1
-        isLasting = false
+        hold = .state
         commit = nil
     }
 }

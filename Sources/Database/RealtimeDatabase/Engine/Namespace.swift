@@ -73,19 +73,20 @@ public final class Namespace: OutboxAccess {
 
     // MARK: Listening
 
-    /// Reports every write from now on that is committed and affects `path`, its ancestors or its descendants.
+    /// Reports every write from now on that is committed and affects `path`, its ancestors or its descendants. Of the writes of a client on
+    /// the same loop it reports before they are acknowledged.
     ///
     /// A read that begins after the call of `ready` sees a state that the news continue. News whose commit is not after that of the read must
-    /// be skipped.
+    /// be skipped. `ready` gets an error if the process has too few descriptors or threads.
     public func listen(
-        _ path: Path, on loop: EventLoop, ready: @escaping (Listening) -> Void, news: @escaping (ListenerNews) -> Void
+        _ path: Path, on loop: EventLoop, ready: @escaping (Result<Listening, DatabaseError>) -> Void, news: @escaping (ListenerNews) -> Void
     ) {
         let handler = LoopBound(news, loop: loop)
         let answer = LoopBound(ready, loop: loop)
         onWriter { [self] writer in
-            let id = writer.listen(path, loop: loop, handler: handler)
-            // Earlier writes of this turn are not reported. `ready` is called after their commit, so that reads see them.
-            writer.afterTurn(on: loop) { answer.value(Listening(namespace: self, path: path, id: id)) }
+            writer.listen(path, on: loop, handler: handler) { result in
+                answer.value(result.map { Listening(namespace: self, path: path, id: $0.id, feed: $0.feed) })
+            }
         }
     }
 
@@ -94,11 +95,41 @@ public final class Namespace: OutboxAccess {
         let namespace: Namespace
         let path: Path
         let id: UInt64
+        let feed: FeedThreads.Feed
 
         /// Ends the registration. News that were already sent may still arrive.
         public func end() {
             namespace.onWriter { [path, id] in $0.unlisten(id, path: path) }
         }
+
+        /// Reports whether places have changed since the state of `commit`, which must be one that was read after the listener was ready.
+        ///
+        /// First says whether they have changed already, and later reports the first change. It arrives before the change itself is reported to
+        /// listeners on the same loop.
+        package func watch(
+            _ places: [WatchedPlace], since commit: UInt64, on loop: EventLoop, news: @escaping (WatchNews) -> Void
+        ) -> Watching {
+            let watching = Watching(feed)
+            let watch = WatchTable.Watch(id: watching.id, places: places, loop: loop, handler: LoopBound(news, loop: loop))
+            feed.post { $0.add(watch, since: commit) }
+            return watching
+        }
+    }
+
+    /// The registration of a watch.
+    package struct Watching: Sendable {
+        fileprivate let id: UInt64
+        private let feed: FeedThreads.Feed
+
+        private static let lastID = Atomic<UInt64>(0)
+
+        fileprivate init(_ feed: FeedThreads.Feed) {
+            self.feed = feed
+            id = Self.lastID.add(1, ordering: .relaxed).newValue
+        }
+
+        /// Ends the registration. News that were already sent may still arrive.
+        package func end() { feed.post { [id] in $0.remove(watch: id) } }
     }
 
     // MARK: Rules

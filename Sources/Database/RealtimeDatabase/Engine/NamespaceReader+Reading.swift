@@ -22,17 +22,17 @@ extension NamespaceReader {
         _ request: ReadRequest, by rules: RuleSet?, of namespace: Namespace, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void
     ) {
         do throws(ReadError) {
-            if let rules { return answer(.success(try request.verdict(of: rules, in: try snapshot().reader))) }
+            if let rules { return answer(.success(try request.verdict(of: rules, in: StoredTree(try snapshot().reader)))) }
             guard let (rules, snapshot) = try rulesInForce() else {
                 return wait { [self] _ in judge(request, by: nil, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
             }
-            answer(.success(try request.verdict(of: rules, in: snapshot.reader)))
+            answer(.success(try request.verdict(of: rules, in: StoredTree(snapshot.reader))))
         } catch {
             answer(.failure(refusal(error)))
         }
     }
 
-    /// Whether a read is allowed in the newest committed state, and whether that depends on the state.
+    /// Whether a read is allowed in the newest committed state, and how long that holds.
     func permission(
         _ request: ReadRequest, of namespace: Namespace, answer: @escaping @Sendable (Result<ReadPermission, DatabaseError>) -> Void
     ) {
@@ -40,9 +40,18 @@ extension NamespaceReader {
             guard let (rules, snapshot) = try rulesInForce() else {
                 return wait { [self] _ in permission(request, of: namespace, answer: answer) } refuse: { answer(.failure($0)) }
             }
-            let isAllowed = try request.verdict(of: rules, in: snapshot.reader).isAllowed
-            answer(.success(ReadPermission(
-                isAllowed: isAllowed, commit: snapshot.commit, dependsOnState: rules.readDependsOnState(request.path))))
+            let tree = WatchedTree(StoredTree(snapshot.reader))
+            let isAllowed = try request.verdict(of: rules, in: tree).isAllowed
+            let dependence = rules.readDependence(request.path)
+            let duration: ReadPermission.Duration
+            if dependence.isEmpty {
+                duration = .always
+            } else if dependence == .data, let places = tree.watched {
+                duration = .untilChange(of: places)
+            } else {
+                duration = .once
+            }
+            answer(.success(ReadPermission(isAllowed: isAllowed, commit: snapshot.commit, duration: duration)))
         } catch {
             answer(.failure(refusal(error)))
         }
@@ -56,7 +65,7 @@ extension NamespaceReader {
     }
 
     private func denial(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> DatabaseError? {
-        let verdict = try request.verdict(of: rules, in: snapshot.reader)
+        let verdict = try request.verdict(of: rules, in: StoredTree(snapshot.reader))
         if !verdict.isAllowed { return .permissionDenied(verdict.trace) }
         if let query = request.query, !rules.hasIndex(at: request.path, order: query.order) {
             return .indexNotDefined(query.order, at: request.path)
@@ -137,12 +146,12 @@ extension NamespaceReader {
 }
 
 extension ReadRequest {
-    /// Whether rules allow the read, in the state that `reader` reads.
-    func verdict(of rules: RuleSet, in reader: TreeReader) throws(ReadError) -> RuleVerdict {
+    /// Whether rules allow the read in a state of the tree.
+    func verdict(of rules: RuleSet, in tree: some RuleData<StoreError>) throws(ReadError) -> RuleVerdict {
         guard case .user(let auth) = principal else { return .allowed }
         let context = RuleContext(auth: auth, now: UnixTime.milliseconds())
         do throws(StoreError) {
-            return try rules.read(path, query: query, context: context, data: StoredTree(reader), explains: explains)
+            return try rules.read(path, query: query, context: context, data: tree, explains: explains)
         } catch {
             throw .store(error)
         }

@@ -16,6 +16,8 @@ struct NamespaceSettings: Sendable {
     var longAnswers: Seats<String>
     /// Counts long answers of all namespaces, by client.
     var longReads: Seats<NetworkAddress>
+    /// The threads that inform listeners.
+    var feedThreads: FeedThreads
     /// Pauses reads on loops after slow ones.
     var readPause: ReadPause
     /// The profilers of the namespace.

@@ -125,7 +125,7 @@ extension NamespaceWriter {
     }
 
     private func announce(_ operation: WriteRequest.Operation, _ changes: [ResolvedChange]) {
-        guard listeners.count > 0 else { return }
+        guard listenerCount > 0 else { return }
         if case .update(let base, _) = operation {
             let members = changes.map { (path: $0.path.relative(to: base) ?? .root, node: $0.node) }
             announce(TreeChange(path: base, kind: .patch(members), commit: commitNumber + 1))
@@ -217,7 +217,7 @@ extension NamespaceWriter {
     /// Whether rules, listeners or the sender need the written values.
     private func isLookedAt(_ request: WriteRequest) -> Bool {
         if case .user = request.principal { return true }
-        return listeners.count > 0 || request.wantsValue || request.wantsETag
+        return listenerCount > 0 || request.wantsValue || request.wantsETag
     }
 
     // MARK: Permission

@@ -31,9 +31,12 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     var hasChanges = false
     /// Operations to record in the profiler when they are durable.
     var operations: [Operation] = []
-    var news = ListenerNewsBatch()
     var figures = WriterFigures()
-    private(set) var listeners = ListenerTree()
+    /// The changes of this turn's transaction, if there are listeners.
+    private var changes = ChangeBatch()
+    /// Informs the listeners; nil before the first one.
+    private var feed: FeedThreads.Feed?
+    private(set) var listenerCount = 0
     private var lastListener: UInt64 = 0
     let haste: Cancellation
     /// Writes with an etag to compare, for which a whole node may have to be read.
@@ -148,9 +151,9 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         batch.answer(on: loop) { failure in answer(failure.map { DatabaseError($0) }) }
     }
 
-    /// Calls `body` on `loop` after the current transaction of this turn.
-    func afterTurn(on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
-        guard isInTransaction else { return loop.post(body) }
+    /// Calls `body` on this thread, after the current transaction of this turn.
+    private func afterTurn(_ body: @escaping @Sendable () -> Void) {
+        guard isInTransaction else { return body() }
         batch.answer(on: loop) { _ in body() }
     }
 
@@ -171,7 +174,16 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         for operation in operations { settings.profile.record(operation) }
         operations = []
         hasChanges = false
-        news.move(to: &batch)
+    }
+
+    override func deliver(_ answers: inout CommitBatch, failure: StoreError?) {
+        var published = ChangeBatch()
+        swap(&published, &changes)
+        published.commit = commitNumber
+        guard listenerCount > 0, let feed else { return answers.deliver(failure: failure) }
+        let others = Parcel(answers.split(keeping: loop))
+        answers.deliver(failure: failure)
+        feed.post { [published] in $0.publish(published, others, failure: failure) }
     }
 
     override func didDeliver(_ open: NamespaceContent, hasChanges: Bool) {
@@ -184,7 +196,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         newest.finish(commitNumber)
         operations = []
         hasChanges = false
-        news = ListenerNewsBatch()
+        changes = ChangeBatch()
     }
 
     override func renewed(_ old: NamespaceContent) throws(StoreError) -> NamespaceContent {
@@ -200,7 +212,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     /// The figures, including those that are determined on request.
     var currentFigures: WriterFigures {
         var figures = figures
-        figures.listeners = listeners.count
+        figures.listeners = listenerCount
         guard let open = content else { return figures }
         figures.waitingEvents = open.outbox.counts.waiting
         figures.deadLetters = open.outbox.counts.deadLetters
@@ -258,7 +270,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
             if let fileMark { uncommittedFile = RulesFile(rules: rules, mark: fileMark) }
             storedMark = mark
             self.rules = rules
-            listeners.forEach { news.tell($0, .rulesChanged(rules)) }
+            if listenerCount > 0 { changes.rules = rules }
             self.answer(on: loop, answer)
         }
     }
@@ -286,26 +298,33 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     // MARK: Listeners
 
-    func listen(_ path: Path, loop: EventLoop, handler: LoopBound<(ListenerNews) -> Void>) -> UInt64 {
+    /// Adds a listener. Calls `ready` on its loop when it hears of everything that a read which begins then does not see.
+    func listen(
+        _ path: Path, on loop: EventLoop, handler: LoopBound<(ListenerNews) -> Void>,
+        ready: @escaping @Sendable (Result<(id: UInt64, feed: FeedThreads.Feed), DatabaseError>) -> Void
+    ) {
+        let feed: FeedThreads.Feed
+        do throws(LoopError) { feed = if let known = self.feed { known } else { try settings.feedThreads.feed() } } catch {
+            return loop.post { ready(.failure(.exhausted)) }
+        }
+        self.feed = feed
         lastListener += 1
-        listeners.insert(ListenerTree.Listener(id: lastListener, loop: loop, handler: handler), at: path)
-        return lastListener
-    }
-
-    func unlisten(_ id: UInt64, path: Path) { listeners.remove(id, at: path) }
-
-    /// Adds news for the listeners at, above or below the changed paths.
-    func announce(_ change: TreeChange) {
-        guard listeners.count > 0 else { return }
-        switch change.kind {
-        case .put: listeners.forEach(affectedBy: change.path) { news.tell($0, .changed(change)) }
-        case .patch(let members):
-            var told: Set<UInt64> = []
-            for member in members {
-                listeners.forEach(affectedBy: change.path.appending(member.path)) { listener in
-                    if told.insert(listener.id).inserted { news.tell(listener, .changed(change)) }
-                }
+        listenerCount += 1
+        let listener = ChangeFeed.Listener(id: lastListener, loop: loop, handler: handler)
+        // Earlier writes of this turn may not be in its batch, so the listener is added after it. The read sees them.
+        afterTurn {
+            feed.post {
+                $0.add(listener, at: path)
+                loop.post { ready(.success((listener.id, feed))) }
             }
         }
     }
+
+    func unlisten(_ id: UInt64, path: Path) {
+        listenerCount -= 1
+        feed?.post { $0.remove(id, at: path) }
+    }
+
+    /// Adds a change to the batch for listeners.
+    func announce(_ change: TreeChange) { changes.changes.append(change) }
 }

@@ -93,7 +93,7 @@ final class PointReader: Sendable {
     ) throws(ReadError) -> ReadOutcome? {
         let snapshot = try snapshot(store, &state)
         guard snapshot.mark.rules == rules.commit else { return nil }
-        let verdict = try request.verdict(of: rules.rules, in: snapshot.reader)
+        let verdict = try request.verdict(of: rules.rules, in: StoredTree(snapshot.reader))
         guard verdict.isAllowed else { return .refused(.permissionDenied(verdict.trace)) }
         state.scratch.clear(keepingAtMost: Self.bytesMax)
         do throws(StoreError) {

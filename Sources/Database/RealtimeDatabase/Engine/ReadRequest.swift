@@ -71,13 +71,23 @@ public struct ReadRequest: Sendable {
     }
 }
 
-/// The verdict of the rules on an open stream.
+/// The verdict of the rules on a listener.
 package struct ReadPermission: Sendable {
     package var isAllowed: Bool
     /// The state in which it was judged.
     package var commit: UInt64
-    /// Whether the verdict may change with data and time, and not only with the rules.
-    package var dependsOnState: Bool
+    /// How long it holds.
+    package var duration: Duration
+
+    /// The time for which a verdict holds.
+    package enum Duration: Sendable {
+        /// As long as the rules and the token.
+        case always
+        /// As long as these places do not change.
+        case untilChange(of: [WatchedPlace])
+        /// Only for the state in which it was judged, because the rules use the time or look at too many places.
+        case once
+    }
 }
 
 /// The outcome of a read.

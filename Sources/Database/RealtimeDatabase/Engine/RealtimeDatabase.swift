@@ -22,6 +22,7 @@ public final class RealtimeDatabase: Sendable {
     /// Counts event streams of all loops, by namespace.
     package let openStreams: Seats<String>
     private let readPause = ReadPause()
+    private let feedThreads = FeedThreads()
     let state: Mutex<State>
 
     struct State {
@@ -112,7 +113,7 @@ public final class RealtimeDatabase: Sendable {
         let before = state.closing.filter { $0.name == name } + (evicted.map { [$0] } ?? [])
         let settings = NamespaceSettings(
             name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents, longAnswers: longAnswers,
-            longReads: longReads, readPause: readPause)
+            longReads: longReads, feedThreads: feedThreads, readPause: readPause)
         do throws(LoopError) {
             let triggers = state.triggers(of: name)
             let namespace = try OpenNamespace(id: state.uses, storage: storage, settings: settings, triggers: triggers) { [self] in
@@ -215,6 +216,7 @@ public final class RealtimeDatabase: Sendable {
             return Array(state.namespaces.values) + state.closing
         }
         for namespace in namespaces { namespace.stop() }
+        feedThreads.end()
     }
 }
 

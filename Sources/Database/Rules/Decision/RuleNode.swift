@@ -56,16 +56,28 @@ final class CompiledRule: Sendable {
     let pattern: [String]
     /// The text of the expression; `true` or `false` for a Boolean literal.
     let text: RuleText
-    /// Whether its value may change for the same request: it reads data or the time.
-    let dependsOnState: Bool
+    /// The reasons for which its value may change for the same request.
+    let dependence: RuleDependence
 
-    init(kind: RuleKind, root: Int32, pattern: [String], text: RuleText, dependsOnState: Bool = false) {
+    init(kind: RuleKind, root: Int32, pattern: [String], text: RuleText, dependence: RuleDependence = []) {
         self.kind = kind
         self.root = root
         self.pattern = pattern
         self.text = text
-        self.dependsOnState = dependsOnState
+        self.dependence = dependence
     }
+}
+
+/// The reasons for which the value of a rule may change for the same request.
+public struct RuleDependence: OptionSet, Sendable {
+    public let rawValue: UInt8
+
+    /// The tree.
+    public static let data = RuleDependence(rawValue: 1)
+    /// The time.
+    public static let time = RuleDependence(rawValue: 2)
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
 /// An `.indexOn` of the rules.

@@ -14,14 +14,15 @@ extension RuleSet {
         do throws(UnreadableData) { return try judgeRead(path, query, context, data, explains) } catch { throw error.failure() }
     }
 
-    /// Whether the result of ``read(_:query:context:data:explains:)`` for `path` may change with data and time. Otherwise it holds as long
-    /// as these rules and the token.
-    public func readDependsOnState(_ path: Path) -> Bool {
+    /// The reasons for which the result of ``read(_:query:context:data:explains:)`` for `path` may change. Without any, it holds as long as these
+    /// rules and the token.
+    public func readDependence(_ path: Path) -> RuleDependence {
+        var dependence: RuleDependence = []
         var node = root
         var depth = 0
         while true {
-            if node.read?.dependsOnState == true { return true }
-            guard depth < path.count, let child = node.child(path.segments[depth]) else { return false }
+            if let rule = node.read { dependence.formUnion(rule.dependence) }
+            guard depth < path.count, let child = node.child(path.segments[depth]) else { return dependence }
             node = child
             depth += 1
         }

@@ -90,8 +90,10 @@ struct RuleTreeBuilder {
             let start = program.ops.count
             let root = try ExpressionCompiler.compile(text.bytes, scope: scope, limits: limits, into: &program)
             // The compiler has just appended the operators of this expression, and no others.
-            let dependsOnState = program.ops[start...].contains { $0.code == .place || $0.code == .now }
-            return CompiledRule(kind: kind, root: root, pattern: pattern, text: text, dependsOnState: dependsOnState)
+            let dependence = program.ops[start...].reduce(into: RuleDependence()) { dependence, op in
+                if op.code == .place { dependence.insert(.data) } else if op.code == .now { dependence.insert(.time) }
+            }
+            return CompiledRule(kind: kind, root: root, pattern: pattern, text: text, dependence: dependence)
         } catch {
             throw failure(error.text, at: text.offset(of: error.index))
         }

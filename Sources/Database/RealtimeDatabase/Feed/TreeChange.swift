@@ -14,9 +14,19 @@ public struct TreeChange: Sendable {
     public enum Kind: Sendable {
         /// The new node.
         case put(Node)
-        /// The new nodes at paths below.
+        /// The new nodes at paths below. None of the paths is at or below another one.
         case patch([(path: Path, node: Node)])
     }
+}
+
+/// The changes of one transaction.
+struct ChangeBatch: Sendable {
+    /// The number of the transaction.
+    var commit: UInt64 = 0
+    /// The changes in the order of the writes.
+    var changes: [TreeChange] = []
+    /// The rules that the transaction has put in force.
+    var rules: RuleSet?
 }
 
 /// A message to a listener.
