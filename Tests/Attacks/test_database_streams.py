@@ -107,6 +107,22 @@ def test_a_membership_that_returns_is_in_force_again(database):
             assert stream.next() == ('patch', {'path': '/', 'data': {'a': number}})
 
 
+@pytest.mark.parametrize('rule', [
+    "now > 0 && root.child('members').child(auth.uid).val() == true",
+    ' && '.join([f"!root.child('banned/{number}').exists()" for number in range(70)] + ["root.child('members/ada').val() == true"]),
+], ids=['time', 'many places'])
+def test_rules_that_cannot_be_watched_are_evaluated_before_each_change(rule, database):
+    database.use_rules({'rules': {'members': {'.write': True}, 'banned': {'.write': True}, 'board': {'.read': rule, '.write': True}}})
+    with database.stream('/board.json', headers=ADA) as stream:
+        assert stream.put() == ('/', {'a': 1})
+        for number in range(2, 6):
+            database.put('/board/a.json', number, headers={})
+            assert stream.put() == ('/a', number)
+        database.put('/members/ada.json', False, headers={})
+        database.put('/board/a.json', 'secret', headers={})
+        assert stream.next() == ('cancel', 'Permission denied')
+
+
 def test_the_forbidding_write_itself_is_not_shown(database):
     with database.stream('/board.json', headers=ADA) as stream:
         assert stream.put() == ('/', {'a': 1})

@@ -66,12 +66,10 @@ extension EventStreamClient {
 
     /// Has changes of the places reported on which the permission depends.
     private func watch(_ places: [WatchedPlace], since commit: UInt64) {
-        if case .over = state { return }
+        guard let topic else { return }
         endWatch()
-        // The first news completes the check.
-        permission.isAsked = true
         let rules = permission.rulesSeen
-        watching = topic?.watch(places, since: commit) { [weak self] news in
+        watching = topic.watch(places, since: commit) { [weak self] news in
             guard let self, rules == permission.rulesSeen, watching != nil else { return }
             permission.isAsked = false
             switch news {
@@ -83,6 +81,8 @@ extension EventStreamClient {
             }
             go()
         }
+        // The first news completes the check.
+        permission.isAsked = watching != nil
     }
 
     func endWatch() {
