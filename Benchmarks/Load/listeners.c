@@ -130,7 +130,9 @@ static void open_connection(
     struct connection *one, int64_t number, const struct sockaddr_in *server, char *request, size_t size, char *mark, int poll_fd) {
     one->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (one->socket < 0) fail("socket");
-    /* One address of this machine has too few ports for more. */
+    /* One address of this machine has too few ports for more. The port is chosen when it is known where the connection goes. */
+    const int is_on = 1;
+    if (setsockopt(one->socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &is_on, sizeof is_on) != 0) fail("setsockopt");
     struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7F000001 + (uint32_t)(number / 20000))};
     if (bind(one->socket, (struct sockaddr *)&own, sizeof own) != 0) fail("bind");
     if (connect(one->socket, (const struct sockaddr *)server, sizeof *server) != 0) fail("connect");
