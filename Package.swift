@@ -123,7 +123,7 @@ let package = Package(
         module(
             "RealtimeDatabase", in: .database,
             [bytes, "Files", "Metrics", json, "EventLoop", "HTTP", "Tree", "Rules", "SQLite", "Store", deque, logging]),
-        module("DatabaseAPI", in: .database, [bytes, json, "EventLoop", "HTTP", "Tree", "Rules", "RealtimeDatabase"]),
+        module("DatabaseAPI", in: .database, [bytes, json, deque, "EventLoop", "HTTP", "Tree", "Rules", "RealtimeDatabase"]),
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),

@@ -85,7 +85,7 @@ package final class DatabaseService: Service {
                 case .stream(let stream):
                     let hold = MemoryHold(memory.services, memory.share(ofPlugin: plugin), bytes: stream.first.count)
                     ValueCollector(stream, request.path, loop, hold, completion).next()
-                case .notModified(let etag): completion(.value([], etag: etag))
+                case .notModified(let etag, _): completion(.value([], etag: etag))
                 case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
                 }
             }

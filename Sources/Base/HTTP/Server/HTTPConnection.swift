@@ -148,7 +148,7 @@ final class HTTPConnection: StreamHandler {
             case .upgraded:
                 guard let upgraded else { return input.count }
                 // A peer that sends and does not read would make answers pile up: read on only when it has read them.
-                guard !rest.isEmpty, !stream.isCongested else { return used }
+                guard !rest.isEmpty, !stream.isCongested, !upgraded.isPaused else { return used }
                 upgraded.receive(rest)
                 return input.count
             case .closing:

@@ -84,6 +84,8 @@ public struct HTTPErrorBody: Sendable {
 
 /// The protocol that a connection speaks after an upgrade, such as a `WebSocket`. The connection calls it on its loop.
 protocol UpgradedProtocol: AnyObject {
+    /// Whether further bytes wait, because the messages before them are still being handled.
+    var isPaused: Bool { get }
     /// Bytes of messages that are not complete yet. The connection charges them to the memory budget.
     var unfinishedBytes: Int { get }
     /// Takes all of the bytes.

@@ -37,7 +37,10 @@ public final class WebSocket: UpgradedProtocol {
     private var reader: WebSocketReader
     private var state = State.open
     private var lastHeard: UInt64
+    private var lastSent: UInt64
     private var hasPinged = false
+    /// Whether further bytes of the peer wait.
+    private(set) var isPaused = false
 
     init(_ connection: HTTPConnection, limits: WebSocketLimits, handler: any WebSocketHandler) {
         self.connection = connection
@@ -45,6 +48,7 @@ public final class WebSocket: UpgradedProtocol {
         self.handler = handler
         reader = WebSocketReader(limits: limits)
         lastHeard = connection.stream.loop.nowMilliseconds
+        lastSent = lastHeard
     }
 
     /// Whether messages can be sent.
@@ -87,6 +91,7 @@ public final class WebSocket: UpgradedProtocol {
     /// Frames of a server are unmasked; this one never fragments.
     private func write(_ payload: Span<UInt8>, opcode: UInt8) {
         let stream = connection.stream
+        lastSent = stream.loop.nowMilliseconds
         stream.outbox.append(0x80 | opcode)
         switch payload.count {
         case 0..<126: stream.outbox.append(UInt8(payload.count))
@@ -99,6 +104,22 @@ public final class WebSocket: UpgradedProtocol {
         }
         stream.outbox.append(payload)
         stream.queueFlush()
+    }
+
+    /// Whether the peer may leave a message of `bytes` unread. Small ones always may.
+    public func admits(_ bytes: Int) -> Bool { bytes <= 64 * 1024 || connection.stream.reserve(bytes) }
+
+    // MARK: Receiving
+
+    /// Reads no further bytes until ``resumeReading()``. Messages that were already read may still arrive.
+    public func pauseReading() { isPaused = true }
+
+    /// Continues after ``pauseReading()``.
+    public func resumeReading() {
+        guard isPaused else { return }
+        isPaused = false
+        lastHeard = connection.stream.loop.nowMilliseconds
+        if isOpen { connection.processBacklog() }
     }
 
     // MARK: Connection events
@@ -164,6 +185,8 @@ public final class WebSocket: UpgradedProtocol {
     func check(_ now: UInt64) {
         switch state {
         case .closing(let since): if now - min(now, since) >= limits.closeMilliseconds { finish(1006) }
+        case .open where limits.pingMilliseconds == 0:
+            if !isPaused, now - min(now, max(lastHeard, lastSent)) >= limits.silenceMilliseconds { finish(1006) }
         case .open:
             let silence = now - min(now, lastHeard)
             if silence >= 2 * limits.pingMilliseconds {

@@ -6,8 +6,10 @@ public struct WebSocketLimits: Sendable {
     public var messageBytesMax = 1024 * 1024
     /// The most fragments of a message.
     public var fragmentsMax = 1024
-    /// The silence after which the peer is pinged; after twice as long the connection is closed.
+    /// The silence after which the peer is pinged; after twice as long the connection is closed. 0 for peers that must not be pinged.
     public var pingMilliseconds: UInt64 = 30_000
+    /// The time after which the connection to such a peer is closed, if nothing was received or sent meanwhile.
+    public var silenceMilliseconds: UInt64 = 120_000
     /// The time that the peer has to answer a close frame.
     public var closeMilliseconds: UInt64 = 5_000
 

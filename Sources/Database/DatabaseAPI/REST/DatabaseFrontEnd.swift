@@ -11,8 +11,8 @@ public final class DatabaseFrontEnd {
     let loop: EventLoop
     let settings: DatabaseFrontEndSettings
     let streams: EventStreams
+    let topics: ListenTopics
     let requesters: RequesterReader
-    private let hosts = NamespaceHosts()
     private lazy var bodies = BodyBudget(bytesMax: database.limits.bodyBytesInFlightMax) { [unowned self] in request($0, body: $1) }
     /// The trace contexts for writes.
     var traces = TraceSource()
@@ -24,6 +24,7 @@ public final class DatabaseFrontEnd {
         self.database = database
         self.loop = loop
         self.settings = settings
+        topics = ListenTopics(loop: loop)
         streams = EventStreams(loop: loop, settings: settings, countMax: database.limits.streamsMax, seats: database.openStreams)
         requesters = RequesterReader(adminToken: settings.adminToken, developmentAccess: settings.developmentAccess, checker: credentials)
     }
@@ -86,8 +87,12 @@ public final class DatabaseFrontEnd {
     }
 
     private func call(_ exchange: HTTPExchange, _ verb: RESTVerb, _ parameters: RESTParameters, _ requester: Requester) -> RESTCall {
-        let name = parameters.namespace?.lowercased() ?? hosts.namespace(of: exchange.host) ?? database.defaultNamespace
-        return RESTCall(exchange, verb, parameters, requester, namespaceName: name, front: self)
+        RESTCall(exchange, verb, parameters, requester, namespaceName: namespaceName(exchange, parameters.namespace), front: self)
+    }
+
+    /// The namespace of a request: the parameter `ns`, otherwise the first label of the host name, otherwise the default.
+    func namespaceName(_ exchange: HTTPExchange, _ parameter: String?) -> String {
+        parameter?.lowercased() ?? NamespaceHosts().namespace(of: exchange.host) ?? database.defaultNamespace
     }
 
     // MARK: Unclaimed requests

@@ -9,12 +9,12 @@ import Tree
 ///
 /// A client that reads too slowly does not get every change, but the newest value afterwards. A user gets a change when the rules have
 /// allowed the read in a state that contains the change.
-final class EventStreamClient: OpenStream, HTTPExchangeObserver {
+final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, JudgedListener {
     let call: RESTCall
     var request: ReadRequest
     /// Nil until the namespace is created.
     var namespace: Namespace?
-    private(set) var topic: EventTopic?
+    private(set) var topic: ListenTopic?
     private var wait: NamespaceWait?
     var state = State.waiting
     /// The state of the tree that the client has.
@@ -24,7 +24,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     /// The received part of a query's long result.
     private var gathered: [UInt8] = []
     /// The frames that still have to be sent, and their size.
-    private var backlog: [EventFrame] = []
+    private var backlog: [ChangeMessage] = []
     private var backlogBytes = 0 {
         didSet { backlogCharge.set(to: backlogBytes) }
     }
@@ -34,7 +34,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private var resultCharge = MemoryCharge()
     /// Whether the backlog was dropped, so that the whole value must be sent. For a query: whether it must be run again.
     private var isStale = false
-    var permission = StreamPermission()
+    var permission = ListenPermission()
     /// Reports changes of the places on which the permission depends.
     var watching: Namespace.Watching?
     /// The number of rule changes when the value was requested.
@@ -67,6 +67,15 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     }
 
     var exchange: HTTPExchange { call.exchange }
+    var loop: EventLoop { call.front.loop }
+
+    /// Whether a verdict is needed; a read checks the permission too.
+    var mayBeJudged: Bool {
+        switch state {
+        case .waiting, .reading, .over: false
+        case .sending, .live: true
+        }
+    }
 
     init(_ call: RESTCall, _ request: ReadRequest) {
         self.call = call
@@ -107,7 +116,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
     private func join(_ namespace: Namespace) {
         self.namespace = namespace
         namespace.profile.record(Operation(.concurrentConnect))
-        topic = call.front.streams.join(self, namespace, request.path)
+        topic = call.front.topics.join(self, namespace, request.path)
     }
 
     /// Handles the creation of a namespace that did not exist when the stream began.
@@ -163,7 +172,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
         wait?.end()
         wait = nil
         endWatch()
-        if let topic { call.front.streams.leave(self, topic) }
+        if let topic { call.front.topics.leave(self, topic) }
         topic = nil
         call.front.streams.dismiss(self)
         if exchange.isAnswered { namespace?.profile.record(Operation(.listenerUnlisten, at: request.path)) }
@@ -313,10 +322,17 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver {
 
     // MARK: Changes
 
-    /// Handles a change of the place.
-    ///
-    /// - Returns: whether it is sent, now or later.
-    func receive(_ frame: EventFrame) -> Bool {
+    func hear(_ change: SharedChange) -> Int? {
+        guard !isQuery else {
+            refresh()
+            return nil
+        }
+        let bytes = change.bytes(.frames(form)) { EventFrames.frames(of: $0, for: $1, form: form) }
+        return receive(ChangeMessage(bytes: bytes, commit: change.change.commit)) ? bytes.count : nil
+    }
+
+    /// - Returns: whether the frame is sent, now or later.
+    private func receive(_ frame: ChangeMessage) -> Bool {
         guard !frame.bytes.isEmpty, !isStale else { return false }
         if case .over = state { return false }
         if !call.credentialHolds() {

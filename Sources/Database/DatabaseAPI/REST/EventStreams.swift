@@ -12,24 +12,16 @@ protocol OpenStream: AnyObject {
 }
 
 /// The event streams of one loop.
-///
-/// Streams of the same place share a ``EventTopic``, so that the namespace reports a change once for each loop, and a frame is made once.
 final class EventStreams {
     let loop: EventLoop
     private let settings: DatabaseFrontEndSettings
     private let countMax: Int
     /// Counts the streams of a namespace on all loops.
     private let seats: Seats<String>
-    private var topics: [TopicKey: EventTopic] = [:]
     private var open: [ObjectIdentifier: Entry] = [:]
     private var isStopped = false
     private lazy var heart = Timer(loop: loop) { [unowned self] in
         for entry in open.values { entry.stream.beat() }
-    }
-
-    private struct TopicKey: Hashable {
-        var namespace: String
-        var path: Path
     }
 
     private struct Entry {
@@ -61,23 +53,6 @@ final class EventStreams {
     func dismiss(_ stream: any OpenStream) {
         open[ObjectIdentifier(stream)] = nil
         if open.isEmpty { heart.stop() }
-    }
-
-    /// Subscribes a client to the changes of a place.
-    func join(_ client: EventStreamClient, _ namespace: Namespace, _ path: Path) -> EventTopic {
-        let key = TopicKey(namespace: namespace.name, path: path)
-        let topic = topics[key] ?? EventTopic(namespace, path, loop: loop)
-        topics[key] = topic
-        topic.add(client)
-        return topic
-    }
-
-    /// Ends the subscription of a client.
-    func leave(_ client: EventStreamClient, _ topic: EventTopic) {
-        topic.remove(client)
-        guard topic.isEmpty else { return }
-        topic.end()
-        topics[TopicKey(namespace: topic.namespace.name, path: topic.path)] = nil
     }
 
     /// Ends all streams, and admits no more.

@@ -161,7 +161,7 @@ private struct Constraint {
 
 extension IndexValue {
     /// The position of a JSON primitive in the order of values; nil for anything else.
-    fileprivate init?(bound value: JSONValue) {
+    init?(bound value: JSONValue) {
         switch value {
         case .null: self = .null
         case .bool(let isTrue): self = isTrue ? .true : .false

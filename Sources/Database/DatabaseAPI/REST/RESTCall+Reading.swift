@@ -80,7 +80,7 @@ extension RESTCall {
         case .value(let json, let etag, _):
             guard exchange.admits(answerOf: json.count) else { return refuse(.tooMuchIsRead) }
             answer(json: json.span, etag: etag)
-        case .notModified(let etag): answerNotModified(etag: etag)
+        case .notModified(let etag, _): answerNotModified(etag: etag)
         case .refused(let error): refuse(RESTError(error))
         case .stream(let rest):
             if parameters.print == .silent {

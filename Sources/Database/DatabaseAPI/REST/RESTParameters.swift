@@ -31,6 +31,22 @@ struct RESTParameters: Equatable {
 
     /// Parses `query`, the part of the URL after `?`.
     init(_ query: Span<UInt8>) throws(RESTError) {
+        self.init()
+        try Self.read(query) { (name, value) throws(RESTError) in try take(name, value) }
+    }
+
+    /// The first value of a parameter that only the live connection has; nil if there is none.
+    static func text(of wanted: StaticString, in query: Span<UInt8>) throws(RESTError) -> String? {
+        var found: String?
+        try read(query) { (name, value) throws(RESTError) in
+            if found == nil, name.equals(wanted) { found = try text(name, value) }
+        }
+        return found
+    }
+
+    private static func read(
+        _ query: Span<UInt8>, _ body: (_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) -> Void
+    ) throws(RESTError) {
         var start = 0
         while start < query.count {
             var end = start
@@ -42,7 +58,7 @@ struct RESTParameters: Equatable {
             if end > start {
                 let nameEnd = equals < 0 ? end : equals
                 let value = equals < 0 ? query.extracting(end..<end) : query.extracting(equals + 1..<end)
-                try take(query.extracting(start..<nameEnd), value)
+                try body(query.extracting(start..<nameEnd), value)
             }
             start = end + 1
         }

@@ -50,7 +50,7 @@ enum RESTTarget {
 /// Extracts the namespace from the host of a request: the first label of `NS.firebaseio.com`, `NS.REGION.firebasedatabase.app` and
 /// `NS.localhost` (spec database 2.1). Other hosts have no namespace.
 struct NamespaceHosts {
-    private let suffixes = [".firebaseio.com", ".firebasedatabase.app", ".localhost"]
+    private static let suffixes = [".firebaseio.com", ".firebasedatabase.app", ".localhost"]
 
     func namespace(of host: Span<UInt8>) -> String? {
         var end = 0
@@ -62,7 +62,7 @@ struct NamespaceHosts {
         // Addresses begin with a digit or a bracket, as few namespaces do. These are checked below.
         guard dot > 0, end > dot, !(48...57).contains(host[end - 1]) else { return nil }
         let rest = host.extracting(dot..<end).string().lowercased()
-        guard suffixes.contains(where: { rest.hasSuffix($0) }) else { return nil }
+        guard Self.suffixes.contains(where: { rest.hasSuffix($0) }) else { return nil }
         return host.extracting(0..<dot).string().lowercased()
     }
 }

@@ -15,13 +15,7 @@ struct Requester {
     static let signedOut = Requester(principal: .user(auth: nil), isAdmin: false)
 
     /// The writer in the events of a write (spec database 6).
-    var origin: EventOrigin {
-        switch principal {
-        case .admin: .admin
-        case .user(auth: nil): .unauthenticated
-        case .user(let auth?): EventOrigin(.user, id: auth["uid"]?.string)
-        }
-    }
+    var origin: EventOrigin { EventOrigin(of: principal) }
 }
 
 /// Determines the sender of a request (spec database 2.4).

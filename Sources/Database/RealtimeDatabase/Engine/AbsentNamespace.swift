@@ -17,10 +17,10 @@ public struct AbsentNamespace: Sendable {
     public func read(_ request: ReadRequest) -> ReadOutcome {
         let verdict = judge(request, by: rules)
         guard verdict.isAllowed else { return .refused(.permissionDenied(verdict.trace)) }
-        if let query = request.query, !rules.hasIndex(at: request.path, order: query.order) {
+        if let query = request.query, !request.mayLackIndex, !rules.hasIndex(at: request.path, order: query.order) {
             return .refused(.indexNotDefined(query.order, at: request.path))
         }
-        if request.ifNoneMatch == Node.emptyETag { return .notModified(etag: Node.emptyETag) }
+        if request.ifNoneMatch == Node.emptyETag { return .notModified(etag: Node.emptyETag, commit: 0) }
         let tellsETag = request.wantsETag || request.ifNoneMatch != nil
         return .value(json: Array("null".utf8), etag: tellsETag ? Node.emptyETag : nil, commit: 0)
     }

@@ -11,7 +11,7 @@ extension NamespaceReader {
         var etag: String?
         if request.wantsETag || request.ifNoneMatch != nil {
             let found = try self.etag(of: request, snapshot)
-            if found == request.ifNoneMatch { return .notModified(etag: found) }
+            if found == request.ifNoneMatch { return .notModified(etag: found, commit: snapshot.commit) }
             etag = found
         }
         return try value(of: request, rules, snapshot, etag: etag)
@@ -67,7 +67,7 @@ extension NamespaceReader {
     private func denial(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> DatabaseError? {
         let verdict = try request.verdict(of: rules, in: StoredTree(snapshot.reader))
         if !verdict.isAllowed { return .permissionDenied(verdict.trace) }
-        if let query = request.query, !rules.hasIndex(at: request.path, order: query.order) {
+        if let query = request.query, !request.mayLackIndex, !rules.hasIndex(at: request.path, order: query.order) {
             return .indexNotDefined(query.order, at: request.path)
         }
         return nil

@@ -18,6 +18,8 @@ struct NamespaceSettings: Sendable {
     var longReads: Seats<NetworkAddress>
     /// The threads that inform listeners.
     var feedThreads: FeedThreads
+    /// Identifies the run of the database, to which the sessions of its clients belong.
+    var run: String
     /// Pauses reads on loops after slow ones.
     var readPause: ReadPause
     /// The profilers of the namespace.

@@ -44,7 +44,7 @@ extension NamespaceWriter {
         }
     }
 
-    private func perform(_ request: WriteRequest, _ open: NamespaceContent) throws(StoreError) -> WriteOutcome {
+    func perform(_ request: WriteRequest, _ open: NamespaceContent) throws(StoreError) -> WriteOutcome {
         let reader = open.tree.reader
         let now = UnixTime.milliseconds()
         var changes: [ResolvedChange]
@@ -85,20 +85,25 @@ extension NamespaceWriter {
     /// Judges a write by rules, without performing it.
     func judge(_ request: WriteRequest, by rules: RuleSet?, answer: @escaping @Sendable (Result<RuleVerdict, DatabaseError>) -> Void) {
         guard let open = content else { return answer(.failure(refusal)) }
+        answer(Result { () throws(DatabaseError) in try verdict(of: request, by: rules, open) })
+    }
+
+    /// The verdict on a write by the rules in force or by others, without performing it.
+    func verdict(of request: WriteRequest, by rules: RuleSet? = nil, _ open: NamespaceContent) throws(DatabaseError) -> RuleVerdict {
         do throws(WriteFailure) {
             let reader = open.tree.reader
             let now = UnixTime.milliseconds()
             let changes = try resolve(request, reader, now: now)
-            guard case .user(let auth) = request.principal else { return answer(.success(.allowed)) }
+            guard case .user(let auth) = request.principal else { return .allowed }
             do throws(StoreError) {
-                answer(.success(try judge(changes, request, auth: auth, rules ?? self.rules, reader, now: now)))
+                return try judge(changes, request, auth: auth, rules ?? self.rules, reader, now: now)
             } catch {
                 throw .store(error)
             }
         } catch {
             switch error {
-            case .store(let error): answer(.failure(DatabaseError(error)))
-            case .refused(let error): answer(.failure(error))
+            case .store(let error): throw DatabaseError(error)
+            case .refused(let error): throw error
             }
         }
     }

@@ -57,6 +57,10 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     private var rulesAreUncommitted = false
     private var uncommittedFile: RulesFile?
 
+    /// Sessions of clients that have ended, but whose operations are not performed yet.
+    var endedSessions: Set<DisconnectSession> = []
+    lazy var disconnectTimer = Timer(loop: loop) { [unowned self] in performEndedSessions() }
+
     lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
 
     init(
@@ -91,6 +95,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         publishRules(.inForce(rulesInForce))
         storeRulesFile()
         keepHouseSoon()
+        try findEndedSessions(open)
         if let pending = try open.outbox.pending() { settings.didRaiseEvents(pending) }
     }
 
@@ -118,6 +123,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         heldWrites?.refuseAll(.changingHands)
         refuseConditional(.changingHands)
         housekeeping.stop()
+        disconnectTimer.stop()
         suspend()
     }
 
@@ -135,6 +141,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         heldWrites = nil
         figures = currentFigures
         housekeeping.close()
+        disconnectTimer.close()
         stop()
     }
 

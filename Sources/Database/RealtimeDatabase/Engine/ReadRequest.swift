@@ -39,6 +39,8 @@ public struct ReadRequest: Sendable {
     public var cancellation: Cancellation?
     /// Whether a refusal contains the evaluated rules. For administrators and tests, because it reveals the rules.
     public var explains = false
+    /// Whether a query is answered even without the index that it needs, by looking at all children.
+    package var mayLackIndex = false
     /// The name of the operation in the profiler; nil if it is not recorded.
     public var profiledAs: OperationName?
 
@@ -96,8 +98,8 @@ public enum ReadOutcome: Sendable {
     case value(json: [UInt8], etag: String?, commit: UInt64)
     /// The first piece of a long answer. The rest follows on request.
     case stream(ValueStream)
-    /// The client already has the value.
-    case notModified(etag: String)
+    /// The client already has the value, in the state of a commit.
+    case notModified(etag: String, commit: UInt64)
     /// The read was refused.
     case refused(DatabaseError)
 }

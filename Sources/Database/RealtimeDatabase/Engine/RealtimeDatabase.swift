@@ -21,6 +21,8 @@ public final class RealtimeDatabase: Sendable {
     private let longReads: Seats<NetworkAddress>
     /// Counts event streams of all loops, by namespace.
     package let openStreams: Seats<String>
+    /// Distinguishes the sessions of this run from those of earlier ones.
+    let run = DisconnectSession.randomPart()
     private let readPause = ReadPause()
     private let feedThreads = FeedThreads()
     let state: Mutex<State>
@@ -113,7 +115,7 @@ public final class RealtimeDatabase: Sendable {
         let before = state.closing.filter { $0.name == name } + (evicted.map { [$0] } ?? [])
         let settings = NamespaceSettings(
             name: name, limits: limits, rulesFile: state.rulesFile, log: log, didRaiseEvents: didRaiseEvents, longAnswers: longAnswers,
-            longReads: longReads, feedThreads: feedThreads, readPause: readPause)
+            longReads: longReads, feedThreads: feedThreads, run: run, readPause: readPause)
         do throws(LoopError) {
             let triggers = state.triggers(of: name)
             let namespace = try OpenNamespace(id: state.uses, storage: storage, settings: settings, triggers: triggers) { [self] in

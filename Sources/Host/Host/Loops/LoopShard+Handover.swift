@@ -14,6 +14,7 @@ extension LoopShard {
             for listener in listeners { listener.close() }
             listeners = []
             router.database.endStreams()
+            router.live.endAll()
             router.messaging.endStreams()
             server.holdRequests()
         }

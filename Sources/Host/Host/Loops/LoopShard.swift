@@ -176,6 +176,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         loop.post { [self] in
             router.isStopping = true
             router.database.stop()
+            router.live.stop()
             router.messaging.stop()
             router.admin.stop()
             // Waits one more turn, so that connections that the kernel has accepted are taken before the listener is closed.

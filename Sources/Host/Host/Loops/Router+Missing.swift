@@ -9,14 +9,10 @@ import Logging
 
 /// Answers requests for unknown paths that are recognizable mistakes.
 extension Router {
-    /// Answers a call of a function of another project, and a client that opens the database's live connection.
+    /// Answers a call of a function of another project.
     ///
     /// - Returns: whether it was answered.
     func explainsMissing(_ exchange: HTTPExchange) -> Bool {
-        if exchange.path.equals("/.ws") || exchange.path.equals("/.lp") {
-            answerLiveConnection(exchange)
-            return true
-        }
         guard let other = otherProject(exchange.path) else { return false }
         // A page that names another project should read the reason, and not fail in its preflight.
         if CORSHeaders.answerPreflight(exchange, .reflect, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return true }
@@ -65,24 +61,6 @@ extension Router {
 
     private static func isIDByte(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
-    }
-
-    /// Answers client SDKs of the database, which keep a WebSocket (`/.ws`) or long polls (`/.lp`) open. They show no answer, so the reason is also
-    /// logged.
-    private func answerLiveConnection(_ exchange: HTTPExchange) {
-        let text = """
-            the database's live connection (/.ws), which its client SDKs use, is not served yet; \
-            use REST (paths that end in .json) and its event streams
-            """
-        if !hasWarnedOfLiveConnection {
-            hasWarnedOfLiveConnection = true
-            log.warning("a client SDK of the database tried to connect: \(text)", metadata: ["peer": "\(exchange.peerAddress)"])
-        }
-        let body = JSONValue.object(["error": .string(text)]).serialized()
-        exchange.respond(.notImplemented, body: body.span) { fields in
-            fields.field("Content-Type", "application/json; charset=utf-8")
-            fields.field("Access-Control-Allow-Origin", "*")
-        }
     }
 
     /// Answers with an error; in the form of the callable protocol for such a call, so that client SDKs show the message.

@@ -18,6 +18,8 @@ final class Router: HTTPHandler {
     let functions: FunctionFrontEnd
     /// Handles requests to the database.
     let database: DatabaseFrontEnd
+    /// Handles the live connections of the database.
+    let live: LiveFrontEnd
     /// Handles requests to the messaging service.
     let messaging: MessagingFrontEnd
     /// Handles requests of administrators.
@@ -27,8 +29,6 @@ final class Router: HTTPHandler {
     private let bodyBytesMax: Int
     /// Whether functions can be called. Reported by `/_/ready`.
     var isReady = false
-    /// Whether a client that needs the database's live connection was logged.
-    var hasWarnedOfLiveConnection = false
     /// Whether the host is stopping.
     var isStopping = false
     /// The result for the exchange that `head` was last called with. Usually `request` follows at once.
@@ -41,6 +41,7 @@ final class Router: HTTPHandler {
     ) {
         self.functions = functions
         self.database = database
+        live = LiveFrontEnd(database)
         self.messaging = messaging
         self.admin = admin
         self.metrics = metrics
@@ -75,7 +76,9 @@ final class Router: HTTPHandler {
         case .database: database.request(exchange, body: body)
         case .messaging: messaging.request(exchange, body: body)
         case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
-        case .notFound: if admin.claims(exchange) { admin.request(exchange, body: body) } else { answerOwnPage(exchange) }
+        case .notFound:
+            if live.claims(exchange) { return live.request(exchange) }
+            if admin.claims(exchange) { admin.request(exchange, body: body) } else { answerOwnPage(exchange) }
         }
     }
 

@@ -1,5 +1,5 @@
-/// The newest state of the tree that a stream may show.
-struct StreamPermission {
+/// The newest state of the tree that a listener may show.
+struct ListenPermission {
     /// Whether no rules apply.
     var isUnconditional = false
     /// How long the last verdict holds.

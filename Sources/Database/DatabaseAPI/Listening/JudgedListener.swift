@@ -1,32 +1,27 @@
 import EventLoop
-import HTTP
 import RealtimeDatabase
-import Rules
 
-/// Checks whether a stream may continue: when the rules change, and when the data that they depend on may have changed.
-extension EventStreamClient {
-    /// Sends a keep-alive event, unless other data is waiting.
-    func beat() {
-        guard case .live = state else { return }
-        guard call.credentialHolds() else { return endWithCredential() }
-        guard !isCongested else { return }
-        write(EventFrames.keepAlive)
-        // Other data or the time may have ended the permission without a change at the place.
-        if permission.mayEnd { judge() }
-    }
+/// A listener that gets changes only in states in which the rules allow the read.
+protocol JudgedListener: AnyObject {
+    /// The read whose permission counts.
+    var request: ReadRequest { get }
+    var loop: EventLoop { get }
+    var namespace: Namespace? { get }
+    var topic: ListenTopic? { get }
+    var permission: ListenPermission { get set }
+    /// Reports changes of the places on which the permission depends.
+    var watching: Namespace.Watching? { get set }
+    /// Whether a verdict is needed now: not while a read is under way, which is judged itself, and not after the end.
+    var mayBeJudged: Bool { get }
+    /// Sends the due data that is allowed now.
+    func go()
+    /// Ends the listener, because the rules do not allow it or it cannot go on.
+    func refuse(_ error: DatabaseError)
+}
 
-    /// Ends the stream because the token has expired or its service account was deleted, with an event that says so.
-    func endWithCredential() { close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
-
-    /// Ends the stream with a last event, unless this would become part of an incomplete frame.
-    func close(_ frame: [UInt8]) {
-        if case .sending = state { return abort() }
-        guard end() else { return }
-        exchange.write(frame.span)
-        exchange.end()
-    }
-
-    /// Starts to use new rules: nothing more is sent until they have allowed it.
+/// Checks whether a listener may continue: when the rules change, and when the data that they depend on may have changed.
+extension JudgedListener {
+    /// Starts to use new rules or another principal: nothing more is sent until they have allowed it.
     func rejudge() {
         permission.rulesChanged()
         if watching != nil {
@@ -36,17 +31,12 @@ extension EventStreamClient {
         judge()
     }
 
-    /// Asks whether the stream may continue in the newest state, and how long.
+    /// Asks whether the listener may continue in the newest state, and how long.
     func judge() {
-        guard let namespace, !permission.isUnconditional, !permission.isAsked else { return }
-        switch state {
-        // A read checks the permission too.
-        case .waiting, .reading, .over: return
-        case .sending, .live: break
-        }
+        guard let namespace, !permission.isUnconditional, !permission.isAsked, mayBeJudged else { return }
         permission.isAsked = true
         let rules = permission.rulesSeen
-        namespace.permission(request, on: call.front.loop) { [self] result in
+        namespace.permission(request, on: loop) { [self] result in
             permission.isAsked = false
             switch result {
             case .failure(let error): refuse(error)

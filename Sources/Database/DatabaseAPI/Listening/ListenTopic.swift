@@ -1,0 +1,152 @@
+import EventLoop
+import RealtimeDatabase
+import Tree
+
+/// A listener of a topic: an event stream, or a listen of a live connection.
+protocol TopicMember: AnyObject {
+    /// The namespace reports changes from now on.
+    func begin()
+    /// The namespace cannot report changes.
+    func refuse(_ error: DatabaseError)
+    /// Other rules are in force.
+    func rejudge()
+    /// Handles a change of the place.
+    ///
+    /// - Returns: the number of bytes that are sent for it, now or later; nil if none are, or if they are not known yet.
+    func hear(_ change: SharedChange) -> Int?
+}
+
+/// A place of a namespace with its listeners on this loop.
+final class ListenTopic {
+    let namespace: Namespace
+    let path: Path
+    private let loop: EventLoop
+    private var members: [any TopicMember] = []
+    private var listening: Namespace.Listening?
+    private var hasEnded = false
+
+    init(_ namespace: Namespace, _ path: Path, loop: EventLoop) {
+        self.namespace = namespace
+        self.path = path
+        self.loop = loop
+        namespace.listen(
+            path, on: loop,
+            ready: { [self] result in
+                switch result {
+                case .success(let listening):
+                    guard !hasEnded else { return listening.end() }
+                    self.listening = listening
+                    for member in members { member.begin() }
+                case .failure(let error):
+                    for member in members { member.refuse(error) }
+                }
+            },
+            news: { [weak self] news in self?.hear(news) })
+    }
+
+    var isEmpty: Bool { members.isEmpty }
+
+    /// Adds a listener. It begins immediately, or when the namespace has started to report changes.
+    func add(_ member: any TopicMember) {
+        members.append(member)
+        if listening != nil { member.begin() }
+    }
+
+    func remove(_ member: any TopicMember) { members.removeAll { $0 === member } }
+
+    /// Reports changes of places. For listeners that have begun.
+    func watch(_ places: [WatchedPlace], since commit: UInt64, news: @escaping (WatchNews) -> Void) -> Namespace.Watching? {
+        listening?.watch(places, since: commit, on: loop, news: news)
+    }
+
+    /// Stops listening.
+    func end() {
+        hasEnded = true
+        listening?.end()
+    }
+
+    private func hear(_ news: ListenerNews) {
+        guard !hasEnded else { return }
+        switch news {
+        case .rulesChanged:
+            for member in members { member.rejudge() }
+        case .changed(let change):
+            let stopwatch = namespace.profile.stopwatch()
+            let shared = SharedChange(change, path)
+            var (listeners, bytes) = (0, 0)
+            for member in members {
+                guard let count = member.hear(shared) else { continue }
+                listeners += 1
+                bytes += count
+            }
+            guard let stopwatch, listeners > 0 else { return }
+            namespace.profile.record(Operation(broadcastAt: change.path, bytes: bytes, listeners: listeners, stopwatch))
+        }
+    }
+}
+
+/// A change for the listeners of a place. Each form of it is made once, when the first listener needs it.
+final class SharedChange {
+    let change: TreeChange
+    private let path: Path
+    private var made: [Form: [UInt8]] = [:]
+
+    /// The forms of a change.
+    enum Form: Hashable {
+        /// Frames of event streams.
+        case frames(JSONForm)
+        /// A message of live connections.
+        case message
+    }
+
+    init(_ change: TreeChange, _ path: Path) {
+        self.change = change
+        self.path = path
+    }
+
+    /// The bytes of a form; empty if the change does not affect the place.
+    func bytes(_ form: Form, _ make: (TreeChange, Path) -> [UInt8]) -> [UInt8] {
+        if let known = made[form] { return known }
+        let bytes = make(change, path)
+        made[form] = bytes
+        return bytes
+    }
+}
+
+/// A change in the form for a listener.
+struct ChangeMessage {
+    var bytes: [UInt8]
+    var commit: UInt64
+}
+
+/// The topics of one loop.
+///
+/// Listeners of the same place share a ``ListenTopic``, so that the namespace reports a change once for each loop, and a message is made once.
+final class ListenTopics {
+    private let loop: EventLoop
+    private var topics: [Key: ListenTopic] = [:]
+
+    private struct Key: Hashable {
+        var namespace: String
+        var path: Path
+    }
+
+    init(loop: EventLoop) { self.loop = loop }
+
+    /// Subscribes a listener to the changes of a place.
+    func join(_ member: any TopicMember, _ namespace: Namespace, _ path: Path) -> ListenTopic {
+        let key = Key(namespace: namespace.name, path: path)
+        let topic = topics[key] ?? ListenTopic(namespace, path, loop: loop)
+        topics[key] = topic
+        topic.add(member)
+        return topic
+    }
+
+    /// Ends the subscription of a listener.
+    func leave(_ member: any TopicMember, _ topic: ListenTopic) {
+        topic.remove(member)
+        guard topic.isEmpty else { return }
+        topic.end()
+        topics[Key(namespace: topic.namespace.name, path: topic.path)] = nil
+    }
+}

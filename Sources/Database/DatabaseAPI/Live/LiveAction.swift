@@ -1,0 +1,232 @@
+import HearthBytes
+import HearthJSON
+import RealtimeDatabase
+import Tree
+
+/// What a client requests (spec database 3.4).
+enum LiveAction {
+    case listen(LivePlace, hash: String, tag: Int?)
+    case unlisten(LivePlace)
+    case get(LivePlace)
+    case write(LiveWrite)
+    case disconnect(DisconnectOperation)
+    case authenticate(LiveCredential)
+    case unauthenticate
+    case appCheck(token: [UInt8])
+    /// Statistics, and the end of an App Check token: nothing has to be done.
+    case nothing
+    /// An invalid request.
+    case refused(LiveRefusal)
+
+    /// Which requests may be under way at the same time. The others wait until all earlier ones are complete.
+    enum Group {
+        /// Writes reach the database in order, so many of them may be under way.
+        case write
+        /// The same holds for reads and listens.
+        case read
+        /// One that changes what later ones may do.
+        case alone
+    }
+
+    var group: Group {
+        switch self {
+        case .write, .disconnect: .write
+        case .listen, .unlisten, .get, .nothing, .refused: .read
+        case .authenticate, .unauthenticate, .appCheck: .alone
+        }
+    }
+}
+
+/// A place to read, with its query.
+struct LivePlace {
+    /// Nil for `.info` and below, which exists in clients only.
+    var path: Path?
+    var query: LiveQuery
+}
+
+/// A put or a merge.
+struct LiveWrite {
+    var operation: WriteRequest.Operation
+    /// The hash that the node must have; nil for any.
+    var hash: String?
+    var leaves: Int
+    var bytes: Int
+    var isUpdate: Bool
+}
+
+/// The body of `auth` and `gauth`. Both accept every kind of credential.
+struct LiveCredential {
+    var token: [UInt8]
+    /// Whether the rules apply as for a client that is not signed in.
+    var isSignedOut: Bool
+    /// The `auth` in whose name an administrator acts; nil for none.
+    var override: JSONValue?
+}
+
+extension LiveAction {
+    /// Parses the body of a request.
+    init(_ name: String, body: Span<UInt8>, limits: DraftLimits) {
+        do throws(LiveRefusal) {
+            self = try Self.parse(name, body, limits)
+        } catch {
+            self = .refused(error)
+        }
+    }
+
+    private static func parse(_ name: String, _ text: Span<UInt8>, _ limits: DraftLimits) throws(LiveRefusal) -> LiveAction {
+        switch name {
+        case "s", "unappcheck", "unappeck": return .nothing
+        case "unauth": return .unauthenticate
+        case "q", "l", "n", "u", "g": return try read(name, try LiveBody(text))
+        case "p": return try put(try LiveBody(text), limits)
+        case "m": return try merge(try LiveBody(text), limits)
+        case "o", "om", "oc": return try disconnect(name, try LiveBody(text))
+        case "auth", "gauth": return try authenticate(try LiveBody(text))
+        case "appcheck":
+            guard let token = try LiveBody(text).string("token") else { throw .badRequest("\"token\" must be a string") }
+            return .appCheck(token: Array(token.utf8))
+        default: throw .badRequest("the action \"\(name.prefix(20))\" is unknown")
+        }
+    }
+
+    private static func read(_ name: String, _ body: borrowing LiveBody) throws(LiveRefusal) -> LiveAction {
+        var place = LivePlace(path: try body.path(), query: .whole)
+        if let query = body.text("q"), !query.equals("null") { place.query = try LiveQuery(parsing: query) }
+        switch name {
+        case "g": return .get(place)
+        case "n", "u": return .unlisten(place)
+        default:
+            var tag: Int?
+            if let text = body.text("t"), !text.equals("null") {
+                guard let number = Int(text.string()), number > 0, number <= Int32.max else {
+                    throw .badRequest("the tag \"t\" of a listen must be a positive integer")
+                }
+                tag = number
+            }
+            guard (tag != nil) == (place.query.query != nil) || place.query.query == nil else {
+                throw .badRequest("a listen with a query must have a tag \"t\"")
+            }
+            return .listen(place, hash: body.string("h") ?? "", tag: place.query.query == nil ? nil : tag)
+        }
+    }
+
+    private static func put(_ body: borrowing LiveBody, _ limits: DraftLimits) throws(LiveRefusal) -> LiveAction {
+        let location = try body.location()
+        let data = try body.data()
+        var limits = limits
+        limits.depthAbove = location.path.count
+        let draft: Draft
+        do throws(NodeError) {
+            draft = location.isPriority ? try Draft(parsingPriority: data, limits: limits) : try Draft(parsing: data, limits: limits)
+        } catch {
+            throw .badRequest(error.message)
+        }
+        let hash = body.string("h")
+        guard hash == nil || !location.isPriority else { throw .badRequest("a priority cannot be written with a hash") }
+        return .write(
+            LiveWrite(
+                operation: location.isPriority ? .setPriority(location.path, draft) : .set(location.path, draft), hash: hash,
+                leaves: draft.leafCount, bytes: draft.leafBytes, isUpdate: false))
+    }
+
+    private static func merge(_ body: borrowing LiveBody, _ limits: DraftLimits) throws(LiveRefusal) -> LiveAction {
+        guard let path = try body.path() else { throw .permissionDenied }
+        let data = try body.data()
+        var limits = limits
+        limits.depthAbove = path.count
+        do throws(NodeError) {
+            let update = try UpdateDraft(parsing: data, limits: limits)
+            let leaves = update.members.reduce(update.priorities.count) { $0 + $1.draft.leafCount }
+            return .write(
+                LiveWrite(
+                    operation: .update(base: path, update), hash: body.string("h"), leaves: leaves, bytes: data.count, isUpdate: true))
+        } catch {
+            throw .badRequest(error.message)
+        }
+    }
+
+    private static func disconnect(_ name: String, _ body: borrowing LiveBody) throws(LiveRefusal) -> LiveAction {
+        guard let path = try body.path() else { throw .permissionDenied }
+        guard name != "oc" else { return .disconnect(.cancel(path)) }
+        let data = try body.data()
+        guard let value = try? JSONValue(parsing: data, limits: JSONLimits(depthMax: 2 * Path.depthMax)) else {
+            throw .badRequest("the data \"d\" must be JSON")
+        }
+        return .disconnect(name == "o" ? .set(path, value) : .update(path, value))
+    }
+
+    private static func authenticate(_ body: borrowing LiveBody) throws(LiveRefusal) -> LiveAction {
+        guard let token = body.string("cred") else { throw .invalidToken("\"cred\" must be a string") }
+        var override: JSONValue?
+        if let text = body.text("authvar"), let value = try? JSONValue(parsing: text, limits: JSONLimits(depthMax: 32)), value != .null {
+            guard case .object = value else { throw .badRequest("\"authvar\" must be an object") }
+            override = value
+        }
+        return .authenticate(
+            LiveCredential(token: Array(token.utf8), isSignedOut: body.text("noauth")?.equals("true") ?? false, override: override))
+    }
+}
+
+/// The members of a request's body.
+struct LiveBody: ~Escapable {
+    private let all: Span<UInt8>
+    private var members: [(name: String, value: Range<Int>)] = []
+
+    @_lifetime(copy text)
+    init(_ text: Span<UInt8>) throws(LiveRefusal) {
+        all = text
+        var members: [(name: String, value: Range<Int>)] = []
+        do throws(LiveMessage.Fault) {
+            try JSONMembers.read(text, 0..<text.count) { name, value in
+                if name.count <= 16 { members.append((text.extracting(name).string(), value)) }
+            }
+        } catch {
+            throw .badRequest("the body \"b\" of a request must be an object")
+        }
+        self.members = members
+    }
+
+    /// The text of a member.
+    @_lifetime(copy self)
+    func text(_ name: String) -> Span<UInt8>? {
+        guard let range = members.last(where: { $0.name == name })?.value else { return nil }
+        return all.extracting(range)
+    }
+
+    /// A member that is a string.
+    func string(_ name: String) -> String? {
+        guard let text = text(name) else { return nil }
+        return (try? JSONValue(parsing: text))?.string
+    }
+
+    /// The data to write.
+    @_lifetime(copy self)
+    func data() throws(LiveRefusal) -> Span<UInt8> {
+        guard let data = text("d") else { throw .badRequest("a write must have data \"d\"") }
+        return data
+    }
+
+    /// The path; nil for `.info` and below. Paths are not percent-encoded, and may lack the first slash.
+    func path() throws(LiveRefusal) -> Path? {
+        let text = try pathText()
+        if Self.isClientInfo(text) { return nil }
+        do throws(PathError) { return try Path(parsing: text) } catch { throw .badRequest(error.message) }
+    }
+
+    /// The path of a put, which may end in `.priority`.
+    func location() throws(LiveRefusal) -> Location {
+        let text = try pathText()
+        if Self.isClientInfo(text) { throw .permissionDenied }
+        do throws(PathError) { return try Location(parsing: text.utf8.span) } catch { throw .badRequest(error.message) }
+    }
+
+    private func pathText() throws(LiveRefusal) -> String {
+        guard let text = string("p") else { throw .badRequest("the path \"p\" must be a string") }
+        return text
+    }
+
+    private static func isClientInfo(_ text: String) -> Bool {
+        let path = text.hasPrefix("/") ? text.dropFirst() : text[...]
+        return path == ".info" || path.hasPrefix(".info/")
+    }
+}

@@ -1,0 +1,417 @@
+import EventLoop
+import HearthBytes
+import RealtimeDatabase
+import Tree
+
+/// A listen of a live connection (spec database 3.6): sends the value of a place or the result of a query, then the changes.
+///
+/// While the client does not read, only the newest value is kept for it. A user gets a change when the rules have allowed the read in a state
+/// that contains the change.
+final class LiveListen: TopicMember, JudgedListener {
+    /// Released with the listen: the connection forgets its listens when it ends.
+    private let connection: LiveConnection
+    let path: Path
+    let query: LiveQuery
+    private let tag: Int?
+    /// The hash of the value that the client has; empty for none.
+    private let hash: String
+    private(set) var request: ReadRequest
+    private(set) var namespace: Namespace?
+    private(set) var topic: ListenTopic?
+    private var state = State.waiting
+    /// The answer to the listen, until it is given.
+    private var reply: LiveReply?
+    /// The state of the tree that the client has.
+    private var commit: UInt64 = 0
+    /// The result that the client has, for a query.
+    private var window = Node.empty
+    /// The received part of a long value.
+    private var gathered: [UInt8] = []
+    private var backlog: [ChangeMessage] = []
+    private var backlogBytes = 0
+    /// Whether the whole value must be read again.
+    private var isStale = false
+    /// The first and the last heard commit that the client does not have yet.
+    private var dueSince: UInt64?
+    private var heard: UInt64 = 0
+    private var hasShown = false
+    /// Whether the client has the null of a namespace that did not exist.
+    private var showsNothing = false
+    /// The number of rule changes when the value was requested.
+    private var rulesRead = 0
+    var permission = ListenPermission()
+    var watching: Namespace.Watching?
+    /// The memory that the listen holds.
+    private(set) var heldBytes = 0
+
+    private enum State {
+        /// Waits until the namespace reports changes, or exists.
+        case waiting
+        /// Waits for the value.
+        case reading
+        case live
+        case over
+    }
+
+    init(
+        _ connection: LiveConnection, _ path: Path, _ query: LiveQuery, tag: Int?, hash: String, principal: Principal, client: NetworkAddress,
+        reply: LiveReply
+    ) {
+        self.connection = connection
+        self.path = path
+        self.query = query
+        self.tag = tag
+        self.hash = hash
+        self.reply = reply
+        request = ReadRequest(path, query.query.map { .query($0) } ?? .value, principal: principal)
+        request.form = .export
+        request.client = client
+        request.bytesMax = min(connection.front.database.limits.readBytesMax, LiveSegments.countMax * LiveSegments.unitsMax)
+        request.cancellation = Cancellation()
+        if case .admin = principal { permission.isUnconditional = true }
+    }
+
+    var loop: EventLoop { connection.front.loop }
+
+    /// Whether a verdict is needed; a read checks the permission too.
+    var mayBeJudged: Bool {
+        if case .live = state { true } else { false }
+    }
+
+    /// Whether the listen sends the whole node, and has begun to.
+    var coversBelow: Bool { query.query == nil && mayBeJudged && namespace != nil }
+
+    // MARK: Life cycle
+
+    /// Starts the listen.
+    func start(_ found: FoundNamespace) {
+        switch found {
+        case .namespace(let namespace): join(namespace)
+        case .absent(let absent):
+            switch absent.read(request) {
+            case .refused(let error) where error.kind == .indexNotDefined: fallthrough
+            case .value, .stream, .notModified:
+                state = .live
+                if hash != "" { connection.push(LivePush.value(path, Node.empty, tag: tag)) }
+                hasShown = true
+                showsNothing = true
+                answer()
+            case .refused(let error): refuse(error)
+            }
+        }
+    }
+
+    /// The namespace was created, or its first rules have changed.
+    func startAgain(_ found: FoundNamespace) {
+        guard namespace == nil, mayBeJudged else { return }
+        switch found {
+        case .namespace(let namespace):
+            state = .waiting
+            join(namespace)
+        case .absent(let absent):
+            if case .refused(let error) = absent.read(request), error.kind == .permissionDenied { refuse(error) }
+        }
+    }
+
+    private func join(_ namespace: Namespace) {
+        self.namespace = namespace
+        topic = connection.front.topics.join(self, namespace, path)
+    }
+
+    func begin() {
+        guard case .waiting = state else { return }
+        read()
+    }
+
+    /// Applies another principal. Nothing more is sent until the rules have allowed it.
+    func use(_ principal: Principal) {
+        request.principal = principal
+        if case .admin = principal { permission.isUnconditional = true } else { permission.isUnconditional = false }
+        rejudge()
+        go()
+    }
+
+    /// Ends the listen. A pending answer is given as a success, because the client waits for it.
+    func end() {
+        guard close() else { return }
+        if let reply { connection.complete(reply, "ok", payload: "{}") }
+        reply = nil
+    }
+
+    private func close() -> Bool {
+        if case .over = state { return false }
+        state = .over
+        request.cancellation?.isSet = true
+        backlog = []
+        gathered = []
+        window = .empty
+        endWatch()
+        if let topic { connection.front.topics.leave(self, topic) }
+        topic = nil
+        hold(0)
+        dueSince = nil
+        isStale = false
+        updateDue()
+        if hasShown { namespace?.profile.record(Operation(.listenerUnlisten, at: path)) }
+        return true
+    }
+
+    func refuse(_ error: DatabaseError) {
+        if error.kind == .indexNotDefined, !request.mayLackIndex {
+            // The client is told, and gets the result nevertheless.
+            request.mayLackIndex = true
+            return read()
+        }
+        let isFinal = error.kind == .permissionDenied || error.kind == .tooLarge
+        guard close() else { return }
+        connection.forget(self)
+        if let reply {
+            self.reply = nil
+            return connection.complete(reply, LiveRefusal(listen: error))
+        }
+        // After other failures, the client connects and listens again.
+        if isFinal { connection.push(LivePush.cancel(path, query: query.query == nil ? nil : query.text)) } else { connection.close() }
+    }
+
+    private func answer() {
+        guard let reply else { return }
+        self.reply = nil
+        connection.complete(reply, "ok", payload: request.mayLackIndex ? "{\"w\":[\"no_index\"]}" : "{}")
+    }
+
+    // MARK: The value
+
+    private func read() {
+        guard let namespace else { return }
+        state = .reading
+        isStale = false
+        dropBacklog()
+        request.ifNoneMatch = !hasShown && query.query == nil && !hash.isEmpty ? hash : nil
+        request.profiledAs = hasShown ? .listenerBroadcast : .listenerListen
+        rulesRead = permission.rulesSeen
+        namespace.read(request, on: loop) { [self] in didRead($0) }
+    }
+
+    private func didRead(_ outcome: ReadOutcome) {
+        // The rules have changed since the read, so its permission is not valid.
+        let isOutdated = rulesRead != permission.rulesSeen
+        guard case .reading = state, !isOutdated else {
+            if case .stream(let rest) = outcome { rest.cancel() }
+            if case .reading = state { read() }
+            return
+        }
+        switch outcome {
+        case .refused(let error): refuse(error)
+        case .notModified(_, let commit):
+            hasShown = true
+            didShow(commit)
+        case .value(let json, _, let commit): show(json, commit)
+        case .stream(let rest):
+            if let refusal = rest.admit(client: request.client) { return refuse(refusal) }
+            gathered = rest.first
+            gather(rest)
+        }
+    }
+
+    /// Waits until a long value is complete: a message begins with its length.
+    private func gather(_ rest: ValueStream) {
+        guard hold(gathered.count + rest.heldBytes) else {
+            rest.cancel()
+            return refuse(.tooMuchIsListened)
+        }
+        rest.next(on: loop) { [self] piece in
+            guard case .reading = state else { return rest.cancel() }
+            switch piece {
+            case .some(let bytes):
+                gathered += bytes
+                gather(rest)
+            case .last(let bytes):
+                let json = gathered + bytes
+                gathered = []
+                if rulesRead != permission.rulesSeen { return read() }
+                show(json, rest.commit)
+            case .failed(let error): refuse(error)
+            }
+        }
+    }
+
+    /// Sends a value, or the changes in the result of a query.
+    private func show(_ json: [UInt8], _ commit: UInt64) {
+        guard connection.admits(json.count) else { return refuse(.tooMuchIsListened) }
+        guard query.query != nil else {
+            // A client without a value assumes that there is none.
+            let isKnown = json.span.equals("null") && (hasShown ? showsNothing : hash.isEmpty)
+            if !isKnown { connection.push(LivePush.value(path, json.span, tag: nil)) }
+            hasShown = true
+            showsNothing = false
+            return didShow(commit)
+        }
+        var limits = DraftLimits()
+        limits.stringBytesMax = .max
+        let draft = (try? Draft(parsing: json.span, limits: limits)) ?? Draft(.empty)
+        guard hold(draft.heldBytes) else { return refuse(.tooMuchIsListened) }
+        let before = window
+        window = draft.node.children.isEmpty ? .empty : draft.node
+        if hasShown {
+            pushChanges(from: before)
+        } else if hash.isEmpty ? !window.isEmpty : window.hash() != hash {
+            connection.push(LivePush.value(path, json.span, tag: tag))
+        }
+        hasShown = true
+        didShow(commit)
+    }
+
+    /// Sends what has changed in the result: one message, so that the client never sees a part of it. Those that leave come first, because a
+    /// client keeps no more children than the limit.
+    private func pushChanges(from before: Node) {
+        var members: [(name: String, node: Node)] = []
+        for child in before.children where window.child(child.key).isEmpty { members.append((child.key, .empty)) }
+        for child in window.children where before.child(child.key) != child.node { members.append((child.key, child.node)) }
+        if members.count == 1 {
+            connection.push(LivePush.value(path.appending(members[0].name), members[0].node, tag: tag))
+        } else if !members.isEmpty {
+            connection.push(LivePush.merge(path, members, tag: tag))
+        }
+    }
+
+    private func didShow(_ commit: UInt64) {
+        self.commit = commit
+        let isFirst = reply != nil
+        permission.wasGranted(at: commit)
+        state = .live
+        if heard <= commit {
+            isStale = false
+            dueSince = nil
+        } else if let since = dueSince {
+            dueSince = max(since, commit + 1)
+        }
+        if query.query == nil { hold(0) }
+        answer()
+        connection.didJoin()
+        if isFirst || permission.mayEnd { judge() }
+        go()
+    }
+
+    // MARK: Changes
+
+    func hear(_ change: SharedChange) -> Int? {
+        if case .over = state { return nil }
+        let number = change.change.commit
+        heard = max(heard, number)
+        guard number > commit || !mayBeJudged else { return nil }
+        guard query.query == nil else {
+            dueSince = dueSince ?? number
+            isStale = true
+            go()
+            return nil
+        }
+        guard !isStale else { return nil }
+        let bytes = change.bytes(.message) { LivePush.push(of: $0, for: $1) }
+        guard !bytes.isEmpty else { return nil }
+        let isCovered = connection.covers(self)
+        if mayBeJudged, backlog.isEmpty, permission.allows(number), isCovered || !connection.isCongested {
+            commit = number
+            // A listen of a place above sends it.
+            if !isCovered { connection.push(bytes) }
+            return isCovered ? nil : bytes.count
+        }
+        dueSince = dueSince ?? number
+        backlog.append(ChangeMessage(bytes: bytes, commit: number))
+        backlogBytes += bytes.count
+        if backlogBytes > connection.front.settings.streamBacklogBytesMax || !hold(heldBytes + bytes.count) {
+            dropBacklog()
+            isStale = true
+        }
+        updateDue()
+        if !permission.allows(number) { judge() }
+        return isStale ? nil : bytes.count
+    }
+
+    /// Sends the due data that the client can take.
+    func go() {
+        guard mayBeJudged, namespace != nil else { return updateDue() }
+        defer { updateDue() }
+        sendBacklog()
+        if isStale, !connection.isCongested { read() }
+    }
+
+    private func sendBacklog() {
+        var count = 0
+        for message in backlog {
+            guard !connection.isCongested, permission.allows(message.commit) else { break }
+            count += 1
+            guard message.commit > commit else { continue }
+            commit = message.commit
+            if !connection.covers(self) { connection.push(message.bytes) }
+        }
+        if count > 0 {
+            backlogBytes -= backlog.prefix(count).reduce(0) { $0 + $1.bytes.count }
+            backlog.removeFirst(count)
+            hold(backlogBytes)
+            if backlog.isEmpty, !isStale { dueSince = nil }
+        }
+        if let next = backlog.first, !permission.allows(next.commit) { judge() }
+    }
+
+    /// The listen of a place above, which has sent the changes, has ended before it had sent all of them.
+    func catchUp() {
+        guard mayBeJudged else { return }
+        isStale = true
+        dueSince = dueSince ?? commit
+        go()
+    }
+
+    /// Whether the first value of a namespace that was created is being read.
+    var isJoining: Bool {
+        switch state {
+        case .waiting, .reading: hasShown
+        case .live, .over: false
+        }
+    }
+
+    /// Whether changes wait to be sent.
+    var isBehind: Bool { isStale || !backlog.isEmpty || !mayBeJudged }
+
+    private func dropBacklog() {
+        backlog = []
+        backlogBytes = 0
+        if query.query == nil { hold(0) }
+    }
+
+    @discardableResult
+    private func hold(_ bytes: Int) -> Bool {
+        guard connection.hold(bytes - heldBytes) else { return false }
+        heldBytes = bytes
+        return true
+    }
+
+    /// Reports from which commit on the client lacks changes, so that acknowledgements wait for them.
+    private func updateDue() {
+        if case .over = state { connection.setDue(nil, of: self) } else { connection.setDue(hasShown ? dueSince : nil, of: self) }
+    }
+}
+
+extension LiveRefusal {
+    /// The answer to a listen or read.
+    init(listen error: DatabaseError) {
+        status =
+            switch error.kind {
+            case .permissionDenied: "permission_denied"
+            case .tooLarge: "too_big"
+            case .unavailable, .storageUnavailable, .timedOut: "unavailable"
+            default: "failure"
+            }
+        message = error.message
+    }
+
+    /// The answer to a write.
+    init(write error: DatabaseError) {
+        self.init(listen: error)
+        if error.kind == .tooLarge { status = "failure" }
+    }
+}
+
+extension DatabaseError {
+    fileprivate static let tooMuchIsListened = DatabaseError(
+        .unavailable, "The values that clients listen to take all memory there is for them; try again")
+}

@@ -1,0 +1,99 @@
+import HearthBytes
+import HearthJSON
+import Tree
+
+/// The query of a listen or a read (spec database 3.6, 10.2).
+struct LiveQuery {
+    /// The query; nil for the whole node. A query without range and limit is one for the whole node too.
+    var query: Query?
+    /// The JSON text of the query, as the client knows it; nil if it sent none.
+    var text: [UInt8]?
+
+    /// A listen or read of the whole node.
+    static let whole = LiveQuery()
+
+    private init() {}
+
+    /// - Parameter text: the member `q`.
+    init(parsing text: Span<UInt8>) throws(LiveRefusal) {
+        guard let parts = (try? JSONValue(parsing: text, limits: JSONLimits(depthMax: 4)))?.object else {
+            throw .badRequest("the query \"q\" must be an object")
+        }
+        self.text = text.array()
+        var query = Query()
+        query.order = try Self.order(parts["i"])
+        query.start = try Self.bound(parts, value: "sp", key: "sn", inclusion: "sin", order: query.order, isStart: true)
+        query.end = try Self.bound(parts, value: "ep", key: "en", inclusion: "ein", order: query.order, isStart: false)
+        if let limit = parts["l"], limit != .null {
+            guard case .int(let count) = limit, count > 0, count <= Int32.max else {
+                throw .badRequest("the limit \"l\" of a query must be a positive integer")
+            }
+            query.limit = Int(count)
+            switch parts["vf"]?.string {
+            case "l", nil: break
+            case "r": query.anchorsLast = true
+            default: throw .badRequest("\"vf\" of a query must be \"l\" or \"r\"")
+            }
+        }
+        if !query.takesAll { self.query = query }
+    }
+
+    private static func order(_ index: JSONValue?) throws(LiveRefusal) -> Query.Order {
+        guard let index, index != .null else { return .priority }
+        guard let name = index.string else { throw .badRequest("the index \"i\" of a query must be a string") }
+        switch name {
+        case ".key": return .key
+        case ".value": return .value
+        case ".priority": return .priority
+        default:
+            guard let path = try? Path(parsing: name), !path.isRoot else {
+                throw .badRequest("the index \"i\" of a query must be .key, .value, .priority or the path of a child")
+            }
+            return .child(path)
+        }
+    }
+
+    /// A bound. `null` is a value; only an absent member is no bound.
+    private static func bound(
+        _ parts: JSONObject, value valueName: String, key keyName: String, inclusion: String, order: Query.Order, isStart: Bool
+    ) throws(LiveRefusal) -> Query.Bound? {
+        guard let raw = parts[valueName] else { return nil }
+        guard let value = IndexValue(bound: raw) else { throw .badRequest("\"\(valueName)\" of a query must be a JSON primitive") }
+        if case .priority = order {
+            switch value {
+            case .null, .number, .string: break
+            case .false, .true, .object: throw .badRequest("\"\(valueName)\" of a query by priority must be null, a number or a string")
+            }
+        }
+        var isInclusive = true
+        if case .bool(let value)? = parts[inclusion] { isInclusive = value }
+        let key: Query.KeyBound
+        switch parts[keyName]?.string {
+        case "[MIN_NAME]": key = .min
+        case "[MAX_NAME]": key = .max
+        case let name?: key = .key(name)
+        // Without a key, the bound includes or excludes all children with its value.
+        case nil: key = isStart == isInclusive ? .min : .max
+        }
+        return Query.Bound(value: value, key: key, isInclusive: isInclusive)
+    }
+}
+
+/// An error answer: a status of the protocol, and a sentence for the client (spec database 3.4).
+struct LiveRefusal: Error, Equatable {
+    var status: StaticString
+    var message: String
+
+    static func == (left: LiveRefusal, right: LiveRefusal) -> Bool {
+        "\(left.status)" == "\(right.status)" && left.message == right.message
+    }
+
+    /// An invalid request.
+    static func badRequest(_ message: String) -> LiveRefusal { LiveRefusal(status: "failure", message: message) }
+
+    static let permissionDenied = LiveRefusal(status: "permission_denied", message: "Permission denied")
+    static let expired = LiveRefusal(status: "expired_token", message: "Auth token is expired")
+    static let closed = LiveRefusal(status: "unavailable", message: "The connection is being closed")
+
+    static func invalidToken(_ message: String) -> LiveRefusal { LiveRefusal(status: "invalid_token", message: message) }
+}

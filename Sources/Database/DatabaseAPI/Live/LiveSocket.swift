@@ -1,0 +1,75 @@
+import EventLoop
+import HearthBytes
+import HTTP
+
+/// A live connection by WebSocket.
+final class LiveSocket: LiveTransport, WebSocketHandler {
+    private var socket: WebSocket?
+    private var connection: LiveConnection?
+    private var assembler = LiveAssembler(bytesMax: LiveSocket.messageBytesMax)
+
+    /// The most bytes of a message of a client.
+    static let messageBytesMax = 16 * 1024 * 1024
+    /// The time without any message in either direction after which the client is regarded as lost. Clients say something every 45 seconds.
+    private static let silenceMilliseconds: UInt64 = 120_000
+
+    /// Upgrades the request's connection.
+    ///
+    /// - Parameter connect: makes the connection with this transport.
+    static func open(_ exchange: HTTPExchange, connect: (LiveSocket) -> LiveConnection) -> LiveConnection? {
+        let transport = LiveSocket()
+        var limits = WebSocketLimits()
+        limits.messageBytesMax = messageBytesMax
+        // The database's Java clients fail on pings.
+        limits.pingMilliseconds = 0
+        limits.silenceMilliseconds = silenceMilliseconds
+        let connection = connect(transport)
+        guard let socket = exchange.openWebSocket(limits: limits, handler: transport) else { return nil }
+        transport.socket = socket
+        transport.connection = connection
+        return connection
+    }
+
+    // MARK: LiveTransport
+
+    func send(_ message: Span<UInt8>) -> HTTPFlow {
+        guard let socket else { return .closed }
+        var flow = HTTPFlow.ready
+        LiveSegments.send(message) { flow = socket.send(text: $0) }
+        return flow
+    }
+
+    func setPaused(_ isPaused: Bool) {
+        if isPaused { socket?.pauseReading() } else { socket?.resumeReading() }
+    }
+
+    func admits(_ bytes: Int) -> Bool { socket?.admits(bytes) ?? true }
+
+    func close() { socket?.close() }
+
+    // MARK: WebSocketHandler
+
+    func webSocket(_ socket: WebSocket, didReceiveText text: Span<UInt8>) {
+        do throws(LiveMessage.Fault) {
+            try assembler.take(text) { connection?.receive($0) }
+        } catch {
+            socket.send(text: LivePush.control("e", error.reason).span)
+            socket.close(code: 1009, reason: error.reason)
+            connection?.didClose()
+        }
+    }
+
+    func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) {
+        socket.close(code: 1003, reason: "frames must be texts")
+        connection?.didClose()
+    }
+
+    func webSocketDidDrain(_ socket: WebSocket) { connection?.didDrain() }
+
+    func webSocket(_ socket: WebSocket, didCloseWith code: UInt16) {
+        self.socket = nil
+        let ended = connection
+        connection = nil
+        ended?.didClose()
+    }
+}

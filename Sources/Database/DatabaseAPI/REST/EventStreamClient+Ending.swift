@@ -1,0 +1,26 @@
+import HTTP
+import RealtimeDatabase
+
+/// Keeps a stream open, and ends it.
+extension EventStreamClient {
+    /// Sends a keep-alive event, unless other data is waiting.
+    func beat() {
+        guard case .live = state else { return }
+        guard call.credentialHolds() else { return endWithCredential() }
+        guard !isCongested else { return }
+        write(EventFrames.keepAlive)
+        // Other data or the time may have ended the permission without a change at the place.
+        if permission.mayEnd { judge() }
+    }
+
+    /// Ends the stream because the token has expired or its service account was deleted, with an event that says so.
+    func endWithCredential() { close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+
+    /// Ends the stream with a last event, unless this would become part of an incomplete frame.
+    func close(_ frame: [UInt8]) {
+        if case .sending = state { return abort() }
+        guard end() else { return }
+        exchange.write(frame.span)
+        exchange.end()
+    }
+}
