@@ -25,7 +25,7 @@ final class LiveReply {
     /// The whole message, when it is known.
     fileprivate var message: [UInt8]?
     /// The state whose changes must be sent before the answer.
-    fileprivate var commit: UInt64 = 0
+    var commit: UInt64 = 0
 
     init(_ number: Int) { self.number = number }
 }
@@ -44,30 +44,30 @@ final class LiveConnection {
     let credentials: LiveCredentials
     /// Nil when the connection has ended.
     private(set) var transport: (any LiveTransport)?
-    private(set) var requester = Requester.signedOut
+    var requester = Requester.signedOut
     private(set) var isCongested = false
 
-    private var queue = Deque<(reply: LiveReply, action: LiveAction)>()
-    private var running = 0
+    var queue = Deque<(reply: LiveReply, action: LiveAction)>()
+    var running = 0
     private var group = LiveAction.Group.alone
     private var replies = Deque<LiveReply>()
-    private var listens: [ListenKey: LiveListen] = [:]
+    var listens: [ListenKey: LiveListen] = [:]
     /// The listens whose client lacks changes, with the commit from which on.
     private var due: [ObjectIdentifier: UInt64] = [:]
     private var charge: MemoryCharge
     private var held = 0
     private var isPaused = false
     /// Whether listens join a namespace that was just created.
-    private var isJoining = false
+    var isJoining = false
     private var wait: NamespaceWait?
-    private var expiry: Timer?
+    var expiry: Timer?
     /// The namespace, which must stay open, if operations may be stored for the time after the end.
-    private var disconnects: Namespace?
+    var disconnects: Namespace?
     /// Whether the token has ended: the client gets nothing more, and reconnects.
     private var isRevoked = false
     private let didEnd: (LiveConnection) -> Void
 
-    private struct ListenKey: Hashable {
+    struct ListenKey: Hashable {
         var path: Path
         var query: Query?
     }
@@ -136,7 +136,7 @@ final class LiveConnection {
         endWhenIdle()
     }
 
-    private func didRun() {
+    func didRun() {
         running -= 1
         run()
     }
@@ -172,7 +172,7 @@ final class LiveConnection {
         }
     }
 
-    private func succeed(_ reply: LiveReply) {
+    func succeed(_ reply: LiveReply) {
         complete(reply, "ok", payload: "\"\"")
         didRun()
     }
@@ -180,12 +180,12 @@ final class LiveConnection {
     // MARK: Namespace
 
     /// Whether the namespace may be one that does not exist, which a write creates.
-    private var mayBeAbsent: Bool { front.settings.isDevelopment || requester.isAdmin }
+    var mayBeAbsent: Bool { front.settings.isDevelopment || requester.isAdmin }
 
-    private func found() throws(DatabaseError) -> FoundNamespace { try front.database.find(namespaceName, isKnown: mayBeAbsent) }
+    func found() throws(DatabaseError) -> FoundNamespace { try front.database.find(namespaceName, isKnown: mayBeAbsent) }
 
     /// Creates the namespace. The listens join it before anything is written, so that they report the first write too.
-    private func create() throws(DatabaseError) -> Namespace {
+    func create() throws(DatabaseError) -> Namespace {
         let namespace = try front.database.namespace(namespaceName)
         for listen in Array(listens.values) { listen.startAgain(.namespace(namespace)) }
         isJoining = listens.values.contains { $0.isJoining }
@@ -268,163 +268,7 @@ final class LiveConnection {
         flush()
     }
 
-    // MARK: Reading and writing
-
-    private func get(_ place: LivePlace, _ reply: LiveReply) {
-        guard let path = place.path else {
-            complete(reply, "ok", payload: "null")
-            return didRun()
-        }
-        var request = ReadRequest(path, place.query.query.map { .query($0) } ?? .value, principal: requester.principal)
-        request.form = .export
-        request.client = client
-        request.cancellation = Cancellation()
-        request.mayLackIndex = true
-        request.bytesMax = min(front.database.limits.readBytesMax, LiveSegments.countMax * LiveSegments.unitsMax)
-        request.profiledAs = .realtimeRead
-        do throws(DatabaseError) {
-            switch try found() {
-            case .absent(let absent): didRead(absent.read(request), reply)
-            case .namespace(let namespace): namespace.read(request, on: front.loop) { [self] in didRead($0, reply) }
-            }
-        } catch {
-            complete(reply, LiveRefusal(listen: error))
-            didRun()
-        }
-    }
-
-    private func didRead(_ outcome: ReadOutcome, _ reply: LiveReply) {
-        switch outcome {
-        case .value(let json, _, _):
-            if admits(json.count) {
-                complete(reply, LivePush.answer(reply.number, "ok", payload: json.span))
-            } else {
-                complete(reply, LiveRefusal(status: "unavailable", message: "Too many answers wait for clients that do not read them"))
-            }
-        case .refused(let error): complete(reply, LiveRefusal(listen: error))
-        case .notModified: complete(reply, "ok", payload: "null")
-        case .stream(let rest):
-            if let refusal = rest.admit(client: client) {
-                complete(reply, LiveRefusal(listen: refusal))
-            } else {
-                return gather(rest, rest.first, reply)
-            }
-        }
-        didRun()
-    }
-
-    private func gather(_ rest: ValueStream, _ gathered: [UInt8], _ reply: LiveReply) {
-        guard hold(gathered.count) else {
-            rest.cancel()
-            complete(reply, LiveRefusal(status: "unavailable", message: "Too many answers are being made"))
-            return didRun()
-        }
-        rest.next(on: front.loop) { [self] piece in
-            hold(-gathered.count)
-            switch piece {
-            case .some(let bytes): gather(rest, gathered + bytes, reply)
-            case .last(let bytes): didRead(.value(json: gathered + bytes, etag: nil, commit: rest.commit), reply)
-            case .failed(let error): didRead(.refused(error), reply)
-            }
-        }
-    }
-
-    private func write(_ write: LiveWrite, _ reply: LiveReply) {
-        var request = WriteRequest(write.operation, principal: requester.principal, origin: requester.origin)
-        request.profiledAs = write.hash != nil ? .realtimeTransaction : write.isUpdate ? .realtimeUpdate : .realtimeWrite
-        request.bytes = write.bytes
-        request.client = client
-        // A hash that the client sends may be the empty text: the node must not exist.
-        request.ifMatch = write.hash.map { $0.isEmpty ? Node.emptyETag : $0 }
-        guard WriteSizeLimit.standard.allows(leaves: write.leaves, bytes: write.bytes) else {
-            complete(reply, LiveRefusal(write: .writeTooLarge))
-            return didRun()
-        }
-        do throws(DatabaseError) {
-            let namespace: Namespace
-            switch try found() {
-            case .namespace(let known): namespace = known
-            case .absent(let absent):
-                if let outcome = absent.write(request) { return didWrite(outcome, reply) }
-                namespace = try create()
-                if isJoining {
-                    queue.prepend((reply, .write(write)))
-                    running -= 1
-                    return
-                }
-            }
-            namespace.write(request, on: front.loop) { [self] in didWrite($0, reply) }
-        } catch {
-            didWrite(.refused(error), reply)
-        }
-    }
-
-    private func didWrite(_ outcome: WriteOutcome, _ reply: LiveReply) {
-        switch outcome {
-        case .committed(let receipt): reply.commit = receipt.commit
-        // The client may need everything that was reported so far, to try again or to show the refused value no longer.
-        case .conflict, .refused: reply.commit = .max
-        }
-        switch outcome {
-        case .committed: complete(reply, "ok", payload: "\"\"")
-        case .conflict: complete(reply, LiveRefusal(status: "datastale", message: "Transaction hash does not match"))
-        case .refused(let error): complete(reply, LiveRefusal(write: error))
-        }
-        didRun()
-    }
-
-    // MARK: Operations for the end
-
-    private func register(_ operation: DisconnectOperation, _ reply: LiveReply) {
-        let namespace: Namespace
-        do throws(DatabaseError) {
-            switch try found() {
-            case .namespace(let known): namespace = known
-            case .absent: namespace = try create()
-            }
-        } catch {
-            complete(reply, LiveRefusal(write: error))
-            return didRun()
-        }
-        disconnects = namespace
-        namespace.registerDisconnect(operation, of: session, principal: requester.principal, on: front.loop) { [self] error in
-            if let error { complete(reply, LiveRefusal(write: error)) } else { complete(reply, "ok", payload: "\"\"") }
-            didRun()
-        }
-    }
-
-    // MARK: Credentials
-
-    private func authenticate(_ credential: LiveCredential, _ reply: LiveReply) {
-        credentials.check(credential) { [self] result in
-            switch result {
-            case .success(let found):
-                use(found.requester)
-                complete(reply, LivePush.answer(reply.number, "ok", payload: found.answer.span))
-            case .failure(let refusal):
-                use(.signedOut)
-                complete(reply, refusal)
-            }
-            didRun()
-        }
-    }
-
-    /// Performs everything for another sender from now on.
-    private func use(_ requester: Requester) {
-        self.requester = requester
-        for listen in Array(listens.values) { listen.use(requester.principal) }
-        disconnects?.setDisconnectPrincipal(requester.principal, of: session, on: front.loop) { _ in }
-        expiry?.close()
-        expiry = nil
-        guard let expires = requester.expires else { return }
-        let timer = Timer(loop: front.loop) { [weak self] in
-            guard let self else { return }
-            let left = expires * 1000 - UnixTime.milliseconds()
-            if left > 0 { expiry?.start(afterMilliseconds: UInt64(left)) } else { revoke() }
-        }
-        timer.start(afterMilliseconds: UInt64(max(expires * 1000 - UnixTime.milliseconds(), 0)))
-        expiry = timer
-    }
+    // MARK: Checks
 
     /// Checks what may end without news. Called from time to time.
     func check() {
@@ -434,7 +278,7 @@ final class LiveConnection {
 
     /// Tells the client that its token has ended. It gets nothing more, because clients take a later message for the end of their listens; they
     /// reconnect with a fresh token.
-    private func revoke() {
+    func revoke() {
         guard !isRevoked, transport != nil else { return }
         push(LivePush.revocation("ac", .expired))
         isRevoked = true
@@ -462,7 +306,7 @@ final class LiveConnection {
 
     func complete(_ reply: LiveReply, _ refusal: LiveRefusal) { complete(reply, LivePush.answer(reply.number, refusal)) }
 
-    private func complete(_ reply: LiveReply, _ message: [UInt8]) {
+    func complete(_ reply: LiveReply, _ message: [UInt8]) {
         reply.message = message
         // Everything heard so far, if the state of the answer is not known.
         if reply.commit == .max { reply.commit = due.values.max() ?? 0 }

@@ -21,7 +21,7 @@ final class LiveListen: TopicMember, JudgedListener {
     private var state = State.waiting
     /// The answer to the listen, until it is given.
     private var reply: LiveReply?
-    /// The state of the tree that the client has.
+    /// The state of the tree that was read last. The changes of later ones follow; several may be of one commit.
     private var commit: UInt64 = 0
     /// The result that the client has, for a query.
     private var window = Node.empty
@@ -285,7 +285,7 @@ final class LiveListen: TopicMember, JudgedListener {
         } else if let since = dueSince {
             dueSince = max(since, commit + 1)
         }
-        if query.query == nil { hold(0) }
+        if query.query == nil { hold(backlogBytes) }
         answer()
         connection.didJoin()
         if isFirst || permission.mayEnd { judge() }
@@ -310,7 +310,6 @@ final class LiveListen: TopicMember, JudgedListener {
         guard !bytes.isEmpty else { return nil }
         let isCovered = connection.covers(self)
         if mayBeJudged, backlog.isEmpty, permission.allows(number), isCovered || !connection.isCongested {
-            commit = number
             // A listen of a place above sends it.
             if !isCovered { connection.push(bytes) }
             return isCovered ? nil : bytes.count
@@ -341,7 +340,6 @@ final class LiveListen: TopicMember, JudgedListener {
             guard !connection.isCongested, permission.allows(message.commit) else { break }
             count += 1
             guard message.commit > commit else { continue }
-            commit = message.commit
             if !connection.covers(self) { connection.push(message.bytes) }
         }
         if count > 0 {
@@ -388,26 +386,6 @@ final class LiveListen: TopicMember, JudgedListener {
     /// Reports from which commit on the client lacks changes, so that acknowledgements wait for them.
     private func updateDue() {
         if case .over = state { connection.setDue(nil, of: self) } else { connection.setDue(hasShown ? dueSince : nil, of: self) }
-    }
-}
-
-extension LiveRefusal {
-    /// The answer to a listen or read.
-    init(listen error: DatabaseError) {
-        status =
-            switch error.kind {
-            case .permissionDenied: "permission_denied"
-            case .tooLarge: "too_big"
-            case .unavailable, .storageUnavailable, .timedOut: "unavailable"
-            default: "failure"
-            }
-        message = error.message
-    }
-
-    /// The answer to a write.
-    init(write error: DatabaseError) {
-        self.init(listen: error)
-        if error.kind == .tooLarge { status = "failure" }
     }
 }
 

@@ -78,22 +78,3 @@ struct LiveQuery {
         return Query.Bound(value: value, key: key, isInclusive: isInclusive)
     }
 }
-
-/// An error answer: a status of the protocol, and a sentence for the client (spec database 3.4).
-struct LiveRefusal: Error, Equatable {
-    var status: StaticString
-    var message: String
-
-    static func == (left: LiveRefusal, right: LiveRefusal) -> Bool {
-        "\(left.status)" == "\(right.status)" && left.message == right.message
-    }
-
-    /// An invalid request.
-    static func badRequest(_ message: String) -> LiveRefusal { LiveRefusal(status: "failure", message: message) }
-
-    static let permissionDenied = LiveRefusal(status: "permission_denied", message: "Permission denied")
-    static let expired = LiveRefusal(status: "expired_token", message: "Auth token is expired")
-    static let closed = LiveRefusal(status: "unavailable", message: "The connection is being closed")
-
-    static func invalidToken(_ message: String) -> LiveRefusal { LiveRefusal(status: "invalid_token", message: message) }
-}

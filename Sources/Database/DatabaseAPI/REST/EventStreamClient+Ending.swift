@@ -23,4 +23,27 @@ extension EventStreamClient {
         exchange.write(frame.span)
         exchange.end()
     }
+
+    /// Ends the stream. The client reconnects.
+    func close() {
+        if case .sending = state { return abort() }
+        guard end() else { return }
+        if exchange.isAnswered { exchange.end() } else { call.refuse(RESTError(DatabaseError.stopping)) }
+    }
+
+    /// Ends the stream within a frame. Clients ignore an incomplete frame.
+    func abort() {
+        if end() { exchange.abort() }
+    }
+
+    func refuse(_ error: DatabaseError) {
+        if case .over = state { return }
+        guard exchange.isAnswered else {
+            _ = end()
+            return call.refuse(RESTError(error))
+        }
+        close(EventFrames.end("cancel", error.kind == .tooLarge ? Self.tooLarge : error.message))
+    }
+
+    private static let tooLarge = "The specified payload is too large, please request a location with less data."
 }

@@ -141,18 +141,6 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         read()
     }
 
-    /// Ends the stream. The client reconnects.
-    func close() {
-        if case .sending = state { return abort() }
-        guard end() else { return }
-        if exchange.isAnswered { exchange.end() } else { call.refuse(RESTError(DatabaseError.stopping)) }
-    }
-
-    /// Ends the stream within a frame. Clients ignore an incomplete frame.
-    func abort() {
-        if end() { exchange.abort() }
-    }
-
     /// - Returns: false if the stream had already ended.
     func end() -> Bool {
         switch state {
@@ -308,17 +296,6 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         EventFrames.startAnswer(exchange)
         return true
     }
-
-    func refuse(_ error: DatabaseError) {
-        if case .over = state { return }
-        guard exchange.isAnswered else {
-            _ = end()
-            return call.refuse(RESTError(error))
-        }
-        close(EventFrames.end("cancel", error.kind == .tooLarge ? Self.tooLarge : error.message))
-    }
-
-    private static let tooLarge = "The specified payload is too large, please request a location with less data."
 
     // MARK: Changes
 

@@ -1,0 +1,166 @@
+import DequeModule
+import EventLoop
+import HTTP
+import RealtimeDatabase
+import Tree
+
+/// Performs the requests of a client.
+extension LiveConnection {
+    // MARK: Reading and writing
+
+    func get(_ place: LivePlace, _ reply: LiveReply) {
+        guard let path = place.path else {
+            complete(reply, "ok", payload: "null")
+            return didRun()
+        }
+        var request = ReadRequest(path, place.query.query.map { .query($0) } ?? .value, principal: requester.principal)
+        request.form = .export
+        request.client = client
+        request.cancellation = Cancellation()
+        request.mayLackIndex = true
+        request.bytesMax = min(front.database.limits.readBytesMax, LiveSegments.countMax * LiveSegments.unitsMax)
+        request.profiledAs = .realtimeRead
+        do throws(DatabaseError) {
+            switch try found() {
+            case .absent(let absent): didRead(absent.read(request), reply)
+            case .namespace(let namespace): namespace.read(request, on: front.loop) { [self] in didRead($0, reply) }
+            }
+        } catch {
+            complete(reply, LiveRefusal(listen: error))
+            didRun()
+        }
+    }
+
+    func didRead(_ outcome: ReadOutcome, _ reply: LiveReply) {
+        switch outcome {
+        case .value(let json, _, _):
+            if admits(json.count) {
+                complete(reply, LivePush.answer(reply.number, "ok", payload: json.span))
+            } else {
+                complete(reply, LiveRefusal(status: "unavailable", message: "Too many answers wait for clients that do not read them"))
+            }
+        case .refused(let error): complete(reply, LiveRefusal(listen: error))
+        case .notModified: complete(reply, "ok", payload: "null")
+        case .stream(let rest):
+            if let refusal = rest.admit(client: client) {
+                complete(reply, LiveRefusal(listen: refusal))
+            } else {
+                return gather(rest, rest.first, reply)
+            }
+        }
+        didRun()
+    }
+
+    func gather(_ rest: ValueStream, _ gathered: [UInt8], _ reply: LiveReply) {
+        guard hold(gathered.count) else {
+            rest.cancel()
+            complete(reply, LiveRefusal(status: "unavailable", message: "Too many answers are being made"))
+            return didRun()
+        }
+        rest.next(on: front.loop) { [self] piece in
+            hold(-gathered.count)
+            switch piece {
+            case .some(let bytes): gather(rest, gathered + bytes, reply)
+            case .last(let bytes): didRead(.value(json: gathered + bytes, etag: nil, commit: rest.commit), reply)
+            case .failed(let error): didRead(.refused(error), reply)
+            }
+        }
+    }
+
+    func write(_ write: LiveWrite, _ reply: LiveReply) {
+        var request = WriteRequest(write.operation, principal: requester.principal, origin: requester.origin)
+        request.profiledAs = write.hash != nil ? .realtimeTransaction : write.isUpdate ? .realtimeUpdate : .realtimeWrite
+        request.bytes = write.bytes
+        request.client = client
+        // A hash that the client sends may be the empty text: the node must not exist.
+        request.ifMatch = write.hash.map { $0.isEmpty ? Node.emptyETag : $0 }
+        guard WriteSizeLimit.standard.allows(leaves: write.leaves, bytes: write.bytes) else {
+            complete(reply, LiveRefusal(write: .writeTooLarge))
+            return didRun()
+        }
+        do throws(DatabaseError) {
+            let namespace: Namespace
+            switch try found() {
+            case .namespace(let known): namespace = known
+            case .absent(let absent):
+                if let outcome = absent.write(request) { return didWrite(outcome, reply) }
+                namespace = try create()
+                if isJoining {
+                    queue.prepend((reply, .write(write)))
+                    running -= 1
+                    return
+                }
+            }
+            namespace.write(request, on: front.loop) { [self] in didWrite($0, reply) }
+        } catch {
+            didWrite(.refused(error), reply)
+        }
+    }
+
+    func didWrite(_ outcome: WriteOutcome, _ reply: LiveReply) {
+        switch outcome {
+        case .committed(let receipt): reply.commit = receipt.commit
+        // The client may need everything that was reported so far, to try again or to show the refused value no longer.
+        case .conflict, .refused: reply.commit = .max
+        }
+        switch outcome {
+        case .committed: complete(reply, "ok", payload: "\"\"")
+        case .conflict: complete(reply, LiveRefusal(status: "datastale", message: "Transaction hash does not match"))
+        case .refused(let error): complete(reply, LiveRefusal(write: error))
+        }
+        didRun()
+    }
+
+    // MARK: Operations for the end
+
+    func register(_ operation: DisconnectOperation, _ reply: LiveReply) {
+        let namespace: Namespace
+        do throws(DatabaseError) {
+            switch try found() {
+            case .namespace(let known): namespace = known
+            case .absent: namespace = try create()
+            }
+        } catch {
+            complete(reply, LiveRefusal(write: error))
+            return didRun()
+        }
+        disconnects = namespace
+        namespace.registerDisconnect(operation, of: session, principal: requester.principal, on: front.loop) { [self] error in
+            if let error { complete(reply, LiveRefusal(write: error)) } else { complete(reply, "ok", payload: "\"\"") }
+            didRun()
+        }
+    }
+
+    // MARK: Credentials
+
+    func authenticate(_ credential: LiveCredential, _ reply: LiveReply) {
+        credentials.check(credential) { [self] result in
+            switch result {
+            case .success(let found):
+                use(found.requester)
+                complete(reply, LivePush.answer(reply.number, "ok", payload: found.answer.span))
+            case .failure(let refusal):
+                use(.signedOut)
+                complete(reply, refusal)
+            }
+            didRun()
+        }
+    }
+
+    /// Performs everything for another sender from now on.
+    func use(_ requester: Requester) {
+        self.requester = requester
+        for listen in Array(listens.values) { listen.use(requester.principal) }
+        disconnects?.setDisconnectPrincipal(requester.principal, of: session, on: front.loop) { _ in }
+        expiry?.close()
+        expiry = nil
+        guard let expires = requester.expires else { return }
+        let timer = Timer(loop: front.loop) { [weak self] in
+            guard let self else { return }
+            let left = expires * 1000 - UnixTime.milliseconds()
+            if left > 0 { expiry?.start(afterMilliseconds: UInt64(left)) } else { revoke() }
+        }
+        timer.start(afterMilliseconds: UInt64(max(expires * 1000 - UnixTime.milliseconds(), 0)))
+        expiry = timer
+    }
+}

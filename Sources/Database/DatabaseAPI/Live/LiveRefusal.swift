@@ -1,0 +1,40 @@
+import RealtimeDatabase
+
+/// An error answer: a status of the protocol, and a sentence for the client (spec database 3.4).
+struct LiveRefusal: Error, Equatable {
+    var status: StaticString
+    var message: String
+
+    static func == (left: LiveRefusal, right: LiveRefusal) -> Bool {
+        "\(left.status)" == "\(right.status)" && left.message == right.message
+    }
+
+    /// An invalid request.
+    static func badRequest(_ message: String) -> LiveRefusal { LiveRefusal(status: "failure", message: message) }
+
+    static let permissionDenied = LiveRefusal(status: "permission_denied", message: "Permission denied")
+    static let expired = LiveRefusal(status: "expired_token", message: "Auth token is expired")
+    static let closed = LiveRefusal(status: "unavailable", message: "The connection is being closed")
+
+    static func invalidToken(_ message: String) -> LiveRefusal { LiveRefusal(status: "invalid_token", message: message) }
+}
+
+extension LiveRefusal {
+    /// The answer to a listen or read.
+    init(listen error: DatabaseError) {
+        status =
+            switch error.kind {
+            case .permissionDenied: "permission_denied"
+            case .tooLarge: "too_big"
+            case .unavailable, .storageUnavailable, .timedOut: "unavailable"
+            default: "failure"
+            }
+        message = error.message
+    }
+
+    /// The answer to a write.
+    init(write error: DatabaseError) {
+        self.init(listen: error)
+        if error.kind == .tooLarge { status = "failure" }
+    }
+}
