@@ -157,7 +157,7 @@ class Live:
 
 
 class View:
-    """What a client shows for one listen, by the pushes that it gets."""
+    """The state that a client shows for one listen, after the pushes that it has got."""
 
     def __init__(self, path, tag=None):
         self.path, self.tag, self.value = keys(path), tag, None

@@ -3,7 +3,7 @@ import HearthJSON
 import RealtimeDatabase
 import Tree
 
-/// What a client requests (spec database 3.4).
+/// A request of a client, parsed (spec database 3.4).
 enum LiveAction {
     case listen(LivePlace, hash: String, tag: Int?)
     case unlisten(LivePlace)

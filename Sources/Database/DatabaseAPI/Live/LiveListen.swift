@@ -158,7 +158,7 @@ final class LiveListen: TopicMember, JudgedListener {
 
     func refuse(_ error: DatabaseError) {
         if error.kind == .indexNotDefined, !request.mayLackIndex {
-            // The client is told, and gets the result nevertheless.
+            // The answer says so; the client gets the result nevertheless.
             request.mayLackIndex = true
             return read()
         }

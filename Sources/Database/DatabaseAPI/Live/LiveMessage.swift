@@ -58,7 +58,7 @@ enum LiveMessage {
 
 /// Finds the members of a JSON object without parsing their values.
 ///
-/// Of the values, only strings and brackets are looked at. The parser that takes a value finds its other mistakes.
+/// Looks only at the strings and brackets of the values. The parser that takes a value finds its other mistakes.
 enum JSONMembers {
     /// Calls `body` with the places of each member's name, without its quotes, and of its value.
     static func read(
