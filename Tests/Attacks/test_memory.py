@@ -299,6 +299,26 @@ def test_web_sockets_with_unfinished_messages(launch, clients, grown):
     until_nothing_is_held(host)
 
 
+def test_live_connections_with_unfinished_messages(launch, clients, grown):
+    """Clients of the database that announce many segments and send some."""
+    host = launch([], mode='development', config={'server': {'loops': 1, 'memoryBytes': 16 * MEBIBYTE}})
+    segment = b'\x81\xfe' + (60_000).to_bytes(2, 'big') + b'\0\0\0\0' + b'x' * 60_000
+    senders = []
+    for _ in range(12):
+        senders.append(sender := clients(host))
+        sender.send('GET /.ws?v=5 HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+                    'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n')
+        assert sender.status() == 101
+        sender.send(b'\x81\x83\0\0\0\0' + b'200' + segment * 20)
+    until(lambda: held(host)['requests'] > 3 * MEBIBYTE, 'messages have arrived')
+    # A quarter of the memory is what one client may have, and one message more.
+    assert held(host)['requests'] <= 6 * MEBIBYTE
+    assert any(b'too much is being sent at this moment' in sender.socket.recv(1 << 16) for sender in senders[-3:])
+    for sender in senders:
+        sender.close()
+    until_nothing_is_held(host)
+
+
 def test_the_largest_body_reaches_a_function(launch):
     """The request has the largest head that can be configured; each of its bytes takes three in the function's context."""
     host = launch(['hoards'], config={'server': {'loops': 1, 'limits': {'bodyBytes': 64 * MEBIBYTE, 'headerBytes': MEBIBYTE}}})

@@ -7,17 +7,21 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
     private var socket: WebSocket?
     private var connection: LiveConnection?
     private var assembler = LiveAssembler(bytesMax: LiveSocket.messageBytesMax)
+    /// Counts the memory of the incomplete message.
+    private var charge: MemoryCharge
 
     /// The most bytes of a message of a client.
     static let messageBytesMax = 16 * 1024 * 1024
     /// The time without any message in either direction after which the client is regarded as lost. Clients say something every 45 seconds.
     private static let silenceMilliseconds: UInt64 = 120_000
 
+    private init(_ charge: consuming MemoryCharge) { self.charge = charge }
+
     /// Upgrades the request's connection.
     ///
     /// - Parameter connect: makes the connection with this transport.
     static func open(_ exchange: HTTPExchange, connect: (LiveSocket) -> LiveConnection) -> LiveConnection? {
-        let transport = LiveSocket()
+        let transport = LiveSocket(exchange.requestCharge())
         var limits = WebSocketLimits()
         limits.messageBytesMax = messageBytesMax
         // The database's Java clients fail on pings.
@@ -51,12 +55,22 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
 
     func webSocket(_ socket: WebSocket, didReceiveText text: Span<UInt8>) {
         do throws(LiveMessage.Fault) {
+            let bytes = assembler.unfinishedBytes + text.count
+            guard charge.grow(to: bytes) == .granted else {
+                return end(1013, "too much is being sent at this moment; try again")
+            }
             try assembler.take(text) { connection?.receive($0) }
+            charge.set(to: assembler.unfinishedBytes)
         } catch {
-            socket.send(text: LivePush.control("e", error.reason).span)
-            socket.close(code: 1009, reason: error.reason)
-            connection?.didClose()
+            end(1009, error.reason)
         }
+    }
+
+    /// Ends the connection with a reason that the client logs.
+    private func end(_ code: UInt16, _ reason: String) {
+        socket?.send(text: LivePush.control("e", reason).span)
+        socket?.close(code: code, reason: reason)
+        connection?.didClose()
     }
 
     func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) {
