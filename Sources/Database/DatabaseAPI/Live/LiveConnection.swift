@@ -101,6 +101,13 @@ final class LiveConnection {
         namespace.endSession(last, on: front.loop) { [self] _ in didRun() }
     }
 
+    /// Sends everything by another transport from now on.
+    func move(to other: any LiveTransport) {
+        guard transport != nil else { return other.close() }
+        transport = other
+        didDrain()
+    }
+
     // MARK: The client's messages
 
     /// Handles a message.

@@ -6,6 +6,9 @@ import RealtimeDatabase
 /// The live interface of the database: the connections of one loop that client SDKs keep open (spec database 3).
 public final class LiveFrontEnd {
     private let front: DatabaseFrontEnd
+    /// The polling clients of all loops.
+    private let polls: LivePollTable
+    private var links: [ObjectIdentifier: LiveLinkSocket] = [:]
     private var connections: [ObjectIdentifier: LiveConnection] = [:]
     private var isStopped = false
     private lazy var checks = Timer(loop: front.loop) { [unowned self] in
@@ -14,45 +17,126 @@ public final class LiveFrontEnd {
     private static let checkMilliseconds: UInt64 = 30_000
 
     /// A front end for the loop of `front`, with which it shares settings and listeners.
-    public init(_ front: DatabaseFrontEnd) { self.front = front }
+    ///
+    /// - Parameter polls: the table that the front ends of all loops share.
+    public init(_ front: DatabaseFrontEnd, polls: LivePollTable) {
+        self.front = front
+        self.polls = polls
+    }
 
-    /// Whether a request opens a live connection.
-    public func claims(_ exchange: HTTPExchange) -> Bool { exchange.path.equals("/.ws") }
+    /// Whether a request belongs to a live connection.
+    public func claims(_ exchange: HTTPExchange) -> Bool { exchange.path.equals("/.ws") || exchange.path.equals("/.lp") }
 
     /// The number of open connections.
     public var count: Int { connections.count }
 
     /// Answers a claimed request.
     public func request(_ exchange: HTTPExchange) {
-        guard !isStopped else { return RESTAnswer.refuse(exchange, RESTError(DatabaseError.stopping)) }
-        let parameters: RESTParameters
-        let last: String?
+        if exchange.path.equals("/.lp") { return poll(exchange) }
         do throws(RESTError) {
-            parameters = try RESTParameters(exchange.query)
-            last = try RESTParameters.text(of: "ls", in: exchange.query)
+            if let id = try RESTParameters.text(of: "s", in: exchange.query) { return upgrade(exchange, id) }
+            let opening = try opening(exchange)
+            let connection = LiveSocket.open(exchange) { makeConnection(opening, exchange, $0) }
+            if let connection { begin(connection, opening) }
         } catch {
-            return RESTAnswer.refuse(exchange, error)
+            RESTAnswer.refuse(exchange, error)
         }
-        let name = front.namespaceName(exchange, parameters.namespace)
-        let host = exchange.host.array()
-        let client = front.settings.proxies.customer(of: exchange)
-        let credentials = LiveCredentials(front.requesters, exchange)
-        let opened = LiveSocket.open(exchange) { transport in
-            LiveConnection(front, name, client: client, credentials: credentials, charge: exchange.answerCharge(), transport: transport) {
-                [weak self] in self?.forget($0)
-            }
-        }
-        guard let opened else { return }
+    }
+
+    // MARK: Opening
+
+    /// The facts of the request that opens a connection.
+    private struct Opening {
+        var namespaceName: String
+        var host: [UInt8]
+        /// The session that the client has lost.
+        var last: DisconnectSession?
+    }
+
+    private func opening(_ exchange: HTTPExchange) throws(RESTError) -> Opening {
+        guard !isStopped else { throw RESTError(DatabaseError.stopping) }
+        let parameters = try RESTParameters(exchange.query)
+        let last = try RESTParameters.text(of: "ls", in: exchange.query)
+        return Opening(
+            namespaceName: front.namespaceName(exchange, parameters.namespace), host: exchange.host.array(),
+            last: last.flatMap { DisconnectSession(id: $0) })
+    }
+
+    private func makeConnection(_ opening: Opening, _ exchange: HTTPExchange, _ transport: any LiveTransport) -> LiveConnection {
+        LiveConnection(
+            front, opening.namespaceName, client: front.settings.proxies.customer(of: exchange),
+            credentials: LiveCredentials(front.requesters, exchange), charge: exchange.answerCharge(), transport: transport
+        ) { [weak self] in self?.forget($0) }
+    }
+
+    private func begin(_ connection: LiveConnection, _ opening: Opening) {
         if connections.isEmpty { checks.start(afterMilliseconds: Self.checkMilliseconds, repeatMilliseconds: Self.checkMilliseconds) }
-        connections[ObjectIdentifier(opened)] = opened
+        connections[ObjectIdentifier(connection)] = connection
         do throws(DatabaseError) {
-            _ = try front.database.find(name, isKnown: true)
+            _ = try front.database.find(opening.namespaceName, isKnown: true)
         } catch where error.kind == .unknownNamespace {
             // Clients do not connect again after this message.
-            opened.push(LivePush.control("s", error.message))
-            return opened.close()
+            connection.push(LivePush.control("s", error.message))
+            return connection.close()
         } catch {}
-        opened.begin(host: host.span, last: last.flatMap { DisconnectSession(id: $0) })
+        connection.begin(host: opening.host.span, last: opening.last)
+    }
+
+    // MARK: Polling
+
+    private func poll(_ exchange: HTTPExchange) {
+        do throws(LivePollRequest.Fault) {
+            switch try LivePollRequest(exchange.query) {
+            case .start(let suffix): try start(exchange, suffix)
+            case .poll(let id, let password, let serial, let segments):
+                let entry = try entry(id, password)
+                exchange.observer = LivePollWatch(entry, serial: serial)
+                let answer = LivePollAnswer(exchange, serial: serial, loop: front.loop)
+                entry.loop.post { entry.poll.value.take(segments, answer) }
+            case .frame(let id, let password):
+                _ = try entry(id, password)
+                LivePollAnswer.sendFrame(exchange, id, password)
+            case .leave(let id, let password):
+                let entry = try entry(id, password)
+                entry.loop.post { entry.poll.value.leave() }
+                exchange.respond(.noContent) { LivePollAnswer.writeFields(to: $0) }
+            }
+        } catch {
+            exchange.respond(error.isUnknown ? .notFound : .badRequest, body: Array((error.reason + "\n").utf8).span) { fields in
+                fields.field("Content-Type", "text/plain; charset=utf-8")
+                LivePollAnswer.writeFields(to: fields)
+            }
+        }
+    }
+
+    private func entry(_ id: String, _ password: [UInt8]) throws(LivePollRequest.Fault) -> LivePollTable.Entry {
+        guard let entry = polls.find(id, password: password) else { throw .unknown }
+        return entry
+    }
+
+    private func start(_ exchange: HTTPExchange, _ suffix: String) throws(LivePollRequest.Fault) {
+        let opening: Opening
+        do throws(RESTError) { opening = try self.opening(exchange) } catch { return RESTAnswer.refuse(exchange, error) }
+        let polls = polls
+        var id = ""
+        let poll = LivePoll(front.loop, suffix: suffix, received: exchange.requestCharge(), sent: exchange.answerCharge()) { _ in polls.remove(id) }
+        let connection = makeConnection(opening, exchange, poll)
+        id = connection.session.id
+        let password = DisconnectSession.secret()
+        polls.add(id, LivePollTable.Entry(password: Array(password.utf8), loop: front.loop, poll: LoopBound(poll, loop: front.loop)))
+        poll.open(connection, password: password, LivePollAnswer(exchange, serial: 0, loop: front.loop)) { begin(connection, opening) }
+    }
+
+    /// Opens a WebSocket to which a polling client wants to change.
+    private func upgrade(_ exchange: HTTPExchange, _ id: String) {
+        guard !isStopped else { return RESTAnswer.refuse(exchange, RESTError(DatabaseError.stopping)) }
+        guard let entry = polls.find(id) else {
+            // The client goes on with polling, if it is still there, or connects anew.
+            return LiveLinkSocket.refuse(exchange)
+        }
+        LiveLinkSocket.open(exchange, loop: front.loop, entry) { [weak self] socket, isOpen in
+            self?.links[ObjectIdentifier(socket)] = isOpen ? socket : nil
+        }
     }
 
     private func forget(_ connection: LiveConnection) {
@@ -69,5 +153,6 @@ public final class LiveFrontEnd {
     /// Ends all connections. The clients reconnect.
     public func endAll() {
         for connection in Array(connections.values) { connection.close() }
+        for link in Array(links.values) { link.close() }
     }
 }

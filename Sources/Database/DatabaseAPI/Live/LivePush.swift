@@ -16,7 +16,13 @@ enum LivePush {
         return message.array()
     }
 
-    static let pong = Array("{\"t\":\"c\",\"d\":{\"t\":\"o\",\"d\":{}}}".utf8)
+    static let pong = control("o")
+
+    /// The last message by polling, when the client has changed to a WebSocket.
+    static let endOfTransmission = control("n")
+
+    /// A control message without content: `a` or `n`.
+    static func control(_ type: StaticString) -> [UInt8] { Array("{\"t\":\"c\",\"d\":{\"t\":\"\(type)\",\"d\":{}}}".utf8) }
 
     /// A control message with a text: `s`, `r` or `e`.
     static func control(_ type: StaticString, _ text: String) -> [UInt8] {

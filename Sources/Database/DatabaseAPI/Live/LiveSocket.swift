@@ -15,6 +15,15 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
     /// The time without any message in either direction after which the client is regarded as lost. Clients say something every 45 seconds.
     private static let silenceMilliseconds: UInt64 = 120_000
 
+    static let limits = {
+        var limits = WebSocketLimits()
+        limits.messageBytesMax = messageBytesMax
+        // The database's Java clients fail on pings.
+        limits.pingMilliseconds = 0
+        limits.silenceMilliseconds = silenceMilliseconds
+        return limits
+    }()
+
     private init(_ charge: consuming MemoryCharge) { self.charge = charge }
 
     /// Upgrades the request's connection.
@@ -22,11 +31,6 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
     /// - Parameter connect: makes the connection with this transport.
     static func open(_ exchange: HTTPExchange, connect: (LiveSocket) -> LiveConnection) -> LiveConnection? {
         let transport = LiveSocket(exchange.requestCharge())
-        var limits = WebSocketLimits()
-        limits.messageBytesMax = messageBytesMax
-        // The database's Java clients fail on pings.
-        limits.pingMilliseconds = 0
-        limits.silenceMilliseconds = silenceMilliseconds
         let connection = connect(transport)
         guard let socket = exchange.openWebSocket(limits: limits, handler: transport) else { return nil }
         transport.socket = socket

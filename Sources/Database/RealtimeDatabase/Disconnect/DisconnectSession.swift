@@ -10,7 +10,7 @@ public struct DisconnectSession: Sendable, Hashable {
     private static let partLength = 32
 
     /// A new session that cannot be guessed.
-    init(run: String) { id = run + "-" + Self.randomPart() }
+    init(run: String) { id = run + "-" + Self.secret() }
 
     /// The session with this id; nil if it is not an id.
     public init?(id: String) {
@@ -23,8 +23,8 @@ public struct DisconnectSession: Sendable, Hashable {
     /// Whether the session belongs to a run of the database.
     func isOf(run: String) -> Bool { id.hasPrefix(run + "-") }
 
-    /// 128 random bits. The generator is the kernel's.
-    static func randomPart() -> String {
+    /// 128 random bits in hexadecimal digits, from the kernel's generator.
+    public static func secret() -> String {
         var generator = SystemRandomNumberGenerator()
         var text = ByteBuffer()
         for _ in 0..<2 {

@@ -22,7 +22,7 @@ public final class RealtimeDatabase: Sendable {
     /// Counts event streams of all loops, by namespace.
     package let openStreams: Seats<String>
     /// Distinguishes the sessions of this run from those of earlier ones.
-    let run = DisconnectSession.randomPart()
+    let run = DisconnectSession.secret()
     private let readPause = ReadPause()
     private let feedThreads = FeedThreads()
     let state: Mutex<State>

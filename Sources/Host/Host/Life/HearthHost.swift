@@ -131,13 +131,15 @@ public final class HearthHost {
         let proxies = TrustedProxies(try NetworkRange.list(settings.trustedProxies, of: "server.trustedProxies"))
         databaseSettings.proxies = proxies
         let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
+        let polls = LivePollTable()
         for index in 0..<settings.loops {
             do throws(LoopError) {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, number: index, thread: thread, configuration: configuration,
                     adminToken: data.adminToken, proxies: proxies, gate: gate, memory: memory, database: database.database,
-                    rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, messaging: messaging,
+                    rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, polls: polls,
+                    messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)

@@ -9,14 +9,10 @@ import Logging
 
 /// Answers requests for unknown paths that are recognizable mistakes.
 extension Router {
-    /// Answers a call of a function of another project, and a client of the database that polls.
+    /// Answers a call of a function of another project.
     ///
     /// - Returns: whether it was answered.
     func explainsMissing(_ exchange: HTTPExchange) -> Bool {
-        if exchange.path.equals("/.lp") {
-            answerError(exchange, .notFound, "long polling is not served; the database's clients need WebSockets (/.ws)")
-            return true
-        }
         guard let other = otherProject(exchange.path) else { return false }
         // A page that names another project should read the reason, and not fail in its preflight.
         if CORSHeaders.answerPreflight(exchange, .reflect, methods: "GET,HEAD,PUT,PATCH,POST,DELETE") { return true }

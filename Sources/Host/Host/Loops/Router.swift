@@ -37,11 +37,11 @@ final class Router: HTTPHandler {
 
     init(
         functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, admin: AdminAPI, metrics: MetricsPage,
-        bodyBytesMax: Int, log: Logger
+        polls: LivePollTable, bodyBytesMax: Int, log: Logger
     ) {
         self.functions = functions
         self.database = database
-        live = LiveFrontEnd(database)
+        live = LiveFrontEnd(database, polls: polls)
         self.messaging = messaging
         self.admin = admin
         self.metrics = metrics

@@ -1,0 +1,233 @@
+import EventLoop
+import HearthBytes
+import HTTP
+
+/// The WebSocket of a client that began with polling, at the loop of its connection. The socket may be on another loop (`LiveLinkSocket`).
+final class LiveLink: LiveTransport {
+    private static let inFlightMax = 256 * 1024
+
+    private let loop: EventLoop
+    private let socketLoop: EventLoop
+    private let socket: LoopBound<LiveLinkSocket>
+    /// The polling that is given up; nil after that.
+    weak var poll: LivePoll?
+    /// The connection, once the host sends by this link.
+    var connection: LiveConnection?
+    /// Messages that arrived before the last one by polling.
+    private var early: [[UInt8]] = []
+    private var isInputOpen = false
+    private var isCongested = false
+    private var inFlight = 0
+    private var isClosed = false
+
+    init(loop: EventLoop, socketLoop: EventLoop, socket: LoopBound<LiveLinkSocket>) {
+        self.loop = loop
+        self.socketLoop = socketLoop
+        self.socket = socket
+    }
+
+    // MARK: The change
+
+    /// Asks the client to use this link.
+    func offer() { tell(LivePush.control("a")) }
+
+    /// Tells the client to go on with polling.
+    func refuse() {
+        tell(LivePush.control("r", ""))
+        close()
+    }
+
+    private func tell(_ message: [UInt8]) { _ = send(message.span) }
+
+    /// The client has sent everything by polling that it sends there.
+    func openInput() {
+        isInputOpen = true
+        let messages = early
+        early = []
+        for message in messages { connection?.receive(message.span) }
+    }
+
+    // MARK: The socket's events
+
+    func receive(_ message: [UInt8]) {
+        acknowledge(message.count)
+        if connection == nil {
+            if LivePoll.isControl(message, "p") { return tell(LivePush.pong) }
+            if LivePoll.isControl(message, "a") {
+                poll?.move()
+                return
+            }
+        }
+        guard isInputOpen, let connection else {
+            guard early.count < 1024 else { return close() }
+            return early.append(message)
+        }
+        connection.receive(message.span)
+    }
+
+    /// The socket has room again for so many bytes.
+    func didSend(_ bytes: Int) {
+        inFlight -= bytes
+        guard isCongested, inFlight < Self.inFlightMax / 2 else { return }
+        isCongested = false
+        connection?.didDrain()
+    }
+
+    func didClose() {
+        guard !isClosed else { return }
+        isClosed = true
+        let ended = connection
+        connection = nil
+        ended?.didClose()
+        poll?.linkDidClose()
+    }
+
+    private func acknowledge(_ bytes: Int) {
+        socketLoop.post { [socket] in socket.value.didTake(bytes) }
+    }
+
+    // MARK: LiveTransport
+
+    func send(_ message: Span<UInt8>) -> HTTPFlow {
+        guard !isClosed else { return .closed }
+        inFlight += message.count
+        let bytes = message.array()
+        socketLoop.post { [socket] in socket.value.send(bytes) }
+        isCongested = inFlight > Self.inFlightMax
+        return isCongested ? .congested : .ready
+    }
+
+    func setPaused(_ isPaused: Bool) {
+        socketLoop.post { [socket] in socket.value.setPaused(isPaused) }
+    }
+
+    func admits(_ bytes: Int) -> Bool { inFlight + bytes <= LiveSocket.messageBytesMax }
+
+    func close() {
+        socketLoop.post { [socket] in socket.value.close() }
+    }
+}
+
+/// The WebSocket of a `LiveLink`, on the loop that accepted it.
+final class LiveLinkSocket: WebSocketHandler {
+    private static let inFlightMax = 256 * 1024
+
+    private let loop: EventLoop
+    private let homeLoop: EventLoop
+    private var socket: WebSocket?
+    private var assembler = LiveAssembler(bytesMax: LiveSocket.messageBytesMax)
+    /// Counts the memory of the incomplete message.
+    private var charge: MemoryCharge
+    private var link: LoopBound<LiveLink>?
+    /// The bytes of messages that the connection's loop has not taken yet.
+    private var inFlight = 0
+    /// The bytes that were sent since the socket was last congested, which are not reported yet.
+    private var unreported = 0
+    private var isPausedByConnection = false
+    private let didEnd: (LiveLinkSocket) -> Void
+
+    init(loop: EventLoop, homeLoop: EventLoop, charge: consuming MemoryCharge, didEnd: @escaping (LiveLinkSocket) -> Void) {
+        self.loop = loop
+        self.homeLoop = homeLoop
+        self.charge = charge
+        self.didEnd = didEnd
+    }
+
+    /// Upgrades the request's connection to a socket for a polling client.
+    ///
+    /// - Parameter change: called when the socket has opened, and when it has closed.
+    static func open(_ exchange: HTTPExchange, loop: EventLoop, _ entry: LivePollTable.Entry, change: @escaping (LiveLinkSocket, Bool) -> Void) {
+        let handler = LiveLinkSocket(loop: loop, homeLoop: entry.loop, charge: exchange.requestCharge()) { change($0, false) }
+        guard let socket = exchange.openWebSocket(limits: LiveSocket.limits, handler: handler) else { return }
+        change(handler, true)
+        handler.begin(socket, entry.poll)
+    }
+
+    /// Upgrades the request's connection only to tell the client to go on with polling.
+    static func refuse(_ exchange: HTTPExchange) {
+        let host = exchange.host.string()
+        let handler = RefusedLink()
+        guard let socket = exchange.openWebSocket(limits: LiveSocket.limits, handler: handler) else { return }
+        socket.send(text: LivePush.control("r", host).span)
+        socket.close()
+    }
+
+    /// Connects the socket with the connection of a polling client.
+    private func begin(_ socket: WebSocket, _ poll: LoopBound<LivePoll>) {
+        self.socket = socket
+        let link = LoopBound(LiveLink(loop: homeLoop, socketLoop: loop, socket: LoopBound(self, loop: loop)), loop: homeLoop)
+        self.link = link
+        homeLoop.post { poll.value.upgrade(link.value) }
+    }
+
+    // MARK: Events of the connection
+
+    func send(_ message: [UInt8]) {
+        guard let socket else { return }
+        var flow = HTTPFlow.ready
+        LiveSegments.send(message.span) { flow = socket.send(text: $0) }
+        unreported += message.count
+        if flow != .congested { report() }
+    }
+
+    func didTake(_ bytes: Int) {
+        inFlight -= bytes
+        updatePause()
+    }
+
+    func setPaused(_ isPaused: Bool) {
+        isPausedByConnection = isPaused
+        updatePause()
+    }
+
+    func close() { socket?.close() }
+
+    private func report() {
+        let bytes = unreported
+        unreported = 0
+        homeLoop.post { [link] in link?.value.didSend(bytes) }
+    }
+
+    private func updatePause() {
+        if isPausedByConnection || inFlight > Self.inFlightMax { socket?.pauseReading() } else { socket?.resumeReading() }
+    }
+
+    // MARK: WebSocketHandler
+
+    func webSocket(_ socket: WebSocket, didReceiveText text: Span<UInt8>) {
+        do throws(LiveMessage.Fault) {
+            guard charge.grow(to: assembler.unfinishedBytes + text.count) == .granted else {
+                throw LiveMessage.Fault(reason: "too much is being sent at this moment; try again")
+            }
+            try assembler.take(text) { pass($0.array()) }
+            charge.set(to: assembler.unfinishedBytes)
+        } catch {
+            socket.send(text: LivePush.control("e", error.reason).span)
+            socket.close(code: 1009, reason: error.reason)
+        }
+    }
+
+    private func pass(_ message: [UInt8]) {
+        inFlight += message.count
+        updatePause()
+        homeLoop.post { [link] in link?.value.receive(message) }
+    }
+
+    func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) { socket.close(code: 1003, reason: "frames must be texts") }
+
+    func webSocketDidDrain(_ socket: WebSocket) { report() }
+
+    func webSocket(_ socket: WebSocket, didCloseWith code: UInt16) {
+        self.socket = nil
+        homeLoop.post { [link] in link?.value.didClose() }
+        link = nil
+        didEnd(self)
+    }
+}
+
+/// A socket that is being closed.
+private final class RefusedLink: WebSocketHandler {
+    func webSocket(_ socket: WebSocket, didReceiveText text: Span<UInt8>) {}
+    func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) {}
+    func webSocket(_ socket: WebSocket, didCloseWith code: UInt16) {}
+}
