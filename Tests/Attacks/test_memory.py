@@ -319,6 +319,18 @@ def test_live_connections_with_unfinished_messages(launch, clients, grown):
     until_nothing_is_held(host)
 
 
+def test_clients_that_open_polling_and_never_poll(launch):
+    """They have no connection of their own, so descriptors do not limit them."""
+    host = launch([], mode='development', config={'server': {'loops': 1, 'memoryBytes': 16 * MEBIBYTE}})
+    statuses = []
+    for _ in range(700):
+        statuses.append(host.request('GET', '/.lp?start=t&cb=1&ser=1&v=5').status)
+    # A quarter of the memory is what one client may have.
+    assert statuses.count(200) in range(500, 520) and statuses[-1] == 503
+    assert held(host)['requests'] <= 4 * MEBIBYTE + 65536
+    assert host.request('GET', '/a.json').status == 401
+
+
 def test_the_largest_body_reaches_a_function(launch):
     """The request has the largest head that can be configured; each of its bytes takes three in the function's context."""
     host = launch(['hoards'], config={'server': {'loops': 1, 'limits': {'bodyBytes': 64 * MEBIBYTE, 'headerBytes': MEBIBYTE}}})

@@ -95,11 +95,6 @@ def test_a_live_connection_without_an_upgrade(host):
     assert (answer.status, answer.text) == (426, 'this address speaks WebSocket, version 13\n')
 
 
-def test_long_polling(host):
-    answer = host.request('GET', f'/.lp?start=t&ns={PROJECT}-default-rtdb')
-    assert answer.status == 404 and 'need WebSockets' in answer.text
-
-
 def test_http_to_a_port_with_tls(prepare):
     secure = Secure(prepare(config=TLS)).start()
     for request in (b'GET / HTTP/1.1\r\nHost: a\r\n\r\n', b'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello'):

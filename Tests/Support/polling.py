@@ -40,6 +40,7 @@ class Poller:
         self.messages = {}
         self.seen = 0
         self.is_closed = False
+        self.last = None
         text = self.get(f'start=t&ser=12345&cb=7&v=5&ns={namespace}' + (f'&ls={last}' if last else ''))
         self.take(text)
         self.hello = self.next()['d']['d']
@@ -63,7 +64,10 @@ class Poller:
                 self.id, self.password = arguments[1:]
             else:
                 assert arguments[0] == 'close'
-                self.is_closed = True
+                self.last = arguments[1] if len(arguments) > 1 else 0
+        # The end waits for the answers before it.
+        if self.last is not None and all(number in self.messages for number in range(self.last + 1)):
+            self.is_closed = True
 
     def next(self):
         """The next message that has arrived, in order; None if there is none."""

@@ -82,7 +82,9 @@ struct LivePollTests {
 /// The corpus of `Tests/Fuzz/Live`, and requests made of it by chance.
 @Suite("LivePollFuzz")
 struct LivePollFuzzTests {
-    private static let words = ["&", "=", "seg0", "ts0", "d0", "seg1", "ts1", "d1", "ser", "id", "pw", "start", "cb", "1", "0", "-1", "99999999999", "."]
+    private static let words = [
+        "&", "=", "seg0", "ts0", "d0", "seg1", "ts1", "d1", "ser", "id", "pw", "start", "cb", "1", "0", "-1", "99999999999", ".",
+    ]
 
     @Test func everythingHolds() throws {
         let corpus = try FuzzCorpus.load("Live/polls").flatMap { $0.split(separator: UInt8(ascii: "\n")).map { Array($0) } }

@@ -163,4 +163,10 @@ extension LiveConnection {
         timer.start(afterMilliseconds: UInt64(max(expires * 1000 - UnixTime.milliseconds(), 0)))
         expiry = timer
     }
+
+    /// Checks what may end without news. Called from time to time.
+    func check() {
+        guard requester.isAdmin || requester.expires != nil else { return }
+        if !credentials.holds(requester) { revoke() }
+    }
 }

@@ -275,13 +275,7 @@ final class LiveConnection {
         flush()
     }
 
-    // MARK: Checks
-
-    /// Checks what may end without news. Called from time to time.
-    func check() {
-        guard requester.isAdmin || requester.expires != nil else { return }
-        if !credentials.holds(requester) { revoke() }
-    }
+    // MARK: The end of a credential
 
     /// Tells the client that its token has ended. It gets nothing more, because clients take a later message for the end of their listens; they
     /// reconnect with a fresh token.

@@ -117,9 +117,11 @@ public final class LiveFrontEnd {
     private func start(_ exchange: HTTPExchange, _ suffix: String) throws(LivePollRequest.Fault) {
         let opening: Opening
         do throws(RESTError) { opening = try self.opening(exchange) } catch { return RESTAnswer.refuse(exchange, error) }
+        var received = exchange.requestCharge()
+        guard received.grow(to: LivePoll.ownBytes) == .granted else { return RESTAnswer.refuse(exchange, .tooMuchIsWritten) }
         let polls = polls
         var id = ""
-        let poll = LivePoll(front.loop, suffix: suffix, received: exchange.requestCharge(), sent: exchange.answerCharge()) { _ in polls.remove(id) }
+        let poll = LivePoll(front.loop, suffix: suffix, received: received, sent: exchange.answerCharge()) { _ in polls.remove(id) }
         let connection = makeConnection(opening, exchange, poll)
         id = connection.session.id
         let password = DisconnectSession.secret()

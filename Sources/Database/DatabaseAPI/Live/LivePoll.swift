@@ -13,13 +13,15 @@ final class LivePoll: LiveTransport {
     private static let silenceMilliseconds: UInt64 = 60_000
     /// The bytes that may wait for the client before changes are held back.
     private static let queuedBytesMax = 256 * 1024
+    /// The memory that is counted for a client that polls. It has no connection of its own, so descriptors do not limit the number of clients.
+    static let ownBytes = 8 * 1024
 
     private let loop: EventLoop
     private let suffix: String
     private var connection: LiveConnection?
     private let didEnd: (LivePoll) -> Void
     private var assembler = LivePollAssembler(bytesMax: LiveSocket.messageBytesMax)
-    /// Counts the memory of messages in both directions.
+    /// Counts the memory of the client and its messages, and that of messages to it.
     private var received: MemoryCharge
     private var sent: MemoryCharge
 
@@ -44,6 +46,8 @@ final class LivePoll: LiveTransport {
     private var hasHeardAll = false
     /// Whether the host has sent its last message by polling.
     private var hasSaidAll = false
+    /// Whether both have, and the client only has to be told that polling ends.
+    private var isMoved = false
 
     init(
         _ loop: EventLoop, suffix: String, received: consuming MemoryCharge, sent: consuming MemoryCharge,
@@ -72,11 +76,14 @@ final class LivePoll: LiveTransport {
         answer.send(script.text.array())
     }
 
+    private var heldBytes: Int { Self.ownBytes + assembler.heldBytes + inboxBytes }
+
     // MARK: Requests of the client
 
     /// Handles a request. An older one that waits is answered at once.
     func take(_ segments: [LivePollSegment], _ answer: LivePollAnswer) {
         guard !isOver else { return answer.send(Self.ended(suffix)) }
+        guard !isMoved else { return endPolling(answer) }
         if let other = waiting, other.serial > answer.serial {
             answer.send([])
         } else {
@@ -86,11 +93,11 @@ final class LivePoll: LiveTransport {
         timer.start(afterMilliseconds: Self.holdMilliseconds)
         do throws(LiveMessage.Fault) {
             for segment in segments {
-                guard received.grow(to: assembler.heldBytes + inboxBytes + segment.letters.count) == .granted else {
+                guard received.grow(to: heldBytes + segment.letters.count) == .granted else {
                     throw LiveMessage.Fault(reason: "too much is being sent at this moment; try again")
                 }
                 try assembler.take(segment) { receive($0) }
-                received.set(to: assembler.heldBytes + inboxBytes)
+                received.set(to: heldBytes)
             }
         } catch {
             messages.append(LivePush.control("e", error.reason))
@@ -110,7 +117,6 @@ final class LivePoll: LiveTransport {
     func leave() {
         guard link == nil || !hasSaidAll else { return }
         end()
-        flush()
     }
 
     private func receive(_ message: [UInt8]) {
@@ -136,7 +142,7 @@ final class LivePoll: LiveTransport {
     private func timeIsUp() {
         guard waiting != nil else {
             // The client has changed to the socket halfway, or is gone.
-            if hasSaidAll { link?.close() }
+            if hasSaidAll, !isMoved { link?.close() }
             return isClosing || hasSaidAll ? finish() : end()
         }
         release()
@@ -177,7 +183,7 @@ final class LivePoll: LiveTransport {
             inboxBytes -= message.count
             connection?.receive(message.span)
         }
-        received.set(to: assembler.heldBytes + inboxBytes)
+        received.set(to: heldBytes)
     }
 
     func admits(_ bytes: Int) -> Bool {
@@ -209,8 +215,8 @@ final class LivePoll: LiveTransport {
         var script = LivePollScript(suffix: suffix)
         deliver(&script)
         if isClosing { script.close(after: number > 0 ? number - 1 : nil) }
-        answer.send(script.text.array())
         if isClosing { finish() } else { timer.start(afterMilliseconds: Self.silenceMilliseconds) }
+        answer.send(script.text.array())
         endIfMoved()
     }
 
@@ -250,6 +256,7 @@ final class LivePoll: LiveTransport {
 
     /// The WebSocket has closed.
     func linkDidClose() {
+        guard !isMoved else { return finish() }
         guard hasSaidAll else {
             link = nil
             hasHeardAll = false
@@ -259,15 +266,20 @@ final class LivePoll: LiveTransport {
     }
 
     private func endIfMoved() {
-        guard hasHeardAll, hasSaidAll, messages.isEmpty else { return }
+        guard hasHeardAll, hasSaidAll, messages.isEmpty, !isMoved else { return }
+        isMoved = true
         connection = nil
-        if let answer = waiting {
-            waiting = nil
-            var script = LivePollScript(suffix: suffix)
-            script.close(after: number - 1)
-            answer.send(script.text.array())
-        }
-        finish()
+        if let answer = waiting { endPolling(answer) }
+        waiting = nil
+        // Requests that are under way get the same answer: an error would end the client's connection, if it arrived before the last message.
+        timer.start(afterMilliseconds: Self.holdMilliseconds)
+    }
+
+    /// Ends polling when the client has got the last message.
+    private func endPolling(_ answer: LivePollAnswer) {
+        var script = LivePollScript(suffix: suffix)
+        script.close(after: number - 1)
+        answer.send(script.text.array())
     }
 
     // MARK: The end
@@ -278,7 +290,7 @@ final class LivePoll: LiveTransport {
         let ended = connection
         connection = nil
         ended?.didClose()
-        if waiting == nil { finish() }
+        if waiting == nil { finish() } else { flushSoon() }
     }
 
     private func finish() {

@@ -37,8 +37,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
     init(
         loop: EventLoop, number: Int, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies,
         gate: TokenGate, memory: MemoryBudget, database: RealtimeDatabase, rulesPath: @escaping @Sendable () -> String?,
-        databaseSettings: DatabaseFrontEndSettings, polls: LivePollTable, messaging: MessagingService, metrics: MetricsPage, functions: FunctionAdministration.Reference,
-        builds: BuildLedger, logs: LogStore, log: Logger
+        databaseSettings: DatabaseFrontEndSettings, polls: LivePollTable, messaging: MessagingService, metrics: MetricsPage,
+        functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
         self.thread = thread
