@@ -73,9 +73,7 @@ def figure(host, name, labels=''):
 
 def events(host):
     """The events that functions were called with so far."""
-    # A line without an end is still being written.
-    lines = [line for path in host.data.glob('workers/*/events.jsonl') for line in path.read_text().split('\n')[:-1]]
-    return [json.loads(line)['context']['event'] for line in lines]
+    return [note['context']['event'] for note in host.noted()]
 
 
 # -- memory and descriptors

@@ -97,8 +97,7 @@ def test_dead_letters(host, expected):
 
 def test_events_that_waited(host, expected):
     def noted():
-        lines = [line for path in host.data.glob('workers/*/events.jsonl') for line in path.read_text().split('\n')[:-1]]
-        found = [json.loads(line) for line in lines]
+        found = host.noted()
         return len(found) >= 2 and [(note['context']['event']['id'], note['payload']) for note in found]
 
     first, second = until(noted, 'the events')

@@ -146,8 +146,7 @@ def test_the_trace_outlives_the_host(launch):
     host.start()
 
     def contexts():
-        [file] = host.data.glob('workers/events-*/events.jsonl')
-        found = [json.loads(line)['context'] for line in file.read_text().splitlines()]
+        found = [note['context'] for note in host.noted('events-*')]
         return found if len(found) >= 2 else None
     found = until(contexts, 'two attempts')
     assert {parts(context['trace'])[0] for context in found} == {TRACE}

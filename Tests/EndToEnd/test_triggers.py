@@ -30,10 +30,7 @@ class EventHost(Host):
 
     def notes(self, ref=None, function=None):
         """The events that the functions were called with, in order."""
-        # Text after the last line end is still being written.
-        lines = [line for path in sorted(self.data.glob('workers/*/events.jsonl')) for line in path.read_text().split('\n')[:-1]]
-        notes = [json.loads(line) for line in lines]
-        return [{**note['context']['event'], 'payload': note['payload'], 'function': note['function']} for note in notes
+        return [{**note['context']['event'], 'payload': note['payload'], 'function': note['function']} for note in self.noted()
                 if ref in (None, note['context']['event']['ref']) and function in (None, note['function'])]
 
     def until_noted(self, ref, count=1, seconds=20):

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 import processes
-from processes import until
+from processes import until, whole_lines
 from tokens import PROJECT
 from wire import Ended, Wire
 
@@ -221,7 +221,12 @@ class Host:
 
     @property
     def log(self):
-        return self.log_path.read_text(errors='replace') if self.log_path.exists() else ''
+        """The log's whole lines: a line without an end is still being written, and is left out."""
+        return ''.join(f'{line}\n' for line in whole_lines(self.log_path))
+
+    def noted(self, plugins='*'):
+        """The events that functions noted in their workers' folders so far, in order of the workers."""
+        return [json.loads(line) for path in sorted(self.data.glob(f'workers/{plugins}/events.jsonl')) for line in whole_lines(path)]
 
     def until_logged(self, pattern, seconds=20):
         """Waits for a log line that matches, and returns it."""

@@ -149,3 +149,8 @@ def until(condition, what, seconds=20):
         if time.monotonic() > end:
             raise AssertionError(f'did not happen within {seconds} s: {what}')
         time.sleep(0.01)
+
+
+def whole_lines(path):
+    """The lines of a file that another process may be writing: text after the last line end is left out."""
+    return path.read_text(errors='replace').split('\n')[:-1] if path.exists() else []

@@ -32,10 +32,13 @@ run_unit() {
   find_swift
   mkdir -p "$logs"
   say "Building and running the unit tests (swift test)"
-  local status=0 closing count
+  local status=0 closing count issues
   swift test "$@" 2>&1 | tee "$logs/unit.log" || status=$?
   closing=$(grep -aE 'Test run with [0-9]+ tests?' "$logs/unit.log" | tail -n 1 || true)
   count=$(sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' <<< "$closing")
+  # The issues stand far above in the output, so they are printed again at the end.
+  issues=$(grep -aE 'recorded an issue' "$logs/unit.log" || true)
+  [ -z "$issues" ] || closing_lines+=("$issues")
   record 'unit tests' "$status" "${count:-0}" "$closing"
 }
 

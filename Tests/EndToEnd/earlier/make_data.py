@@ -30,8 +30,7 @@ LARGE = {f'k{number:04}': {'n': number, 'text': f'entry {number} ' * 3} for numb
 
 
 def notes(host):
-    lines = [line for path in host.data.glob('workers/*/events.jsonl') for line in path.read_text().splitlines()]
-    return [json.loads(line)['context']['event'] for line in lines]
+    return [note['context']['event'] for note in host.noted()]
 
 
 def fill_databases(host):
