@@ -56,26 +56,20 @@ struct EventFrameTests {
         #expect(EventFrames.end("cancel", "Permission denied") == Array("event: cancel\ndata: \"Permission denied\"\n\n".utf8))
     }
 
-    // MARK: Windows of queries
+    // MARK: Results of queries
 
-    private func move(_ window: inout QueryWindow, _ json: String, _ form: JSONForm = .value) throws -> String {
-        String(decoding: window.move(to: try node(json), form: form), as: UTF8.self)
-    }
-
-    @Test func aWindowTellsWhatChanged() throws {
-        var window = QueryWindow()
-        #expect(try move(&window, "{\"a\":1,\"b\":2}") == event("put", "/a", "1") + event("put", "/b", "2"))
-        #expect(try move(&window, "{\"a\":1,\"b\":2}") == "")
-        let moved = event("put", "/a", "null") + event("put", "/b", "3") + event("put", "/c", "{\"d\":4}")
-        #expect(try move(&window, "{\"b\":3,\"c\":{\"d\":4}}") == moved)
-        #expect(try move(&window, "null") == event("put", "/", "null"))
-        #expect(try move(&window, "null") == "")
-    }
-
-    @Test func prioritiesAreSeenInExportsOnly() throws {
-        var window = QueryWindow()
-        _ = try move(&window, "{\"a\":1}")
-        #expect(try move(&window, "{\"a\":{\".value\":1,\".priority\":5}}") == "")
-        #expect(try move(&window, "{\"a\":{\".value\":1,\".priority\":6}}", .export) == event("put", "/a", "{\".value\":1,\".priority\":6}"))
+    @Test func aResultTellsEachChange() throws {
+        func frames(_ members: [(String, String)], _ form: JSONForm = .value) throws -> String {
+            let members = try members.map { (path: try Path(parsing: $0.0), node: try node($0.1)) }
+            let change = TreeChange(path: try Path(parsing: "/q"), kind: .patch(members), commit: 1)
+            return String(decoding: EventFrames.frames(ofResult: change, form: form), as: UTF8.self)
+        }
+        let moved = event("put", "/a", "null") + event("put", "/b", "3") + event("put", "/c/d", "4")
+        #expect(try frames([("a", "null"), ("b", "3"), ("c/d", "4")]) == moved)
+        #expect(try frames([("/", "null")]) == event("put", "/", "null"))
+        #expect(try frames([]) == "")
+        let prioritized = "{\".value\":1,\".priority\":6}"
+        #expect(try frames([("a", prioritized)], .export) == event("put", "/a", prioritized))
+        #expect(try frames([("a", prioritized)]) == event("put", "/a", "1"))
     }
 }

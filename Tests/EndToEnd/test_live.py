@@ -319,3 +319,62 @@ def test_a_message_of_too_many_bytes(live):
 def test_names_of_databases(host):
     with pytest.raises(AssertionError), Live(host.port, 'no_such_name'):
         pass
+
+
+# -- many listens and large results of one client
+
+def test_hundreds_of_queries_at_once(database, live):
+    """They wait for each other, however many they are: a client takes a refused listen for its end."""
+    database.put('/open/list.json', {f'k{number:03}': {'n': number} for number in range(300)})
+    live.own()
+    queries = [{'i': 'n', 'sp': number, 'ep': number + 1, 'l': 5, 'vf': 'l'} for number in range(250)]
+    numbers = [live.request('q', p='/open/list', h='', q=query, t=tag) for tag, query in enumerate(queries, 1)]
+    reads = [live.request('g', p='/open/list', q=query) for query in queries]
+    assert [live.answer(number) for number in numbers] == [('ok', {})] * 250
+    results = {body['t']: body['d'] for action, body in live.taken()}
+    assert results == {tag: {f'k{number:03}': {'n': number} for number in (tag - 1, tag)} for tag in range(1, 251)}
+    assert [live.answer(number) for number in reads] == [('ok', results[tag]) for tag in range(1, 251)]
+
+
+def test_many_large_values_at_once(database, live):
+    """Of the answers that hold a snapshot, one client may have a few at a time. The others wait for them."""
+    values = {f'k{number:02}': str(number) * 200_000 for number in range(10, 60)}
+    for key, value in values.items():
+        database.put(f'/open/{key}.json', value)
+    numbers = [live.request('q', p=f'/open/{key}', h='') for key in values]
+    assert [live.answer(number) for number in numbers] == [('ok', {})] * len(values)
+    assert {body['p']: body['d'] for action, body in live.taken()} == {f'open/{key}': value for key, value in values.items()}
+
+
+# -- results that are followed
+
+def test_a_write_below_a_large_child_of_a_result(database, live):
+    """Only what was written is sent."""
+    database.put('/open/list.json', {key: {'n': number, 'text': 'x' * 3000, 'more': {'a': 1}} for number, key in enumerate('abc')})
+    live.own()
+    query = {'i': 'n', 'l': 2, 'vf': 'r'}
+    assert len(live.listen('/open/list', query=query, tag=3)) == 1
+    live.do('p', p='/open/list/b/more/a', d=2)
+    assert live.taken() == [('d', {'p': 'open/list/b/more/a', 'd': 2, 't': 3})]
+    live.do('m', p='/open/list/c', d={'n': 5, 'more/b': 3})
+    assert live.taken() == [('d', {'p': 'open/list/c', 'd': {'n': 5, 'text': 'x' * 3000, 'more': {'a': 1, 'b': 3}}, 't': 3})]
+    # A child that enters is sent as a whole.
+    live.do('p', p='/open/list/a/n', d=9)
+    [(action, body)] = live.taken()
+    assert (action, body['p'], body['t'], set(body['d'])) == ('m', 'open/list', 3, {'a', 'b'})
+    assert body['d']['b'] is None and body['d']['a'] == {'n': 9, 'text': 'x' * 3000, 'more': {'a': 1}}
+
+
+def test_changes_of_a_result_come_before_the_answer(database, live, other):
+    """Also when the view has to read what takes the place of removed children."""
+    database.put('/open/list.json', {f'k{number:03}': number for number in range(200)})
+    view, elsewhere = View('/open/list', tag=1), View('/open/list', tag=2)
+    query = {'i': '.key', 'l': 2, 'vf': 'l'}
+    view.apply(live.listen('/open/list', query=query, tag=1))
+    elsewhere.apply(other.listen('/open/list', query=query, tag=2))
+    for number in range(150):
+        live.do('p', p=f'/open/list/k{number:03}', d=None)
+        assert view.apply(live.taken()) == {f'k{key:03}': key for key in (number + 1, number + 2)}
+    while elsewhere.value != view.value:
+        elsewhere.apply([other.push()])
+    assert all(len(state) <= 2 for state in view.states + elsewhere.states)

@@ -49,6 +49,8 @@ public struct DatabaseSettings: Sendable, Equatable {
         public var readSeconds: Double
         /// Bytes of a database's write-ahead log.
         public var logBytes: Int
+        /// Bytes of the results of queries that clients listen to.
+        public var viewBytes: Int
     }
 }
 
@@ -88,6 +90,7 @@ extension ConfigurationReader {
             writeBytes: field["writeBytes"].int, readBytes: field["readBytes"].int, rulesBytes: field["rulesBytes"].int,
             streams: field["streams"].int, streamsPerNamespace: field["streamsPerNamespace"].int, uploadBytes: field["uploadBytes"].int,
             openNamespaces: field["openNamespaces"].int, longReads: field["longReads"].int,
-            longReadsPerClient: field["longReadsPerClient"].int, readSeconds: field["readSeconds"].double, logBytes: field["logBytes"].int)
+            longReadsPerClient: field["longReadsPerClient"].int, readSeconds: field["readSeconds"].double, logBytes: field["logBytes"].int,
+            viewBytes: field["viewBytes"].int)
     }
 }

@@ -86,6 +86,7 @@ package final class DatabaseService: Service {
                     let hold = MemoryHold(memory.services, memory.share(ofPlugin: plugin), bytes: stream.first.count)
                     ValueCollector(stream, request.path, loop, hold, completion).next()
                 case .notModified(let etag, _): completion(.value([], etag: etag))
+                case .node: completion(.value([], etag: nil))
                 case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
                 }
             }

@@ -172,6 +172,7 @@ extension ReadOutcome {
         switch self {
         case .value(let json, _, _): String(decoding: json, as: UTF8.self)
         case .stream: "stream"
+        case .node(let node, _): String(decoding: node.serialized(), as: UTF8.self)
         case .notModified: "not modified"
         case .refused(let error): error.message
         }

@@ -14,23 +14,33 @@ protocol TopicMember: AnyObject {
     ///
     /// - Returns: the number of bytes that are sent for it, now or later; nil if none are, or if they are not known yet.
     func hear(_ change: SharedChange) -> Int?
+    /// The result of the query may have changed up to a commit. A listener with an earlier state reads it again.
+    func isOutdated(by commit: UInt64)
+    /// Changes of the query's result from a commit on will be reported later; nil if all have been.
+    func isDue(since commit: UInt64?)
 }
 
-/// A place of a namespace with its listeners on this loop.
+/// A place of a namespace, or the result of a query, with its listeners on this loop.
 final class ListenTopic {
     let namespace: Namespace
     let path: Path
+    let query: Query?
     private let loop: EventLoop
     private var members: [any TopicMember] = []
     private var listening: Namespace.Listening?
+    private var isFollowed = false
+    /// Whether changes are reported by themselves: always for a node. Before that, the first value is held back, so that the changes continue it.
+    private(set) var isReady: Bool
     private var hasEnded = false
 
-    init(_ namespace: Namespace, _ path: Path, loop: EventLoop) {
+    init(_ namespace: Namespace, _ path: Path, _ query: Query?, loop: EventLoop) {
         self.namespace = namespace
         self.path = path
+        self.query = query
         self.loop = loop
+        isReady = query == nil
         namespace.listen(
-            path, on: loop,
+            path, query: query, on: loop,
             ready: { [self] result in
                 switch result {
                 case .success(let listening):
@@ -54,6 +64,13 @@ final class ListenTopic {
 
     func remove(_ member: any TopicMember) { members.removeAll { $0 === member } }
 
+    /// Makes the namespace keep the result of the query, which a listener was allowed to read. `isDue` is called when the topic is ready.
+    func follow() {
+        guard !isFollowed, let listening else { return }
+        isFollowed = true
+        listening.follow()
+    }
+
     /// Reports changes of places. For listeners that have begun.
     func watch(_ places: [WatchedPlace], since commit: UInt64, news: @escaping (WatchNews) -> Void) -> Namespace.Watching? {
         listening?.watch(places, since: commit, on: loop, news: news)
@@ -70,6 +87,13 @@ final class ListenTopic {
         switch news {
         case .rulesChanged:
             for member in members { member.rejudge() }
+        case .outdated(let commit):
+            for member in members { member.isOutdated(by: commit) }
+        case .due(let commit):
+            for member in members { member.isDue(since: commit) }
+        case .settled:
+            isReady = isFollowed || query == nil
+            for member in members { member.isDue(since: nil) }
         case .changed(let change):
             let stopwatch = namespace.profile.stopwatch()
             let shared = SharedChange(change, path)
@@ -97,6 +121,8 @@ final class SharedChange {
         case frames(JSONForm)
         /// A message of live connections.
         case message
+        /// A message of live connections for listens of a query's result, without a tag.
+        case result
     }
 
     init(_ change: TreeChange, _ path: Path) {
@@ -117,11 +143,16 @@ final class SharedChange {
 struct ChangeMessage {
     var bytes: [UInt8]
     var commit: UInt64
+    /// See `TreeChange.since`.
+    var since: UInt64?
+
+    /// Whether a listener with the state of a commit can continue with the message.
+    func continues(_ state: UInt64) -> Bool { since.map { state <= $0 || state >= commit } ?? true }
 }
 
 /// The topics of one loop.
 ///
-/// Listeners of the same place share a ``ListenTopic``, so that the namespace reports a change once for each loop, and a message is made once.
+/// Listeners of the same place and query share a ``ListenTopic``, so that the namespace reports a change once for each loop, and a message is made once.
 final class ListenTopics {
     private let loop: EventLoop
     private var topics: [Key: ListenTopic] = [:]
@@ -129,14 +160,15 @@ final class ListenTopics {
     private struct Key: Hashable {
         var namespace: String
         var path: Path
+        var query: Query?
     }
 
     init(loop: EventLoop) { self.loop = loop }
 
-    /// Subscribes a listener to the changes of a place.
-    func join(_ member: any TopicMember, _ namespace: Namespace, _ path: Path) -> ListenTopic {
-        let key = Key(namespace: namespace.name, path: path)
-        let topic = topics[key] ?? ListenTopic(namespace, path, loop: loop)
+    /// Subscribes a listener to the changes of a place, or of the result of a query.
+    func join(_ member: any TopicMember, _ namespace: Namespace, _ path: Path, _ query: Query?) -> ListenTopic {
+        let key = Key(namespace: namespace.name, path: path, query: query)
+        let topic = topics[key] ?? ListenTopic(namespace, path, query, loop: loop)
         topics[key] = topic
         topic.add(member)
         return topic
@@ -147,6 +179,6 @@ final class ListenTopics {
         topic.remove(member)
         guard topic.isEmpty else { return }
         topic.end()
-        topics[Key(namespace: topic.namespace.name, path: topic.path)] = nil
+        topics[Key(namespace: topic.namespace.name, path: topic.path, query: topic.query)] = nil
     }
 }

@@ -23,7 +23,7 @@ extension LiveConnection {
         do throws(DatabaseError) {
             switch try found() {
             case .absent(let absent): didRead(absent.read(request), reply)
-            case .namespace(let namespace): namespace.read(request, on: front.loop) { [self] in didRead($0, reply) }
+            case .namespace(let namespace): reads.read(request, of: namespace) { [self] in didRead($0, reply) }
             }
         } catch {
             complete(reply, LiveRefusal(listen: error))
@@ -40,13 +40,8 @@ extension LiveConnection {
                 complete(reply, LiveRefusal(status: "unavailable", message: "Too many answers wait for clients that do not read them"))
             }
         case .refused(let error): complete(reply, LiveRefusal(listen: error))
-        case .notModified: complete(reply, "ok", payload: "null")
-        case .stream(let rest):
-            if let refusal = rest.admit(client: client) {
-                complete(reply, LiveRefusal(listen: refusal))
-            } else {
-                return gather(rest, rest.first, reply)
-            }
+        case .notModified, .node: complete(reply, "ok", payload: "null")
+        case .stream(let rest): return gather(rest, rest.first, reply)
         }
         didRun()
     }

@@ -45,6 +45,7 @@ final class LiveConnection {
     /// Nil when the connection has ended.
     private(set) var transport: (any LiveTransport)?
     var requester = Requester.signedOut
+    let reads: LiveReads
     private(set) var isCongested = false
 
     var queue = Deque<(reply: LiveReply, action: LiveAction)>()
@@ -90,6 +91,7 @@ final class LiveConnection {
         self.transport = transport
         self.didEnd = didEnd
         session = front.database.makeSession()
+        reads = LiveReads(loop: front.loop)
     }
 
     /// Sends the first message. `last` is the session that the client has lost; its operations run before the first request.

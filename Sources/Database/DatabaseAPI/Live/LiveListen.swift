@@ -23,8 +23,8 @@ final class LiveListen: TopicMember, JudgedListener {
     private var reply: LiveReply?
     /// The state of the tree that was read last. The changes of later ones follow; several may be of one commit.
     private var commit: UInt64 = 0
-    /// The result that the client has, for a query.
-    private var window = Node.empty
+    /// The first value, nil if the client has it, until the result of the query is followed.
+    private var unshown: (json: [UInt8]?, commit: UInt64)?
     /// The received part of a long value.
     private var gathered: [UInt8] = []
     private var backlog: [ChangeMessage] = []
@@ -33,6 +33,8 @@ final class LiveListen: TopicMember, JudgedListener {
     private var isStale = false
     /// The first and the last heard commit that the client does not have yet.
     private var dueSince: UInt64?
+    /// The first commit whose changes of the query's result will be reported later.
+    private var unheardSince: UInt64?
     private var heard: UInt64 = 0
     private var hasShown = false
     /// Whether the client has the null of a namespace that did not exist.
@@ -90,7 +92,7 @@ final class LiveListen: TopicMember, JudgedListener {
         case .absent(let absent):
             switch absent.read(request) {
             case .refused(let error) where error.kind == .indexNotDefined: fallthrough
-            case .value, .stream, .notModified:
+            case .value, .stream, .node, .notModified:
                 state = .live
                 if hash != "" { connection.push(LivePush.value(path, Node.empty, tag: tag)) }
                 hasShown = true
@@ -115,7 +117,7 @@ final class LiveListen: TopicMember, JudgedListener {
 
     private func join(_ namespace: Namespace) {
         self.namespace = namespace
-        topic = connection.front.topics.join(self, namespace, path)
+        topic = connection.front.topics.join(self, namespace, path, query.query)
     }
 
     func begin() {
@@ -144,12 +146,13 @@ final class LiveListen: TopicMember, JudgedListener {
         request.cancellation?.isSet = true
         backlog = []
         gathered = []
-        window = .empty
+        unshown = nil
         endWatch()
         if let topic { connection.front.topics.leave(self, topic) }
         topic = nil
         hold(0)
         dueSince = nil
+        unheardSince = nil
         isStale = false
         updateDue()
         if hasShown { namespace?.profile.record(Operation(.listenerUnlisten, at: path)) }
@@ -186,10 +189,10 @@ final class LiveListen: TopicMember, JudgedListener {
         state = .reading
         isStale = false
         dropBacklog()
-        request.ifNoneMatch = !hasShown && query.query == nil && !hash.isEmpty ? hash : nil
+        request.ifNoneMatch = !hasShown && !hash.isEmpty ? hash : nil
         request.profiledAs = hasShown ? .listenerBroadcast : .listenerListen
         rulesRead = permission.rulesSeen
-        namespace.read(request, on: loop) { [self] in didRead($0) }
+        connection.reads.read(request, of: namespace) { [self] in didRead($0) }
     }
 
     private func didRead(_ outcome: ReadOutcome) {
@@ -202,12 +205,10 @@ final class LiveListen: TopicMember, JudgedListener {
         }
         switch outcome {
         case .refused(let error): refuse(error)
-        case .notModified(_, let commit):
-            hasShown = true
-            didShow(commit)
-        case .value(let json, _, let commit): show(json, commit)
+        case .node: connection.close()
+        case .notModified(_, let commit): present(nil, commit)
+        case .value(let json, _, let commit): present(json, commit)
         case .stream(let rest):
-            if let refusal = rest.admit(client: request.client) { return refuse(refusal) }
             gathered = rest.first
             gather(rest)
         }
@@ -228,50 +229,36 @@ final class LiveListen: TopicMember, JudgedListener {
             case .last(let bytes):
                 let json = gathered + bytes
                 gathered = []
-                if rulesRead != permission.rulesSeen { return read() }
-                show(json, rest.commit)
+                present(json, rest.commit)
             case .failed(let error): refuse(error)
             }
         }
     }
 
-    /// Sends a value, or the changes in the result of a query.
-    private func show(_ json: [UInt8], _ commit: UInt64) {
-        guard connection.admits(json.count) else { return refuse(.tooMuchIsListened) }
-        guard query.query != nil else {
-            // A client without a value assumes that there is none.
-            let isKnown = json.span.equals("null") && (hasShown ? showsNothing : hash.isEmpty)
-            if !isKnown { connection.push(LivePush.value(path, json.span, tag: nil)) }
-            hasShown = true
-            showsNothing = false
-            return didShow(commit)
+    /// Shows a value that was read, nil if the client has it, as soon as changes are reported that continue it.
+    private func present(_ json: [UInt8]?, _ commit: UInt64) {
+        if rulesRead != permission.rulesSeen { return read() }
+        if let topic, !topic.isReady {
+            unshown = (json, commit)
+            return topic.follow()
         }
-        var limits = DraftLimits()
-        limits.stringBytesMax = .max
-        let draft = (try? Draft(parsing: json.span, limits: limits)) ?? Draft(.empty)
-        guard hold(draft.heldBytes) else { return refuse(.tooMuchIsListened) }
-        let before = window
-        window = draft.node.children.isEmpty ? .empty : draft.node
-        if hasShown {
-            pushChanges(from: before)
-        } else if hash.isEmpty ? !window.isEmpty : window.hash() != hash {
-            connection.push(LivePush.value(path, json.span, tag: tag))
-        }
+        if let json { return show(json, commit) }
         hasShown = true
         didShow(commit)
     }
 
-    /// Sends what has changed in the result: one message, so that the client never sees a part of it. Those that leave come first, because a
-    /// client keeps no more children than the limit.
-    private func pushChanges(from before: Node) {
-        var members: [(name: String, node: Node)] = []
-        for child in before.children where window.child(child.key).isEmpty { members.append((child.key, .empty)) }
-        for child in window.children where before.child(child.key) != child.node { members.append((child.key, child.node)) }
-        if members.count == 1 {
-            connection.push(LivePush.value(path.appending(members[0].name), members[0].node, tag: tag))
-        } else if !members.isEmpty {
-            connection.push(LivePush.merge(path, members, tag: tag))
+    /// Sends a value, or the result of a query.
+    private func show(_ json: [UInt8], _ commit: UInt64) {
+        guard connection.admits(json.count) else { return refuse(.tooMuchIsListened) }
+        let isNothing = json.span.equals("null") || json.span.equals("{}")
+        // A client without a value assumes that there is none.
+        let isKnown = isNothing && (hasShown ? showsNothing : hash.isEmpty)
+        if !isKnown {
+            connection.push(isNothing ? LivePush.value(path, Node.empty, tag: tag) : LivePush.value(path, json.span, tag: tag))
         }
+        hasShown = true
+        showsNothing = false
+        didShow(commit)
     }
 
     private func didShow(_ commit: UInt64) {
@@ -285,7 +272,7 @@ final class LiveListen: TopicMember, JudgedListener {
         } else if let since = dueSince {
             dueSince = max(since, commit + 1)
         }
-        if query.query == nil { hold(backlogBytes) }
+        hold(backlogBytes)
         answer()
         connection.didJoin()
         if isFirst || permission.mayEnd { judge() }
@@ -298,24 +285,21 @@ final class LiveListen: TopicMember, JudgedListener {
         if case .over = state { return nil }
         let number = change.change.commit
         heard = max(heard, number)
-        guard number > commit || !mayBeJudged else { return nil }
-        guard query.query == nil else {
-            dueSince = dueSince ?? number
-            isStale = true
-            go()
+        guard number > commit || !mayBeJudged, !isStale else { return nil }
+        if mayBeJudged, !change.change.continues(commit) {
+            isOutdated(by: number)
             return nil
         }
-        guard !isStale else { return nil }
-        let bytes = change.bytes(.message) { LivePush.push(of: $0, for: $1) }
+        let bytes = message(change)
         guard !bytes.isEmpty else { return nil }
-        let isCovered = connection.covers(self)
+        let isCovered = query.query == nil && connection.covers(self)
         if mayBeJudged, backlog.isEmpty, permission.allows(number), isCovered || !connection.isCongested {
             // A listen of a place above sends it.
             if !isCovered { connection.push(bytes) }
             return isCovered ? nil : bytes.count
         }
         dueSince = dueSince ?? number
-        backlog.append(ChangeMessage(bytes: bytes, commit: number))
+        backlog.append(ChangeMessage(bytes: bytes, commit: number, since: change.change.since))
         backlogBytes += bytes.count
         if backlogBytes > connection.front.settings.streamBacklogBytesMax || !hold(heldBytes + bytes.count) {
             dropBacklog()
@@ -324,6 +308,30 @@ final class LiveListen: TopicMember, JudgedListener {
         updateDue()
         if !permission.allows(number) { judge() }
         return isStale ? nil : bytes.count
+    }
+
+    private func message(_ change: SharedChange) -> [UInt8] {
+        guard let tag, query.query != nil else { return change.bytes(.message) { LivePush.push(of: $0, for: $1) } }
+        return LivePush.tagged(change.bytes(.result) { change, _ in LivePush.push(ofResult: change) }, tag)
+    }
+
+    func isOutdated(by number: UInt64) {
+        if case .over = state { return }
+        heard = max(heard, number)
+        guard number > commit || !mayBeJudged else { return }
+        dueSince = dueSince ?? number
+        isStale = true
+        go()
+    }
+
+    func isDue(since number: UInt64?) {
+        if case .over = state { return }
+        unheardSince = number.map { min($0, unheardSince ?? .max) }
+        if let unshown, topic?.isReady == true {
+            self.unshown = nil
+            if heard > unshown.commit { read() } else { present(unshown.json, unshown.commit) }
+        }
+        updateDue()
     }
 
     /// Sends the due data that the client can take.
@@ -340,7 +348,11 @@ final class LiveListen: TopicMember, JudgedListener {
             guard !connection.isCongested, permission.allows(message.commit) else { break }
             count += 1
             guard message.commit > commit else { continue }
-            if !connection.covers(self) { connection.push(message.bytes) }
+            if !message.continues(commit) {
+                isStale = true
+                break
+            }
+            if query.query != nil || !connection.covers(self) { connection.push(message.bytes) }
         }
         if count > 0 {
             backlogBytes -= backlog.prefix(count).reduce(0) { $0 + $1.bytes.count }
@@ -373,7 +385,7 @@ final class LiveListen: TopicMember, JudgedListener {
     private func dropBacklog() {
         backlog = []
         backlogBytes = 0
-        if query.query == nil { hold(0) }
+        hold(0)
     }
 
     @discardableResult
@@ -383,9 +395,14 @@ final class LiveListen: TopicMember, JudgedListener {
         return true
     }
 
+    private var firstDue: UInt64? {
+        guard let unheardSince else { return dueSince }
+        return min(unheardSince, dueSince ?? .max)
+    }
+
     /// Reports from which commit on the client lacks changes, so that acknowledgements wait for them.
     private func updateDue() {
-        if case .over = state { connection.setDue(nil, of: self) } else { connection.setDue(hasShown ? dueSince : nil, of: self) }
+        if case .over = state { connection.setDue(nil, of: self) } else { connection.setDue(hasShown ? firstDue : nil, of: self) }
     }
 }
 

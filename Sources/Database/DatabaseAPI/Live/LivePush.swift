@@ -137,6 +137,26 @@ enum LivePush {
 
     // MARK: Changes
 
+    /// The push of a change in the result of a query; empty if it changes nothing. One message, so that a client never sees a part of it.
+    static func push(ofResult change: TreeChange) -> [UInt8] {
+        switch change.kind {
+        case .put(let node): return value(change.path, node, tag: nil)
+        case .patch(let members):
+            guard members.count != 1 else { return value(change.path.appending(members[0].path), members[0].node, tag: nil) }
+            if members.isEmpty { return [] }
+            return merge(change.path, members.map { ($0.path.segments.joined(separator: "/"), $0.node) }, tag: nil)
+        }
+    }
+
+    /// A push without a tag, with one.
+    static func tagged(_ message: [UInt8], _ tag: Int) -> [UInt8] {
+        guard !message.isEmpty else { return [] }
+        var tagged = ByteBuffer(capacity: message.count + 16)
+        tagged.append(message.span.extracting(droppingLast: 3))
+        end(&tagged, tag)
+        return tagged.array()
+    }
+
     /// The push of a change for listens of the whole node at `path`; empty if the change does not affect it.
     static func push(of change: TreeChange, for path: Path) -> [UInt8] {
         switch change.kind {

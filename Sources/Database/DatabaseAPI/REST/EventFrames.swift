@@ -58,6 +58,16 @@ enum EventFrames {
         return frame.array()
     }
 
+    /// The frames of a change in the result of a query: one for each child, because a client that keeps a limit must handle those that leave first.
+    static func frames(ofResult change: TreeChange, form: JSONForm) -> [UInt8] {
+        var frames = ByteBuffer()
+        switch change.kind {
+        case .put(let node): append(put: node, at: .root, form: form, to: &frames)
+        case .patch(let members): for member in members { append(put: member.node, at: member.path, form: form, to: &frames) }
+        }
+        return frames.array()
+    }
+
     private static func append(
         _ members: [(path: Path, node: Node)], base: Path, for path: Path, form: JSONForm, to frame: inout ByteBuffer
     ) {

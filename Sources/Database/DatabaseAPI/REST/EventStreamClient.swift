@@ -19,10 +19,6 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
     var state = State.waiting
     /// The state of the tree that the client has.
     private var commit: UInt64 = 0
-    private var window = QueryWindow()
-    private var windowBytes = 0
-    /// The received part of a query's long result.
-    private var gathered: [UInt8] = []
     /// The frames that still have to be sent, and their size.
     private var backlog: [ChangeMessage] = []
     private var backlogBytes = 0 {
@@ -30,10 +26,14 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
     }
     /// Counts the memory of the backlog.
     private var backlogCharge = MemoryCharge()
-    /// Counts the memory of a query's result, while it arrives and while it is kept for comparisons.
+    /// Counts the memory of a long value while it is sent.
     private var resultCharge = MemoryCharge()
-    /// Whether the backlog was dropped, so that the whole value must be sent. For a query: whether it must be run again.
+    /// Whether the backlog was dropped or does not continue the sent value, so that the whole value must be sent.
     private var isStale = false
+    /// The first value, until the result of the query is followed.
+    private var unshown: (json: [UInt8], commit: UInt64)?
+    /// The last commit that has made the sent value outdated.
+    private var heardOutdated: UInt64 = 0
     var permission = ListenPermission()
     /// Reports changes of the places on which the permission depends.
     var watching: Namespace.Watching?
@@ -45,8 +45,6 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
     var isCongested = false
     private var isPieceAwaited = false
     private var expiry: Timer?
-    /// Measures reading the newest value, if there is a profiler.
-    private var refreshing: OperationTimer?
 
     enum State {
         /// Waits until the namespace reports changes.
@@ -61,10 +59,8 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
 
     /// The form of priorities and arrays.
     let form: JSONForm
-    /// Whether the stream sends the result of a query.
-    var isQuery: Bool {
-        if case .query = request.kind { true } else { false }
-    }
+    /// The query whose result the stream sends; nil if it sends the whole node.
+    private let query: Query?
 
     var exchange: HTTPExchange { call.exchange }
     var loop: EventLoop { call.front.loop }
@@ -81,8 +77,8 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         self.call = call
         self.request = request
         form = request.form
-        // Results that are compared must be complete, and a frame must not contain line breaks.
-        if isQuery { self.request.form = .export }
+        query = if case .query(let query) = request.kind { query } else { nil }
+        // A frame must not contain line breaks.
         self.request.isPretty = false
         if case .admin = request.principal { permission.isUnconditional = true }
     }
@@ -116,7 +112,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
     private func join(_ namespace: Namespace) {
         self.namespace = namespace
         namespace.profile.record(Operation(.concurrentConnect))
-        topic = call.front.topics.join(self, namespace, request.path)
+        topic = call.front.topics.join(self, namespace, request.path, query)
     }
 
     /// Handles the creation of a namespace that did not exist when the stream began.
@@ -152,8 +148,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         request.cancellation?.isSet = true
         backlog = []
         backlogBytes = 0
-        gathered = []
-        window = QueryWindow()
+        unshown = nil
         resultCharge.set(to: 0)
         expiry?.close()
         expiry = nil
@@ -183,9 +178,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         isStale = false
         backlog = []
         backlogBytes = 0
-        // The broadcast of a query's new result is recorded when its frames are known.
-        request.profiledAs = !exchange.isAnswered ? .listenerListen : isQuery ? nil : .listenerBroadcast
-        refreshing = namespace.profile.stopwatch()
+        request.profiledAs = exchange.isAnswered ? .listenerBroadcast : .listenerListen
         rulesRead = permission.rulesSeen
         namespace.read(request, on: call.front.loop) { [self] in didRead($0) }
     }
@@ -201,19 +194,19 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         let isFirst = !exchange.isAnswered
         switch outcome {
         case .refused(let error): refuse(error)
-        case .notModified: close()
+        case .notModified, .node: close()
         case .value(let json, _, let commit):
+            if let topic, !topic.isReady {
+                unshown = (json, commit)
+                return topic.follow()
+            }
             self.commit = commit
             permission.wasGranted(at: commit)
             guard startAnswer() else { return }
             show(json)
-            if case .over = state { return }
-            state = .live
+            becomeLive()
             if isFirst, permission.mayEnd { judge() }
             go()
-        case .stream(let rest) where isQuery:
-            gathered = rest.first
-            gather(rest)
         case .stream(let rest):
             if let refusal = rest.admit(client: call.front.settings.proxies.customer(of: call.exchange)) { return refuse(refusal) }
             guard resultCharge.grow(to: rest.heldBytes) == .granted else {
@@ -227,55 +220,19 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
             state = .sending(rest)
             write(EventFrames.valueStart)
             write(rest.first)
+            topic?.follow()
             if isFirst, permission.mayEnd { judge() }
             go()
         }
     }
 
-    /// Waits until the long result of a query is complete, because only then it can be compared.
-    private func gather(_ rest: ValueStream) {
-        rest.next(on: call.front.loop) { [self] piece in
-            guard case .reading = state else { return rest.cancel() }
-            switch piece {
-            case .some(let bytes):
-                gathered += bytes
-                guard resultCharge.grow(to: windowBytes + gathered.count + rest.heldBytes) == .granted else {
-                    rest.cancel()
-                    return refuse(.tooManyResults)
-                }
-                gather(rest)
-            case .last(let bytes):
-                let json = gathered + bytes
-                gathered = []
-                didRead(.value(json: json, etag: nil, commit: rest.commit))
-            case .failed(let error): refuse(error)
-            }
-        }
-    }
-
-    /// Sends a value, or the changes in the result of a query.
+    /// Sends a value, or the result of a query.
     private func show(_ json: [UInt8]) {
-        let wasShown = hasShown
-        hasShown = true
-        guard isQuery else {
-            // A new namespace may still have no data here.
-            let isKnown = hasShownAbsence && json.span.equals("null")
-            hasShownAbsence = namespace == nil
-            return isKnown ? () : send(value: json)
-        }
-        var limits = DraftLimits()
-        limits.stringBytesMax = .max
-        let draft = (try? Draft(parsing: json.span, limits: limits)) ?? Draft(.empty)
-        guard resultCharge.grow(to: draft.heldBytes) == .granted else { return refuse(.tooManyResults) }
-        resultCharge.set(to: draft.heldBytes)
-        windowBytes = draft.heldBytes
-        let node = draft.node
-        let frames = window.move(to: node, form: form)
-        guard wasShown else { return send(value: node.serialized(form: form)) }
-        guard !frames.isEmpty else { return }
-        write(frames)
-        guard let refreshing else { return }
-        namespace?.profile.record(Operation(broadcastAt: request.path, bytes: frames.count, listeners: 1, refreshing))
+        let isNothing = json.span.equals("null") || json.span.equals("{}")
+        // A new namespace may still have no data here.
+        let isKnown = hasShownAbsence && isNothing
+        hasShownAbsence = namespace == nil
+        if !isKnown { send(value: isNothing ? Array("null".utf8) : json) }
     }
 
     private func send(value json: [UInt8]) {
@@ -300,12 +257,23 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
     // MARK: Changes
 
     func hear(_ change: SharedChange) -> Int? {
-        guard !isQuery else {
-            refresh()
+        let isResult = query != nil
+        let bytes = change.bytes(.frames(form)) { [form] in
+            isResult ? EventFrames.frames(ofResult: $0, form: form) : EventFrames.frames(of: $0, for: $1, form: form)
+        }
+        let message = ChangeMessage(bytes: bytes, commit: change.change.commit, since: change.change.since)
+        if case .live = state, !message.continues(commit) {
+            isOutdated(by: message.commit)
             return nil
         }
-        let bytes = change.bytes(.frames(form)) { EventFrames.frames(of: $0, for: $1, form: form) }
-        return receive(ChangeMessage(bytes: bytes, commit: change.change.commit)) ? bytes.count : nil
+        return receive(message) ? bytes.count : nil
+    }
+
+    /// Shows the first value when the result of the query is followed. Nothing else waits for changes that are due.
+    func isDue(since commit: UInt64?) {
+        guard case .reading = state, let unshown, topic?.isReady == true else { return }
+        self.unshown = nil
+        if heardOutdated > unshown.commit { read() } else { didRead(.value(json: unshown.json, etag: nil, commit: unshown.commit)) }
     }
 
     /// - Returns: whether the frame is sent, now or later.
@@ -332,11 +300,17 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         return !isStale
     }
 
-    /// Handles a change that may affect the result of the query.
-    func refresh() {
+    func isOutdated(by number: UInt64) {
+        heardOutdated = max(heardOutdated, number)
+        guard case .live = state, number > commit else { return }
         guard call.credentialHolds() else { return endWithCredential() }
         isStale = true
         go()
+    }
+
+    private func becomeLive() {
+        state = .live
+        if heardOutdated > commit { isStale = true }
     }
 
     /// Sends the due data that the client can take.
@@ -359,7 +333,12 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         for frame in backlog {
             guard !isCongested, permission.allows(frame.commit) else { break }
             count += 1
-            if frame.commit > commit { write(frame.bytes) }
+            guard frame.commit > commit else { continue }
+            if !frame.continues(commit) {
+                isStale = true
+                break
+            }
+            write(frame.bytes)
         }
         backlogBytes -= backlog.prefix(count).reduce(0) { $0 + $1.bytes.count }
         backlog.removeFirst(count)
@@ -374,7 +353,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         case .last(let bytes):
             write(bytes)
             write(EventFrames.valueEnd)
-            state = .live
+            becomeLive()
         // A frame has begun that cannot be completed.
         case .failed: return abort()
         }

@@ -81,6 +81,7 @@ extension RESTCall {
             guard exchange.admits(answerOf: json.count) else { return refuse(.tooMuchIsRead) }
             answer(json: json.span, etag: etag)
         case .notModified(let etag, _): answerNotModified(etag: etag)
+        case .node: refuse(RESTError(DatabaseError.stopping))
         case .refused(let error): refuse(RESTError(error))
         case .stream(let rest):
             if parameters.print == .silent {

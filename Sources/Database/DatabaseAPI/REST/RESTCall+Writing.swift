@@ -130,7 +130,7 @@ extension RESTCall {
     private func limits(_ body: Span<UInt8>, above depth: Int) -> DraftLimits {
         var limits = DraftLimits()
         if body.count > Self.smallBodyBytes {
-            limits.nodesMax = max(exchange.room(mayExceed: requester.isAdmin), 0) / Draft.leafOverheadBytes
+            limits.nodesMax = max(exchange.room(mayExceed: requester.isAdmin), 0) / Node.leafOverheadBytes
         }
         limits.stringBytesMax = front.database.limits.stringBytesMax
         limits.depthAbove = depth
@@ -149,7 +149,7 @@ extension RESTCall {
 
     private func send(_ request: WriteRequest, leaves: Int = 0, bytes: Int = 0, echo: [UInt8]) throws(RESTError) {
         // Reserved until the write is answered, even if the client does not wait for it.
-        guard exchange.holdsMuch(echo.count + bytes + leaves * Draft.leafOverheadBytes) else { throw .tooMuchIsWritten }
+        guard exchange.holdsMuch(echo.count + bytes + leaves * Node.leafOverheadBytes) else { throw .tooMuchIsWritten }
         // For a write within the smallest limit, the applicable limit need not be known.
         guard !WriteSizeLimit.tiny.allows(leaves: leaves, bytes: bytes) else { return try send(request, echo) }
         if let limit = parameters.writeSizeLimit {

@@ -34,6 +34,8 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
     public var message: String
     /// The evaluated rules and their results, if the request asked for them.
     public var explanation: RuleTrace?
+    /// Whether others take all there is at this moment, so that the same request succeeds later.
+    package var isTemporary = false
 
     /// Creates an error.
     public init(_ kind: Kind, _ message: String, explanation: RuleTrace? = nil) {
@@ -86,12 +88,17 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
     /// Too many long answers are being read.
     static func tooManyLongReads(_ limit: Int, by client: Bool) -> DatabaseError {
         let whose = client ? "of one client" : "of this database"
-        return DatabaseError(.unavailable, "\(limit) long answers \(whose) are being read, which is the limit; try again")
+        return temporary("\(limit) long answers \(whose) are being read, which is the limit; try again")
     }
 
     /// Long reads have let the log of changes grow so much that it must be emptied first.
-    static let logIsFull = DatabaseError(
-        .unavailable, "Slow reads have made the log of changes too long; long answers are possible again when it is empty; try again")
+    static let logIsFull = temporary("Slow reads have made the log of changes too long; long answers are possible again when it is empty; try again")
+
+    private static func temporary(_ message: String) -> DatabaseError {
+        var error = DatabaseError(.unavailable, message)
+        error.isTemporary = true
+        return error
+    }
 
     /// The client did not read a long answer in time.
     static func tooSlow(_ seconds: Double) -> DatabaseError {

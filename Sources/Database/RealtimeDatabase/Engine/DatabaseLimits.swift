@@ -28,6 +28,9 @@ public struct DatabaseLimits: Sendable {
     public var readSeconds = 900.0
     /// The size limit of a namespace's log of changes, in bytes. Above it, answers that keep the log from being emptied are cut off.
     public var logBytesMax = 512 << 20
+    /// The memory for the results of queries that clients listen to, in bytes, in all namespaces. A quarter is the most for one query. Larger results
+    /// are read again after each change.
+    public var viewBytesMax = 64 << 20
     /// The limits of the events of one write.
     public var triggers = TriggerLimits()
 

@@ -15,11 +15,12 @@ struct FairQueue<Request> {
 
     /// Adds a request of a client.
     ///
+    /// - Parameter isPatient: whether it may be added however many are waiting.
     /// - Returns: false if too many requests are waiting.
-    mutating func add(_ request: Request, of client: NetworkAddress) -> Bool {
+    mutating func add(_ request: Request, of client: NetworkAddress, isPatient: Bool = false) -> Bool {
         let own = waiting[client]?.count ?? 0
         // The unspecified address stands for many senders, for example functions.
-        guard count < Self.countMax, own < Self.perClientMax || client == .unspecified else { return false }
+        guard isPatient || count < Self.countMax && (own < Self.perClientMax || client == .unspecified) else { return false }
         if own == 0 { turns.append(client) }
         waiting[client, default: []].append(request)
         count += 1

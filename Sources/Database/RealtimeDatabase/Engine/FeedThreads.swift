@@ -20,6 +20,10 @@ final class FeedThreads: Sendable {
     }
 
     private let state = Mutex(State())
+    private let memory: ViewMemory
+
+    /// - Parameter viewBytesMax: the memory for results of queries that are followed.
+    init(viewBytesMax: Int) { memory = ViewMemory(bytesMax: viewBytesMax) }
 
     /// A feed for another namespace. Starts a thread if there are fewer than processors.
     func feed() throws(LoopError) -> Feed {
@@ -36,7 +40,7 @@ final class FeedThreads: Sendable {
             state.nextThread = (state.nextThread + 1) % state.threads.count
             return state.threads[state.nextThread]
         }
-        return Feed(thread: thread, feed: LoopBound(ChangeFeed(), loop: thread.loop))
+        return Feed(thread: thread, feed: LoopBound(ChangeFeed(loop: thread.loop, memory: memory), loop: thread.loop))
     }
 
     /// Ends the threads, after all namespaces.

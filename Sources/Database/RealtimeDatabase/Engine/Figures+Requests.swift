@@ -1,3 +1,5 @@
+import Tree
+
 extension WriterFigures {
     /// Counts a write of the current transaction, or one that changed nothing.
     mutating func add(_ operation: WriteRequest.Operation, _ outcome: WriteOutcome) {
@@ -29,6 +31,7 @@ extension ReaderFigures {
         switch outcome {
         case .value(let json, _, _): add(Kind(kind), .answered, bytes: json.count)
         case .stream(let stream): add(Kind(kind), .answered, bytes: stream.first.count)
+        case .node(let node, _): add(Kind(kind), .answered, bytes: node.leafBytes)
         case .notModified: add(Kind(kind), .notModified, bytes: 0)
         case .refused: add(Kind(kind), .refused, bytes: 0)
         }

@@ -71,21 +71,40 @@ public final class Namespace: OutboxAccess {
         open.readers.readInTurn(ReadTurns.QueuedRead(request: request, stopwatch: stopwatch, namespace: self, loop: loop, answer: answer))
     }
 
+    /// Reads the children that a query selects, for a view. Takes turns with other reads that may take long.
+    private func read(
+        _ query: Query, at path: Path, bytesMax: Int, on loop: EventLoop,
+        completion: @escaping ((node: Node, commit: UInt64)?) -> Void
+    ) {
+        var request = ReadRequest(path, .query(query), principal: .admin)
+        request.wantsNode = true
+        request.mayLackIndex = true
+        request.bytesMax = bytesMax
+        read(request, on: loop) { outcome in
+            if case .node(let node, let commit) = outcome { completion((node, commit)) } else { completion(nil) }
+        }
+    }
+
     // MARK: Listening
 
-    /// Reports every write from now on that is committed and affects `path`, its ancestors or its descendants. Of the writes of a client on
-    /// the same loop it reports before they are acknowledged.
+    /// Reports every write from now on that is committed and affects `path`, its ancestors or its descendants; with a query, every change of its
+    /// result. Of the writes of a client on the same loop it reports before they are acknowledged.
     ///
     /// A read that begins after the call of `ready` sees a state that the news continue. News whose commit is not after that of the read must
     /// be skipped. `ready` gets an error if the process has too few descriptors or threads.
     public func listen(
-        _ path: Path, on loop: EventLoop, ready: @escaping (Result<Listening, DatabaseError>) -> Void, news: @escaping (ListenerNews) -> Void
+        _ path: Path, query: Query? = nil, on loop: EventLoop, ready: @escaping (Result<Listening, DatabaseError>) -> Void,
+        news: @escaping (ListenerNews) -> Void
     ) {
         let handler = LoopBound(news, loop: loop)
         let answer = LoopBound(ready, loop: loop)
+        let place = ChangeFeed.Place(path: path, query: query)
+        let read: QueryView.Read = { [self] query, bytesMax, loop, completion in
+            self.read(query, at: path, bytesMax: bytesMax, on: loop, completion: completion)
+        }
         onWriter { [self] writer in
-            writer.listen(path, on: loop, handler: handler) { result in
-                answer.value(result.map { Listening(namespace: self, path: path, id: $0.id, feed: $0.feed) })
+            writer.listen(place, read: read, on: loop, handler: handler) { result in
+                answer.value(result.map { Listening(namespace: self, place: place, id: $0.id, feed: $0.feed) })
             }
         }
     }
@@ -93,14 +112,18 @@ public final class Namespace: OutboxAccess {
     /// The registration of a listener.
     public struct Listening: Sendable {
         let namespace: Namespace
-        let path: Path
+        let place: ChangeFeed.Place
         let id: UInt64
         let feed: FeedThreads.Feed
 
         /// Ends the registration. News that were already sent may still arrive.
         public func end() {
-            namespace.onWriter { [path, id] in $0.unlisten(id, path: path) }
+            namespace.onWriter { [place, id] in $0.unlisten(id, place) }
         }
+
+        /// Makes the namespace keep the result of the query, and says ``ListenerNews/settled`` when it does. To be called once the listener has been
+        /// allowed to read it; until then, and if the result is too large to be kept, changes are reported as ``ListenerNews/outdated(_:)``.
+        package func follow() { feed.post { [place] in $0.follow(place) } }
 
         /// Reports whether places have changed since the state of `commit`, which must be one that was read after the listener was ready.
         ///

@@ -8,6 +8,9 @@ import Tree
 extension NamespaceReader {
     func perform(_ request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot) throws(ReadError) -> ReadOutcome {
         if let denial = try denial(request, rules, snapshot) { return .refused(denial) }
+        if request.wantsNode, let query = request.query {
+            return .node(try snapshot.reader.query(query, at: request.path, bytesMax: request.bytesMax), commit: snapshot.commit)
+        }
         var etag: String?
         if request.wantsETag || request.ifNoneMatch != nil {
             let found = try self.etag(of: request, snapshot)
@@ -74,6 +77,7 @@ extension NamespaceReader {
     }
 
     private func etag(of request: ReadRequest, _ snapshot: Snapshot) throws(ReadError) -> String {
+        if let query = request.query { return try snapshot.reader.query(query, at: request.path, bytesMax: request.bytesMax).etag }
         let key = request.path.key
         if let known = hashes.hash(at: key.bytes, in: snapshot.commit) { return known }
         do throws(StoreError) {

@@ -158,7 +158,7 @@ final class NamespaceReader {
 
     private func makeGuard(_ request: ReadRequest) -> ScanGuard {
         var deadline = request.deadline
-        if !request.principal.isAdmin {
+        if !request.principal.isAdmin || request.wantsNode {
             let latest = EventLoop.monotonicNanoseconds() + UInt64(settings.limits.readSeconds * 1e9)
             deadline = deadline == 0 ? latest : min(deadline, latest)
         }

@@ -307,7 +307,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     /// Adds a listener. Calls `ready` on its loop when it hears of everything that a read which begins then does not see.
     func listen(
-        _ path: Path, on loop: EventLoop, handler: LoopBound<(ListenerNews) -> Void>,
+        _ place: ChangeFeed.Place, read: @escaping QueryView.Read, on loop: EventLoop, handler: LoopBound<(ListenerNews) -> Void>,
         ready: @escaping @Sendable (Result<(id: UInt64, feed: FeedThreads.Feed), DatabaseError>) -> Void
     ) {
         let feed: FeedThreads.Feed
@@ -321,15 +321,15 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         // Earlier writes of this turn may not be in its batch, so the listener is added after it. The read sees them.
         afterTurn {
             feed.post {
-                $0.add(listener, at: path)
+                $0.add(listener, at: place, read: read)
                 loop.post { ready(.success((listener.id, feed))) }
             }
         }
     }
 
-    func unlisten(_ id: UInt64, path: Path) {
+    func unlisten(_ id: UInt64, _ place: ChangeFeed.Place) {
         listenerCount -= 1
-        feed?.post { $0.remove(id, at: path) }
+        feed?.post { $0.remove(id, at: place) }
     }
 
     /// Adds a change to the batch for listeners.

@@ -20,7 +20,7 @@ extension Operation {
         switch outcome {
         case .value(let json, _, _): bytes = json.count
         case .stream(let stream): bytes = stream.first.count
-        case .notModified: break
+        case .notModified, .node: break
         case .refused(let error): isAllowed = error.kind != .permissionDenied
         }
         if name == .listenerBroadcast { listeners = 1 } else { query = QueryUse(query: request.query, isUnindexed: isUnindexed) }

@@ -35,10 +35,14 @@ public struct ReadRequest: Sendable {
     public var deadline: UInt64 = 0
     /// The client, for taking turns.
     public var client = NetworkAddress.unspecified
+    /// Whether it waits for its turn however many others wait. Its sender must limit their number.
+    package var isPatient = false
     /// Set when the result is no longer needed; nil if that is never the case.
     public var cancellation: Cancellation?
     /// Whether a refusal contains the evaluated rules. For administrators and tests, because it reveals the rules.
     public var explains = false
+    /// Whether the outcome of a query is ``ReadOutcome/node(_:commit:)``.
+    var wantsNode = false
     /// Whether a query is answered even without the index that it needs, by looking at all children.
     package var mayLackIndex = false
     /// The name of the operation in the profiler; nil if it is not recorded.
@@ -98,6 +102,8 @@ public enum ReadOutcome: Sendable {
     case value(json: [UInt8], etag: String?, commit: UInt64)
     /// The first piece of a long answer. The rest follows on request.
     case stream(ValueStream)
+    /// The children that a query selects, if the request wants them in this form.
+    case node(Node, commit: UInt64)
     /// The client already has the value, in the state of a commit.
     case notModified(etag: String, commit: UInt64)
     /// The read was refused.

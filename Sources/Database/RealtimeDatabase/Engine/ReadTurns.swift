@@ -30,7 +30,7 @@ final class ReadTurns: Sendable {
     func add(_ read: QueuedRead) -> DatabaseError? {
         state.withLock { state in
             if state.isStopped { return .stopping }
-            return state.queue.add(read, of: read.request.client) ? nil : .tooManyWait
+            return state.queue.add(read, of: read.request.client, isPatient: read.request.isPatient) ? nil : .tooManyWait
         }
     }
 

@@ -24,7 +24,7 @@ public final class RealtimeDatabase: Sendable {
     /// Distinguishes the sessions of this run from those of earlier ones.
     let run = DisconnectSession.secret()
     private let readPause = ReadPause()
-    private let feedThreads = FeedThreads()
+    private let feedThreads: FeedThreads
     let state: Mutex<State>
 
     struct State {
@@ -69,6 +69,7 @@ public final class RealtimeDatabase: Sendable {
         longAnswers = Seats(countMax: limits.longReadsMax)
         longReads = Seats(countMax: limits.longReadsPerClientMax)
         openStreams = Seats(countMax: limits.streamsPerNamespaceMax)
+        feedThreads = FeedThreads(viewBytesMax: limits.viewBytesMax)
         self.didRaiseEvents = didRaiseEvents
         state = Mutex(State(rulesFile: rulesFile, awaitsTriggers: awaitsTriggers))
     }

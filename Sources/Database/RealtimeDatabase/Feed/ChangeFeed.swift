@@ -15,15 +15,55 @@ final class ChangeFeed {
         var handler: LoopBound<(ListenerNews) -> Void>
     }
 
+    private let loop: EventLoop
+    private let memory: ViewMemory
     private var listeners = PathTree<Listener>()
+    private var views = PathTree<QueryView>()
+    private var viewsByQuery: [Place: QueryView] = [:]
+    private var lastView: UInt64 = 0
     private var watches = WatchTable()
     private var recent = RecentChanges()
     private var news = NewsBatch()
 
-    /// Adds a listener. It hears of all batches that are published from now on.
-    func add(_ listener: Listener, at path: Path) { listeners.insert(listener, id: listener.id, at: path) }
+    /// The place of listeners: a node, or the result of a query on its children.
+    struct Place: Hashable, Sendable {
+        var path: Path
+        var query: Query?
+    }
 
-    func remove(_ id: UInt64, at path: Path) { listeners.remove(id, at: path) }
+    init(loop: EventLoop, memory: ViewMemory) {
+        self.loop = loop
+        self.memory = memory
+    }
+
+    /// Adds a listener. It hears of all batches that are published from now on.
+    ///
+    /// - Parameter read: reads results of queries. It keeps the namespace open.
+    func add(_ listener: Listener, at place: Place, read: @escaping QueryView.Read) {
+        guard let query = place.query else { return listeners.insert(listener, id: listener.id, at: place.path) }
+        if let view = viewsByQuery[place] { return view.add(listener) }
+        lastView += 1
+        let view = QueryView(lastView, place.path, query, loop: loop, memory: memory, read: read)
+        viewsByQuery[place] = view
+        views.insert(view, id: view.id, at: place.path)
+        view.add(listener)
+    }
+
+    func remove(_ id: UInt64, at place: Place) {
+        guard place.query != nil else { return listeners.remove(id, at: place.path) }
+        guard let view = viewsByQuery[place] else { return }
+        view.remove(id)
+        guard view.isEmpty else { return }
+        view.end()
+        viewsByQuery[place] = nil
+        views.remove(view.id, at: place.path)
+    }
+
+    /// Keeps the result of a query from now on, because one of its listeners may read it.
+    func follow(_ place: Place) {
+        viewsByQuery[place]?.follow(&news)
+        news.send()
+    }
 
     /// Adds a watch, unless one of its places has changed since the state of `commit`.
     func add(_ watch: WatchTable.Watch, since commit: UInt64) {
@@ -42,12 +82,16 @@ final class ChangeFeed {
     func publish(_ batch: ChangeBatch, _ answers: Parcel<CommitBatch>, failure: StoreError?) {
         if failure == nil { recent.add(batch) }
         // Rules and watches come first, so that no change is shown that is no longer allowed.
-        if let rules = batch.rules { listeners.forEach { news.tell($0, .rulesChanged(rules)) } }
+        if let rules = batch.rules {
+            listeners.forEach { news.tell($0, .rulesChanged(rules)) }
+            for view in viewsByQuery.values { view.forEach { news.tell($0, .rulesChanged(rules)) } }
+        }
         for change in batch.changes {
             for watch in watches.take(touchedBy: change) { news.tell(watch, .changed) }
         }
         for change in batch.changes {
             listeners.forEach(touchedBy: change) { listener, _ in news.tell(listener, .changed(change)) }
+            views.forEach(touchedBy: change) { view, _ in view.hear(change, &news) }
         }
         news.send()
         guard var answers = answers.take() else { return }

@@ -11,10 +11,8 @@ public struct Draft: Sendable {
     /// The number of leaves, including server values.
     public var leafCount: Int
 
-    /// Estimated memory of one leaf besides its bytes: key and share of its containers.
-    public static let leafOverheadBytes = 72
     /// Estimated memory of the draft.
-    public var heldBytes: Int { leafBytes + leafCount * Self.leafOverheadBytes }
+    public var heldBytes: Int { leafBytes + leafCount * Node.leafOverheadBytes }
 
     /// A draft without server values.
     public init(_ node: Node) {

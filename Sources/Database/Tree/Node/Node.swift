@@ -95,6 +95,11 @@ public struct Node: Sendable {
         }
     }
 
+    /// Estimated memory of one leaf besides its bytes: key and share of its containers.
+    public static let leafOverheadBytes = 72
+    /// Estimated memory of the node.
+    public var heldBytes: Int { leafBytes + leafCount * Self.leafOverheadBytes }
+
     /// The number of levels below this one.
     public var depth: Int {
         guard case .children(let children) = content else { return 0 }

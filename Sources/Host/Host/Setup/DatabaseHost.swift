@@ -203,6 +203,7 @@ extension DatabaseLimits {
         longReadsPerClientMax = settings.limits.longReadsPerClient
         readSeconds = settings.limits.readSeconds
         logBytesMax = settings.limits.logBytes
+        viewBytesMax = settings.limits.viewBytes
         triggers = TriggerLimits(
             functionsMax: settings.triggers.functionsPerWrite, eventBytesMax: settings.triggers.eventBytes, isStrict: settings.triggers.isStrict)
     }
