@@ -138,6 +138,7 @@ def leaf_text(leaf):
 
 # -- orders and queries
 
+@functools.lru_cache(maxsize=1 << 16)
 def key_order(key):
     if INTEGER.fullmatch(key) and -2 ** 31 <= int(key) < 2 ** 31:
         return (0, int(key), len(key), key)
