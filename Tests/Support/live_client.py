@@ -97,6 +97,8 @@ class LiveClient:
         self.socket = socket.socket()
         if self.number % 10 == 3:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        # Clients of one address share the turns that it has.
+        self.socket.bind((f'127.0.{self.number >> 7}.{self.number % 128 + 2}', 0))
         self.socket.connect(('127.0.0.1', self.swarm.port))
         self.socket.setblocking(False)
         key = base64.b64encode(os.urandom(16)).decode()
