@@ -1,11 +1,12 @@
 """Hundreds of clients of the live connection that do random things, and everything that they see held against a model.
 
-Checks that, at the end, each listen shows what its query selects in the final data; that each listen went only through states that the database had,
-in their order, and never saw a part of a write; that the changes of an own write came before its answer; that answers have the order of requests; that
-nothing arrives for a listen after its end; that nothing is heard without permission; and that operations for the end of a connection run once.
+Checks that, at the end, each listen shows what its query selects in the final data; that each listen went only through states that the database
+had, in their order, and never saw a part of a write; that the changes of an own write came before its answer; that answers have the order of
+requests; that nothing arrives for a listen after its end; that nothing is heard without permission; and that operations for the end of a
+connection run once.
 
 A failure names its seed: HEARTH_MODEL_SEED=<seed> runs the same clients again. HEARTH_LIVE_OPERATIONS sets how many operations there are, and
-HEARTH_LIVE_CLIENTS how many clients.
+HEARTH_LIVE_CLIENTS how many clients. With HEARTH_LIVE_NESTED=1, clients also listen to all of a place and to all of one below it at the same time.
 """
 
 import json
@@ -19,7 +20,10 @@ import time
 import pytest
 
 import live_world
+from database_model import parse
 from databases import Database
+from live_history import History, check_permissions
+from live_views import EMPTY, digest
 from processes import until
 
 OPERATIONS = int(os.environ.get('HEARTH_LIVE_OPERATIONS', 8000))
@@ -158,3 +162,49 @@ def test_random_clients(launch, tmp_path):
     finally:
         for helper in helpers:
             helper.end()
+
+
+# The check itself
+
+PLACE = ('pub', 'l0')
+FIRST, SECOND = 2_000_001, 3_000_001
+
+
+def history(states, marks=()):
+    """The faults that a history of three changes finds in a listen with these states."""
+    found = History(1, {(PLACE, None)}, {})
+    for value in ({'w': FIRST}, {'w': FIRST, 'n': 1}, {'w': SECOND}):
+        found.replay(json.dumps({'t': 'd', 'd': {'a': 'd', 'b': {'p': 'pub/l0/a', 'd': value}}}))
+    found.check_view(PLACE, None, [digest(EMPTY if state is None else parse({'a': state})) for state in states], marks)
+    return found.faults
+
+
+@pytest.mark.parametrize('states, marks', [
+    ([None], []), ([None, {'w': FIRST}, {'w': FIRST, 'n': 1}, {'w': SECOND}], []), ([None, {'w': SECOND}], [(2, SECOND)]),
+    ([{'w': FIRST}, {'w': SECOND}], [(0, FIRST)]), ([None], [(1, 9_000_001)]), ([{'w': FIRST, 'n': 1}], [(1, FIRST)])])
+def test_what_a_listen_may_show(states, marks):
+    assert history(states, marks) == []
+
+
+@pytest.mark.parametrize('states, marks, reason', [
+    ([{'n': 1}], [], 'never existed'), ([{'w': SECOND, 'n': 1}], [], 'never existed'), ([{'w': SECOND}, {'w': FIRST}], [], 'is older'),
+    ([None], [(1, FIRST)], 'is older'), ([{'w': FIRST}], [(0, SECOND)], 'is older'), ([{'w': FIRST}, None], [], 'is older')])
+def test_what_a_listen_must_not_show(states, marks, reason):
+    fault, = history(states, marks)
+    assert reason in fault
+
+
+def test_what_the_record_of_changes_must_have():
+    found = History(1, {(PLACE, None)}, {SECOND: ''})
+    for number in (SECOND + 1, SECOND):
+        found.replay(json.dumps({'t': 'd', 'd': {'a': 'd', 'b': {'p': 'pub/l0/a', 'd': number}}}))
+    found.check_writes({FIRST: 'p'}, [SECOND], [])
+    texts = ['replaced a value', 'are in no change', 'refused writes were performed', 'in the other order']
+    assert len(found.faults) == 4 and all(text in fault for text, fault in zip(texts, found.faults, strict=True)), found.faults
+
+
+def test_what_permissions_allow():
+    closings = {live_world.VAULT: [(10, 20, 50, 60)]}
+    assert check_permissions({(live_world.VAULT, 15): 30, (live_world.VAULT, 25): 55}, [(live_world.VAULT, 55, 70)], closings) == []
+    heard, denied = check_permissions({(live_world.VAULT, 25): 45}, [(live_world.VAULT, 61, 70)], closings)
+    assert 'after the end of its permission' in heard and 'while it was allowed' in denied

@@ -1,5 +1,6 @@
 """The random behaviour of a client of test_live_model.py: it writes, listens, reads, leaves and comes back."""
 
+import os
 import random
 
 from database_model import hash_of, parse
@@ -11,6 +12,7 @@ from tokens import id_claims, unsigned
 USERS = 12
 TOKENS = {f'u{number}': unsigned(id_claims(f'u{number}')) for number in range(USERS)}
 DEPTH, LISTENS = 6, 8
+IS_NESTED = os.environ.get('HEARTH_LIVE_NESTED') == '1'
 
 
 class Actor(LiveClient):
@@ -28,7 +30,7 @@ class Actor(LiveClient):
         self.written, self.away, self.connections = 0, 0, 0
         self.is_admin = number % 9 == 4
         self.uid = None if number % 7 == 2 else f'u{number % USERS}'
-        # What is known of the operation for the end of this connection: 1 if it will run, 0 if it will not, None if that is not known.
+        # Whether the operation for the end of this connection will run: 1, 0, or None if that is not known.
         self.will_end = 0
         self.has_named_last = False
 
@@ -209,7 +211,7 @@ class Actor(LiveClient):
             return self.end_listen()
         path, index, query = self.place()
         overlaps = any(path[:len(other.path)] == other.path or other.path[:len(path)] == path for other in self.ending)
-        if (path, index) not in self.listens and not overlaps and (query or not self.nests(path)):
+        if (path, index) not in self.listens and not overlaps and (query or IS_NESTED or not self.nests(path)):
             self.listen(path, index, query)
         return None
 

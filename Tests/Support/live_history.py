@@ -47,7 +47,7 @@ class Timeline:
 
 
 class History:
-    """The changes, replayed for the places that somebody has listened to."""
+    """The changes, replayed for the places that clients have listened to."""
 
     def __init__(self, seed, watched, transactions):
         self.queries, self.transactions = live_world.queries(seed), transactions
@@ -107,10 +107,11 @@ class History:
     def fail(self, path, index, state, before, least, number, count):
         timeline = self.timelines[path][index]
         where = timeline.places.get(state)
-        reason = 'never existed' if not where else f'is older (period {where[-1]}, change {timeline.starts[where[-1]]})'
+        reason = ('never existed' if not where else
+                  f'is older than what was seen or written before (period {where[-1]}, change {timeline.starts[where[-1]]})')
         query = '' if index is None else self.queries[path][index].text
-        self.faults.append(f'/{"/".join(path)} {query}: state {number} of {count} {reason} than what was seen or written before '
-                           f'(period {before} of {len(timeline.states)}, change {least} of {self.length})')
+        self.faults.append(f'/{"/".join(path)} {query}: state {number} of {count} {reason}; the last one was of '
+                           f'period {before} of {len(timeline.states)}, at least change {least} of {self.length}')
 
     def check_writes(self, acknowledged, refused, beginnings):
         lost = [(number, action) for number, action in acknowledged.items() if number not in self.indices]

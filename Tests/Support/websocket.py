@@ -7,7 +7,7 @@ import struct
 
 from wire import Wire
 
-TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
+CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 
 
 class WebSocket:
@@ -32,8 +32,9 @@ class WebSocket:
         size = len(payload)
         length = bytes([0x80 | size]) if size < 126 else bytes([0xFE]) + struct.pack('>H', size) if size < 1 << 16 else bytes(
             [0xFF]) + struct.pack('>Q', size)
-        masked = bytes(byte ^ mask[index & 3] for index, byte in enumerate(payload))
-        self.wire.send(bytes([0x80 * is_final | opcode]) + length + mask + masked)
+        repeated = (mask * (size // 4 + 1))[:size]
+        masked = int.from_bytes(payload, 'big') ^ int.from_bytes(repeated, 'big')
+        self.wire.send(bytes([0x80 * is_final | opcode]) + length + mask + masked.to_bytes(size, 'big'))
 
     def say(self, **frame):
         self.send(TEXT, json.dumps(frame))
