@@ -34,14 +34,14 @@ def calls(script):
 class Poller:
     """A polling client. `poll` is one request; `Polling` below keeps one waiting."""
 
-    def __init__(self, port, namespace, last=None, headers=()):
+    def __init__(self, port, namespace, last=None, headers=(), app=None):
         self.port, self.headers = port, headers
         self.serial = self.part = 0
         self.messages = {}
         self.seen = 0
         self.is_closed = False
         self.last = None
-        text = self.get(f'start=t&ser=12345&cb=7&v=5&ns={namespace}' + (f'&ls={last}' if last else ''))
+        text = self.get(f'start=t&ser=12345&cb=7&v=5&ns={namespace}' + (f'&ls={last}' if last else '') + (f'&ac={app}' if app else ''))
         self.take(text)
         self.hello = self.next()['d']['d']
 

@@ -13,7 +13,9 @@ enum LiveAction {
     case authenticate(LiveCredential)
     case unauthenticate
     case appCheck(token: [UInt8])
-    /// Statistics, and the end of an App Check token: nothing has to be done.
+    /// The end of the App Check token.
+    case endAppCheck
+    /// Statistics: nothing has to be done.
     case nothing
     /// An invalid request.
     case refused(LiveRefusal)
@@ -32,7 +34,15 @@ enum LiveAction {
         switch self {
         case .write, .disconnect: .write
         case .listen, .unlisten, .get, .nothing, .refused: .read
-        case .authenticate, .unauthenticate, .appCheck: .alone
+        case .authenticate, .unauthenticate, .appCheck, .endAppCheck: .alone
+        }
+    }
+
+    /// Whether a client needs a valid App Check token for it, where App Check is enforced.
+    var needsApp: Bool {
+        switch self {
+        case .listen, .get, .write, .disconnect: true
+        case .unlisten, .authenticate, .unauthenticate, .appCheck, .endAppCheck, .nothing, .refused: false
         }
     }
 }
@@ -75,7 +85,9 @@ extension LiveAction {
 
     private static func parse(_ name: String, _ text: Span<UInt8>, _ limits: DraftLimits) throws(LiveRefusal) -> LiveAction {
         switch name {
-        case "s", "unappcheck", "unappeck": return .nothing
+        case "s": return .nothing
+        // Web clients misspell it.
+        case "unappcheck", "unappeck": return .endAppCheck
         case "unauth": return .unauthenticate
         case "q", "l", "n", "u", "g": return try read(name, try LiveBody(text))
         case "p": return try put(try LiveBody(text), limits)

@@ -145,22 +145,17 @@ extension LiveConnection {
     /// Performs everything for another sender from now on.
     func use(_ requester: Requester) {
         self.requester = requester
+        judgeApp()
         for listen in Array(listens.values) { listen.use(requester.principal) }
         disconnects?.setDisconnectPrincipal(requester.principal, of: session, on: front.loop) { _ in }
         expiry?.close()
         expiry = nil
-        guard let expires = requester.expires else { return }
-        let timer = Timer(loop: front.loop) { [weak self] in
-            guard let self else { return }
-            let left = expires * 1000 - UnixTime.milliseconds()
-            if left > 0 { expiry?.start(afterMilliseconds: UInt64(left)) } else { revoke() }
-        }
-        timer.start(afterMilliseconds: UInt64(max(expires * 1000 - UnixTime.milliseconds(), 0)))
-        expiry = timer
+        expiry = requester.expires.map { Timer.atExpiry($0, loop: front.loop) { [weak self] in self?.revoke() } }
     }
 
     /// Checks what may end without news. Called from time to time.
     func check() {
+        checkAppExpiry()
         guard requester.isAdmin || requester.expires != nil else { return }
         if !credentials.holds(requester) { revoke() }
     }

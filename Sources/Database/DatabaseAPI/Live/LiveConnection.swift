@@ -5,20 +5,6 @@ import HTTP
 import RealtimeDatabase
 import Tree
 
-/// The way by which the messages of a live connection travel: a WebSocket, or long polling.
-protocol LiveTransport: AnyObject {
-    /// Sends a whole message.
-    ///
-    /// - Returns: whether to continue now. The message is taken in any case.
-    func send(_ message: Span<UInt8>) -> HTTPFlow
-    /// Stops or continues to take messages from the client.
-    func setPaused(_ isPaused: Bool)
-    /// Whether the client may leave a message of so many bytes unread.
-    func admits(_ bytes: Int) -> Bool
-    /// Ends the connection when the sent messages have arrived.
-    func close()
-}
-
 /// The place of an answer among those of a connection, which are sent in the order of the requests.
 final class LiveReply {
     let number: Int
@@ -42,6 +28,8 @@ final class LiveConnection {
     /// The address, for taking turns.
     let client: NetworkAddress
     let credentials: LiveCredentials
+    /// The App Check token of the client.
+    let app: LiveAppCheck
     /// Nil when the connection has ended.
     private(set) var transport: (any LiveTransport)?
     var requester = Requester.signedOut
@@ -87,6 +75,7 @@ final class LiveConnection {
         self.namespaceName = namespaceName
         self.client = client
         self.credentials = credentials
+        app = LiveAppCheck(isEnforced: front.apps.isEnforced)
         self.charge = charge
         self.transport = transport
         self.didEnd = didEnd
@@ -94,9 +83,17 @@ final class LiveConnection {
         reads = LiveReads(loop: front.loop)
     }
 
-    /// Sends the first message. `last` is the session that the client has lost; its operations run before the first request.
-    func begin(host: Span<UInt8>, last: DisconnectSession?) {
+    /// Sends the first message.
+    ///
+    /// - Parameters:
+    ///   - last: the session that the client has lost; its operations run before the first request.
+    ///   - appToken: the App Check token with which the client connects; it is verified before the first request.
+    func begin(host: Span<UInt8>, last: DisconnectSession?, appToken: [UInt8]?) {
         push(LivePush.hello(host: host, session: session.id, now: UnixTime.milliseconds()))
+        if let appToken {
+            running += 1
+            verifyApp(appToken) { [self] _ in didRun() }
+        }
         guard let last, case .namespace(let namespace)? = try? found() else { return }
         running += 1
         group = .alone
@@ -158,6 +155,7 @@ final class LiveConnection {
     }
 
     private func start(_ action: LiveAction, _ reply: LiveReply) {
+        guard !action.needsApp || !lacksApp else { return refuseWithoutApp(reply) }
         switch action {
         case .listen(let place, let hash, let tag):
             listen(place, hash: hash, tag: tag, reply)
@@ -174,7 +172,9 @@ final class LiveConnection {
         case .unauthenticate:
             use(.signedOut)
             succeed(reply)
-        case .appCheck, .nothing: succeed(reply)
+        case .appCheck(let token): checkApp(token, reply)
+        case .endAppCheck: endApp(reply)
+        case .nothing: succeed(reply)
         case .refused(let refusal):
             complete(reply, refusal)
             didRun()
@@ -281,9 +281,11 @@ final class LiveConnection {
 
     /// Tells the client that its token has ended. It gets nothing more, because clients take a later message for the end of their listens; they
     /// reconnect with a fresh token.
-    func revoke() {
+    ///
+    /// - Parameter message: `ac`, or `apc` for an App Check token.
+    func revoke(_ message: [UInt8] = LivePush.revocation("ac", .expired)) {
         guard !isRevoked, transport != nil else { return }
-        push(LivePush.revocation("ac", .expired))
+        push(message)
         isRevoked = true
         for next in queue { complete(next.reply, .expired) }
         queue.removeAll()
@@ -373,6 +375,7 @@ final class LiveConnection {
         transport = nil
         expiry?.close()
         expiry = nil
+        app.close()
         wait?.end()
         wait = nil
         endListens()

@@ -37,6 +37,31 @@ struct LiveCredentials {
         requesters.checker.check(credential.token) { verdict in completion(finding(verdict, credential)) }
     }
 
+    /// Verifies an App Check token. `completion` may be called before this returns, with the expiry time of the token in seconds since 1970, or nil
+    /// if it does not expire.
+    func check(app token: [UInt8], completion: @escaping (Result<Int64?, LiveRefusal>) -> Void) {
+        if let verdict = requesters.checker.knownApp(token.span) { return completion(finding(verdict)) }
+        requesters.checker.checkApp(token) { verdict in completion(finding(verdict)) }
+    }
+
+    /// Notes for the log that a request without an App Check token was refused.
+    func appWasMissing() { requesters.checker.appWasMissing() }
+
+    private func finding(_ verdict: AppVerdict) -> Result<Int64?, LiveRefusal> {
+        switch verdict {
+        case .app(let expires, let isUnsigned):
+            if isUnsigned, let developmentRefusal {
+                return .failure(.invalidToken("An App Check token without a signature \(developmentRefusal)."))
+            }
+            if let expires, expires * 1000 <= UnixTime.milliseconds() { return .failure(.appHasExpired) }
+            return .success(expires)
+        case .refused(.expired): return .failure(.appHasExpired)
+        case .refused(.unavailable):
+            return .failure(LiveRefusal(status: "unavailable", message: "The App Check token cannot be verified now"))
+        case .refused(.unreadable), .refused(.unauthorized): return .failure(.invalidToken(RESTError.appIsInvalid.message))
+        }
+    }
+
     /// Whether a credential that was accepted is still valid: the clock may have been set.
     func holds(_ requester: Requester) -> Bool {
         guard let expires = requester.expires else { return true }

@@ -51,6 +51,8 @@ public final class LiveFrontEnd {
         var host: [UInt8]
         /// The session that the client has lost.
         var last: DisconnectSession?
+        /// The App Check token; nil if there is none, or if none is required.
+        var appToken: [UInt8]?
     }
 
     private func opening(_ exchange: HTTPExchange) throws(RESTError) -> Opening {
@@ -59,7 +61,7 @@ public final class LiveFrontEnd {
         let last = try RESTParameters.text(of: "ls", in: exchange.query)
         return Opening(
             namespaceName: front.namespaceName(exchange, parameters.namespace), host: exchange.host.array(),
-            last: last.flatMap { DisconnectSession(id: $0) })
+            last: last.flatMap { DisconnectSession(id: $0) }, appToken: front.apps.token(exchange, parameters)?.text)
     }
 
     private func makeConnection(_ opening: Opening, _ exchange: HTTPExchange, _ transport: any LiveTransport) -> LiveConnection {
@@ -79,7 +81,7 @@ public final class LiveFrontEnd {
             connection.push(LivePush.control("s", error.message))
             return connection.close()
         } catch {}
-        connection.begin(host: opening.host.span, last: opening.last)
+        connection.begin(host: opening.host.span, last: opening.last, appToken: opening.appToken)
     }
 
     // MARK: Polling

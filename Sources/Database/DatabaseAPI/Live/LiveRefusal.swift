@@ -16,6 +16,10 @@ struct LiveRefusal: Error, Equatable {
     static let expired = LiveRefusal(status: "expired_token", message: "Auth token is expired")
     static let closed = LiveRefusal(status: "unavailable", message: "The connection is being closed")
 
+    /// The client has no App Check token. The text is the hosted service's.
+    static let appIsMissing = LiveRefusal(status: "permission_denied", message: RESTError.appIsMissing.message)
+    static let appHasExpired = LiveRefusal(status: "expired_token", message: RESTError.appHasExpired.message)
+
     static func invalidToken(_ message: String) -> LiveRefusal { LiveRefusal(status: "invalid_token", message: message) }
 }
 

@@ -2,6 +2,20 @@ import EventLoop
 import HearthBytes
 import HTTP
 
+/// The way by which the messages of a live connection travel: a WebSocket, or long polling.
+protocol LiveTransport: AnyObject {
+    /// Sends a whole message.
+    ///
+    /// - Returns: whether to continue now. The message is taken in any case.
+    func send(_ message: Span<UInt8>) -> HTTPFlow
+    /// Stops or continues to take messages from the client.
+    func setPaused(_ isPaused: Bool)
+    /// Whether the client may leave a message of so many bytes unread.
+    func admits(_ bytes: Int) -> Bool
+    /// Ends the connection when the sent messages have arrived.
+    func close()
+}
+
 /// A live connection by WebSocket.
 final class LiveSocket: LiveTransport, WebSocketHandler {
     private var socket: WebSocket?

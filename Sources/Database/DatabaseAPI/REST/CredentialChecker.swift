@@ -7,6 +7,15 @@ public protocol CredentialChecker: AnyObject {
 
     /// Verifies a token. `completion` is called on the front end's loop, never before this returns.
     func check(_ token: [UInt8], completion: @escaping (CredentialVerdict) -> Void)
+
+    /// The verdict on an App Check token that was verified before. Nil if the token must be verified, which takes time.
+    func knownApp(_ token: Span<UInt8>) -> AppVerdict?
+
+    /// Verifies an App Check token. `completion` is called on the front end's loop, never before this returns.
+    func checkApp(_ token: [UInt8], completion: @escaping (AppVerdict) -> Void)
+
+    /// Notes for the log that a request without an App Check token was refused.
+    func appWasMissing()
 }
 
 /// The result of verifying a token.
@@ -22,6 +31,18 @@ public enum CredentialVerdict: Sendable {
     ///   - expires: the expiry time of the token, in seconds since 1970; nil if it does not expire.
     ///   - isUnsigned: whether the token has no signature, so that anybody could have written it.
     case user(auth: JSONValue, expires: Int64?, isUnsigned: Bool)
+    /// The token is not accepted.
+    case refused(CredentialRefusal)
+}
+
+/// The result of verifying an App Check token.
+public enum AppVerdict: Sendable, Equatable {
+    /// The token of an app.
+    ///
+    /// - Parameters:
+    ///   - expires: the expiry time of the token, in seconds since 1970; nil if it does not expire.
+    ///   - isUnsigned: whether the token has no signature, so that anybody could have written it.
+    case app(expires: Int64?, isUnsigned: Bool)
     /// The token is not accepted.
     case refused(CredentialRefusal)
 }

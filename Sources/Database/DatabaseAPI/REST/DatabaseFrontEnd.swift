@@ -13,6 +13,7 @@ public final class DatabaseFrontEnd {
     let streams: EventStreams
     let topics: ListenTopics
     let requesters: RequesterReader
+    let apps: AppCheck
     private lazy var bodies = BodyBudget(bytesMax: database.limits.bodyBytesInFlightMax) { [unowned self] in request($0, body: $1) }
     /// The trace contexts for writes.
     var traces = TraceSource()
@@ -26,6 +27,7 @@ public final class DatabaseFrontEnd {
         self.settings = settings
         topics = ListenTopics(loop: loop)
         streams = EventStreams(loop: loop, settings: settings, countMax: database.limits.streamsMax, seats: database.openStreams)
+        apps = AppCheck(isEnforced: settings.enforcesAppCheck, developmentAccess: settings.developmentAccess, checker: credentials)
         requesters = RequesterReader(adminToken: settings.adminToken, developmentAccess: settings.developmentAccess, checker: credentials)
     }
 
@@ -58,11 +60,18 @@ public final class DatabaseFrontEnd {
             let parameters = try RESTParameters(exchange.query)
             let verb = try RESTVerb(exchange, parameter: parameters.methodOverride)
             switch try requesters.read(exchange, parameters) {
-            case .known(let requester): try call(exchange, verb, parameters, requester).handle(body)
+            case .known(let requester): try admit(requester, exchange, verb, parameters, body)
             case .token(let token, let isInQuery):
-                verify(token, exchange, body) { [self] verdict throws(RESTError) in
-                    let requester = try requesters.requester(verdict, exchange, parameters, isInQuery: isInQuery)
-                    return call(exchange, verb, parameters, requester)
+                // The memory of the body is not valid after this returns.
+                guard exchange.holdsMuch(body.count) else { return RESTAnswer.refuse(exchange, .tooMuchIsWritten) }
+                let body = body.array()
+                requesters.checker.check(token) { [self] verdict in
+                    do throws(RESTError) {
+                        let requester = try requesters.requester(verdict, exchange, parameters, isInQuery: isInQuery)
+                        try admit(requester, exchange, verb, parameters, body.span)
+                    } catch {
+                        RESTAnswer.refuse(exchange, error)
+                    }
                 }
             }
         } catch {
@@ -70,18 +79,22 @@ public final class DatabaseFrontEnd {
         }
     }
 
-    /// Verifies a token, and handles the call that `makeCall` makes for its verdict.
-    private func verify(
-        _ token: [UInt8], _ exchange: HTTPExchange, _ body: Span<UInt8>, makeCall: @escaping (CredentialVerdict) throws(RESTError) -> RESTCall
-    ) {
-        // The memory of the body is not valid after this returns.
-        guard exchange.holdsMuch(body.count) else { return RESTAnswer.refuse(exchange, .tooMuchIsWritten) }
-        let body = body.array()
-        requesters.checker.check(token) { verdict in
-            do throws(RESTError) {
-                try makeCall(verdict).handle(body.span)
-            } catch {
-                RESTAnswer.refuse(exchange, error)
+    /// Handles a request whose sender is known, if App Check admits it.
+    private func admit(
+        _ requester: Requester, _ exchange: HTTPExchange, _ verb: RESTVerb, _ parameters: RESTParameters, _ body: Span<UInt8>
+    ) throws(RESTError) {
+        switch try apps.read(requester, exchange, parameters) {
+        case .known(let requester): try call(exchange, verb, parameters, requester).handle(body)
+        case .token(let token, let isInQuery):
+            guard exchange.holdsMuch(body.count) else { return RESTAnswer.refuse(exchange, .tooMuchIsWritten) }
+            let body = body.array()
+            requesters.checker.checkApp(token) { [self] verdict in
+                do throws(RESTError) {
+                    let requester = try apps.admit(requester, verdict, exchange, isInQuery: isInQuery)
+                    try call(exchange, verb, parameters, requester).handle(body.span)
+                } catch {
+                    RESTAnswer.refuse(exchange, error)
+                }
             }
         }
     }

@@ -10,6 +10,8 @@ public struct DatabaseFrontEndSettings: Sendable {
     public var isDevelopment = false
     /// The requests in which `owner` and unsigned tokens are accepted; nil in production mode.
     public var developmentAccess: DevelopmentAccess?
+    /// Whether requests need a valid App Check token, except those of administrators.
+    public var enforcesAppCheck = false
     /// The bearer token of administrators. If it is empty, nobody is an administrator.
     public var adminToken: [UInt8] = []
     /// The proxies that are trusted to state a client's address.

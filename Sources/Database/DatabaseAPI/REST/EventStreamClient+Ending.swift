@@ -13,8 +13,8 @@ extension EventStreamClient {
         if permission.mayEnd { judge() }
     }
 
-    /// Ends the stream because the token has expired or its service account was deleted, with an event that says so.
-    func endWithCredential() { close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+    /// Ends the stream because a token has expired or its service account was deleted, with an event that says so.
+    func endWithCredential() { close(EventFrames.end("auth_revoked", call.endOfCredential)) }
 
     /// Ends the stream with a last event, unless this would become part of an incomplete frame.
     func close(_ frame: [UInt8]) {

@@ -31,7 +31,7 @@ final class ProfileStream: OpenStream, HTTPExchangeObserver {
         beat()
     }
 
-    private func endWithCredential() { close(EventFrames.end("auth_revoked", RESTError.expired.message)) }
+    private func endWithCredential() { close(EventFrames.end("auth_revoked", call.endOfCredential)) }
 
     func beat() {
         guard call.credentialHolds() else { return endWithCredential() }

@@ -16,27 +16,17 @@ extension RESTCall {
         try EventStreamClient(self, request).open(try found())
     }
 
-    /// Starts a timer that calls `body` when the client's token expires; nil if it does not expire. The caller keeps the timer.
+    /// Starts a timer that calls `body` when a token of the client expires; nil if none does. The caller keeps the timer.
     ///
-    /// - Throws: `RESTError` if the token has already expired.
+    /// - Throws: `RESTError` if a token has already expired.
     func expiryTimer(_ body: @escaping () -> Void) throws(RESTError) -> Timer? {
-        guard let expires = requester.expires else { return nil }
-        let left = expires * 1000 - UnixTime.milliseconds()
-        guard left > 0 else { throw .expired }
-        weak var own: Timer?
-        let timer = Timer(loop: front.loop) {
-            // A timer counts from the beginning of a turn, so it may end some milliseconds early, when requests with the token are still accepted.
-            let left = expires * 1000 - UnixTime.milliseconds()
-            if left > 0 { own?.start(afterMilliseconds: UInt64(left)) } else { body() }
-        }
-        own = timer
-        timer.start(afterMilliseconds: UInt64(left))
-        return timer
+        if let error = requester.expiry(at: UnixTime.milliseconds()) { throw error }
+        return requester.firstExpiry.map { Timer.atExpiry($0, loop: front.loop, body) }
     }
 
     /// Whether the client's credential is still valid. The clock may have been set, or the service account deleted.
     func credentialHolds() -> Bool {
-        if let expires = requester.expires, expires * 1000 <= UnixTime.milliseconds() { return false }
+        guard requester.expiry(at: UnixTime.milliseconds()) == nil else { return false }
         // Tokens of users end only by their expiry.
         guard requester.isAdmin else { return true }
         do throws(RESTError) {
@@ -46,6 +36,9 @@ extension RESTCall {
             return false
         }
     }
+
+    /// The text with which a stream ends because of its credential.
+    var endOfCredential: String { (requester.expiry(at: UnixTime.milliseconds()) ?? .expired).message }
 
     /// Whether the client requests an event stream.
     var wantsStream: Bool {
@@ -57,5 +50,22 @@ extension RESTCall {
             if accept.extracting(start..<start + wanted.utf8CodeUnitCount).equalsIgnoringCase(lowercase: wanted) { return true }
         }
         return false
+    }
+}
+
+extension Timer {
+    /// Starts a timer that calls `body` when a token expires. The caller keeps the timer.
+    ///
+    /// - Parameter seconds: since 1970.
+    static func atExpiry(_ seconds: Int64, loop: EventLoop, _ body: @escaping () -> Void) -> Timer {
+        weak var own: Timer?
+        let timer = Timer(loop: loop) {
+            // A timer counts from the beginning of a turn, so it may end some milliseconds early, when the token is still accepted.
+            let left = seconds * 1000 - UnixTime.milliseconds()
+            if left > 0 { own?.start(afterMilliseconds: UInt64(left)) } else { body() }
+        }
+        own = timer
+        timer.start(afterMilliseconds: UInt64(max(seconds * 1000 - UnixTime.milliseconds(), 0)))
+        return timer
     }
 }

@@ -20,6 +20,10 @@ struct RESTError: Error, Equatable {
     static let unauthorized = RESTError(.unauthorized, "Unauthorized request.")
     static let expired = RESTError(.unauthorized, "Auth token is expired")
     static let unreadableToken = RESTError(.unauthorized, "Could not parse auth token.")
+    static let appIsMissing = RESTError(.unauthorized, "Missing appcheck token")
+    static let appIsInvalid = RESTError(.unauthorized, "Invalid appcheck token")
+    static let appHasExpired = RESTError(.unauthorized, "Appcheck token is expired")
+    static let appIsUnknown = RESTError(.serviceUnavailable, "The App Check token cannot be verified now. Try again.")
     static let writeTooLarge = RESTError(DatabaseError.writeTooLarge)
 
     /// An error of the database, with the status of the hosted service (spec database 2.6).

@@ -13,6 +13,8 @@ struct RESTParameters: Equatable {
     var auth: [UInt8]?
     var accessToken: [UInt8]?
     var authOverride: [UInt8]?
+    /// The App Check token.
+    var app: [UInt8]?
     var methodOverride: [UInt8]?
     var isShallow = false
     var print = Print.plain
@@ -85,7 +87,9 @@ struct RESTParameters: Equatable {
     }
 
     private mutating func takeRare(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(RESTError) {
-        if name.equals("format") {
+        if name.equals("ac") {
+            app = try Self.decoded(name, value)
+        } else if name.equals("format") {
             format = try Self.format(value)
         } else if name.equals("callback") {
             callback = try Self.callback(name, value)

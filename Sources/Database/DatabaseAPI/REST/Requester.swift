@@ -11,11 +11,26 @@ struct Requester {
     var isAdmin: Bool
     /// The expiry time of the credential, in seconds since 1970.
     var expires: Int64?
+    /// The expiry time of the App Check token, in seconds since 1970; nil where none is required, and for tokens that do not expire.
+    var appExpires: Int64?
 
     static let signedOut = Requester(principal: .user(auth: nil), isAdmin: false)
 
     /// The writer in the events of a write (spec database 6).
     var origin: EventOrigin { EventOrigin(of: principal) }
+
+    /// When the first of the tokens expires, in seconds since 1970.
+    var firstExpiry: Int64? {
+        guard let expires, let appExpires else { return expires ?? appExpires }
+        return min(expires, appExpires)
+    }
+
+    /// Says which token has expired at a time, in milliseconds since 1970; nil if none has.
+    func expiry(at milliseconds: Int64) -> RESTError? {
+        if let expires, expires * 1000 <= milliseconds { return .expired }
+        if let appExpires, appExpires * 1000 <= milliseconds { return .appHasExpired }
+        return nil
+    }
 }
 
 /// Determines the sender of a request (spec database 2.4).

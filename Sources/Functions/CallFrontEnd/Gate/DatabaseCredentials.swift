@@ -8,7 +8,8 @@ import Messaging
 import RealtimeDatabase
 import Tokens
 
-/// Verifies the credentials of requests to the database: ID tokens, as ``TokenGate`` does for functions, and access tokens of service accounts.
+/// Verifies the credentials of requests to the database: ID tokens and App Check tokens, as ``TokenGate`` does for functions, and access tokens of
+/// service accounts.
 package final class DatabaseCredentials: CredentialChecker {
     private let gate: TokenGate
     private let project: String
@@ -16,7 +17,14 @@ package final class DatabaseCredentials: CredentialChecker {
     private let loop: EventLoop
     private let log: Logger
     /// When refusals of each kind may be logged again, in milliseconds of the loop's clock.
-    private var quietUntil: [TokenRefusal: UInt64] = [:]
+    private var quietUntil: [Refusal: UInt64] = [:]
+
+    /// A kind of refusal. A nil reason means that there was no token.
+    private struct Refusal: Hashable {
+        var isOfApp = false
+        var reason: TokenRefusal?
+    }
+
     /// Shortest time between two log lines about refusals of one kind, because clients repeat their requests.
     private static let quietMilliseconds: UInt64 = 1000
     /// Verdicts on the tokens in the gate's cache, by the serial number of their verification, so that `auth` for the rules is made once.
@@ -53,13 +61,50 @@ package final class DatabaseCredentials: CredentialChecker {
     package func check(_ token: [UInt8], completion: @escaping (CredentialVerdict) -> Void) {
         let bound = LoopBound((checker: self, answer: completion), loop: loop)
         gate.verifyIDToken(token, on: loop) { result, reason in
-            if case .failure(let refusal) = result, let reason { bound.value.checker.tell(refusal, reason) }
+            if case .failure(let refusal) = result, let reason { bound.value.checker.tell(Refusal(reason: refusal), reason) }
             bound.value.answer(Self.verdict(result))
         }
     }
 
+    // MARK: App Check
+
+    package func knownApp(_ token: Span<UInt8>) -> AppVerdict? {
+        guard token.count <= TokenVerifier.tokenBytesMax else { return .refused(.unreadable) }
+        return gate.cachedAppCheckToken(token).map { Self.appVerdict($0) }
+    }
+
+    package func checkApp(_ token: [UInt8], completion: @escaping (AppVerdict) -> Void) {
+        let bound = LoopBound((checker: self, answer: completion), loop: loop)
+        gate.verifyAppCheckToken(token, on: loop) { result, reason in
+            if case .failure(let refusal) = result, let reason {
+                bound.value.checker.tell(Refusal(isOfApp: true, reason: refusal), "App Check: \(reason)")
+            }
+            bound.value.answer(Self.appVerdict(result))
+        }
+    }
+
+    package func appWasMissing() {
+        tell(Refusal(isOfApp: true), "the configuration has database.enforceAppCheck, and there is no App Check token")
+    }
+
+    private static func appVerdict(_ result: Result<VerifiedToken, TokenRefusal>) -> AppVerdict {
+        switch result {
+        case .success(let token): appVerdict(token)
+        case .failure(.expired): .refused(.expired)
+        case .failure(.malformed), .failure(.tooLong): .refused(.unreadable)
+        case .failure(.keysUnavailable): .refused(.unavailable)
+        case .failure: .refused(.unauthorized)
+        }
+    }
+
+    private static func appVerdict(_ token: VerifiedToken) -> AppVerdict {
+        .app(expires: isTimeless(token) ? nil : Int64(token.validUntil), isUnsigned: token.isUnsigned)
+    }
+
+    // MARK: Verdicts
+
     /// Logs why a token was refused. The client does not get the reason.
-    private func tell(_ refusal: TokenRefusal, _ reason: String) {
+    private func tell(_ refusal: Refusal, _ reason: String) {
         let now = loop.nowMilliseconds
         guard now >= quietUntil[refusal] ?? 0 else { return }
         quietUntil[refusal] = now + Self.quietMilliseconds
@@ -77,10 +122,12 @@ package final class DatabaseCredentials: CredentialChecker {
 
     private static func verdict(_ token: VerifiedToken) -> CredentialVerdict {
         guard let claims = try? JSONValue(parsing: token.claims.span) else { return .refused(.unreadable) }
-        // Test tools write unsigned tokens that ended in 1970. The gate ignores their times, so they do not expire here either.
-        let isTimeless = token.isUnsigned && token.validUntil * 1000 <= Int(WallClock.now().unixMilliseconds)
         return .user(
-            auth: AuthVariable.make(uid: token.subject, claims: claims), expires: isTimeless ? nil : Int64(token.validUntil),
+            auth: AuthVariable.make(uid: token.subject, claims: claims), expires: isTimeless(token) ? nil : Int64(token.validUntil),
             isUnsigned: token.isUnsigned)
+    }
+    /// Test tools write unsigned tokens that ended in 1970. The gate ignores their times, so they do not expire here either.
+    private static func isTimeless(_ token: VerifiedToken) -> Bool {
+        token.isUnsigned && token.validUntil * 1000 <= Int(WallClock.now().unixMilliseconds)
     }
 }

@@ -111,16 +111,31 @@ package final class TokenGate: Sendable {
     /// The verified ID token from the cache, if it is there and has not expired.
     func cachedIDToken(_ token: Span<UInt8>) -> VerifiedToken? { idTokens.cached(token) }
 
+    /// The verified App Check token from the cache, if it is there and has not expired.
+    func cachedAppCheckToken(_ token: Span<UInt8>) -> VerifiedToken? { appCheckTokens.cached(token) }
+
     /// Verifies an ID token from another place than the `Authorization` header, and calls `completion` on `loop`.
     ///
     /// - Parameter completion: gets the result, and for a refusal the reason, for the log.
     func verifyIDToken(
         _ token: [UInt8], on loop: EventLoop, completion: @escaping @Sendable (Result<VerifiedToken, TokenRefusal>, String?) -> Void
+    ) { Self.verify(token, idTokens, on: loop, completion: completion) }
+
+    /// Verifies an App Check token, and calls `completion` on `loop`.
+    ///
+    /// - Parameter completion: gets the result, and for a refusal the reason, for the log.
+    func verifyAppCheckToken(
+        _ token: [UInt8], on loop: EventLoop, completion: @escaping @Sendable (Result<VerifiedToken, TokenRefusal>, String?) -> Void
+    ) { Self.verify(token, appCheckTokens, on: loop, completion: completion) }
+
+    private static func verify(
+        _ token: [UInt8], _ verifier: TokenVerifier, on loop: EventLoop,
+        completion: @escaping @Sendable (Result<VerifiedToken, TokenRefusal>, String?) -> Void
     ) {
-        Task { [self] in
-            let result = await idTokens.verify(token)
+        Task {
+            let result = await verifier.verify(token)
             var reason: String?
-            if case .failure(let refusal) = result { reason = idTokens.reason(for: refusal, of: token) }
+            if case .failure(let refusal) = result { reason = verifier.reason(for: refusal, of: token) }
             loop.post { [reason] in completion(result, reason) }
         }
     }

@@ -127,6 +127,7 @@ public final class HearthHost {
         var databaseSettings = DatabaseFrontEndSettings()
         databaseSettings.isDevelopment = configuration.mode == .development
         databaseSettings.developmentAccess = options.developmentAccess(for: configuration)
+        databaseSettings.enforcesAppCheck = configuration.database.enforceAppCheck
         databaseSettings.adminToken = data.adminToken
         let proxies = TrustedProxies(try NetworkRange.list(settings.trustedProxies, of: "server.trustedProxies"))
         databaseSettings.proxies = proxies
