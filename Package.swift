@@ -234,7 +234,7 @@ let package = Package(
             name: "RealtimeDatabaseTests",
             dependencies: [
                 "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "Store", "EventLoop", "HTTP", json, bytes,
-                logging,
+                crypto, logging,
             ],
             swiftSettings: house),
         .testTarget(

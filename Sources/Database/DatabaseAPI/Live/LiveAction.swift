@@ -52,6 +52,8 @@ struct LivePlace {
     /// Nil for `.info` and below, which exists in clients only.
     var path: Path?
     var query: LiveQuery
+    /// For a listen, hashes of the ranges of the value that the client has; nil for none.
+    var ranges: RangeHashes?
 }
 
 /// A put or a merge.
@@ -118,6 +120,7 @@ extension LiveAction {
             guard (tag != nil) == (place.query.query != nil) || place.query.query == nil else {
                 throw .badRequest("a listen with a query must have a tag \"t\"")
             }
+            if let text = body.text("ch"), !text.equals("null") { place.ranges = try RangeHashes.parse(text) }
             return .listen(place, hash: body.string("h") ?? "", tag: place.query.query == nil ? nil : tag)
         }
     }

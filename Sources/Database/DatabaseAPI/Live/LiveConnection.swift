@@ -228,7 +228,8 @@ final class LiveConnection {
             return complete(reply, LiveRefusal(status: "too_big", message: "\(Self.listensMax) listens of a connection are the limit"))
         }
         let listen = LiveListen(
-            self, path, place.query, tag: tag, hash: hash, principal: requester.principal, client: client, reply: reply)
+            self, path, place.query, tag: tag, copy: LiveCopy(hash: hash, ranges: place.ranges), principal: requester.principal,
+            client: client, reply: reply)
         listens[key] = listen
         do throws(DatabaseError) {
             let found = try found()

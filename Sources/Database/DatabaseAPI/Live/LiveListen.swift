@@ -13,8 +13,7 @@ final class LiveListen: TopicMember, JudgedListener {
     let path: Path
     let query: LiveQuery
     private let tag: Int?
-    /// The hash of the value that the client has; empty for none.
-    private let hash: String
+    private var copy: LiveCopy
     private(set) var request: ReadRequest
     private(set) var namespace: Namespace?
     private(set) var topic: ListenTopic?
@@ -45,6 +44,7 @@ final class LiveListen: TopicMember, JudgedListener {
     var watching: Namespace.Watching?
     /// The memory that the listen holds.
     private(set) var heldBytes = 0
+    private var chargedBytes = 0
 
     private enum State {
         /// Waits until the namespace reports changes, or exists.
@@ -56,14 +56,14 @@ final class LiveListen: TopicMember, JudgedListener {
     }
 
     init(
-        _ connection: LiveConnection, _ path: Path, _ query: LiveQuery, tag: Int?, hash: String, principal: Principal, client: NetworkAddress,
+        _ connection: LiveConnection, _ path: Path, _ query: LiveQuery, tag: Int?, copy: LiveCopy, principal: Principal, client: NetworkAddress,
         reply: LiveReply
     ) {
         self.connection = connection
         self.path = path
         self.query = query
         self.tag = tag
-        self.hash = hash
+        self.copy = copy
         self.reply = reply
         request = ReadRequest(path, query.query.map { .query($0) } ?? .value, principal: principal)
         request.form = .export
@@ -87,6 +87,7 @@ final class LiveListen: TopicMember, JudgedListener {
 
     /// Starts the listen.
     func start(_ found: FoundNamespace) {
+        guard hold(0) else { return refuse(.tooMuchIsListened) }
         switch found {
         case .namespace(let namespace): join(namespace)
         case .absent(let absent):
@@ -94,7 +95,7 @@ final class LiveListen: TopicMember, JudgedListener {
             case .refused(let error) where error.kind == .indexNotDefined: fallthrough
             case .value, .stream, .node, .notModified:
                 state = .live
-                if hash != "" { connection.push(LivePush.value(path, Node.empty, tag: tag)) }
+                if copy.hash != "" { connection.push(LivePush.value(path, Node.empty, tag: tag)) }
                 hasShown = true
                 showsNothing = true
                 answer()
@@ -144,6 +145,7 @@ final class LiveListen: TopicMember, JudgedListener {
         if case .over = state { return false }
         state = .over
         request.cancellation?.isSet = true
+        copy.ranges = nil
         backlog = []
         gathered = []
         unshown = nil
@@ -189,7 +191,7 @@ final class LiveListen: TopicMember, JudgedListener {
         state = .reading
         isStale = false
         dropBacklog()
-        request.ifNoneMatch = !hasShown && !hash.isEmpty ? hash : nil
+        copy.prepare(&request, isFirst: !hasShown)
         request.profiledAs = hasShown ? .listenerBroadcast : .listenerListen
         rulesRead = permission.rulesSeen
         connection.reads.read(request, of: namespace) { [self] in didRead($0) }
@@ -252,9 +254,15 @@ final class LiveListen: TopicMember, JudgedListener {
         guard connection.admits(json.count) else { return refuse(.tooMuchIsListened) }
         let isNothing = json.span.equals("null") || json.span.equals("{}")
         // A client without a value assumes that there is none.
-        let isKnown = isNothing && (hasShown ? showsNothing : hash.isEmpty)
+        let isKnown = isNothing && (hasShown ? showsNothing : copy.hash.isEmpty)
         if !isKnown {
-            connection.push(isNothing ? LivePush.value(path, Node.empty, tag: tag) : LivePush.value(path, json.span, tag: tag))
+            if isNothing {
+                connection.push(LivePush.value(path, Node.empty, tag: tag))
+            } else if query.query == nil {
+                connection.push(LivePush.valueOrParts(path, json.span))
+            } else {
+                connection.push(LivePush.value(path, json.span, tag: tag))
+            }
         }
         hasShown = true
         showsNothing = false
@@ -263,6 +271,7 @@ final class LiveListen: TopicMember, JudgedListener {
 
     private func didShow(_ commit: UInt64) {
         self.commit = commit
+        copy.ranges = nil
         let isFirst = reply != nil
         permission.wasGranted(at: commit)
         state = .live
@@ -390,8 +399,9 @@ final class LiveListen: TopicMember, JudgedListener {
 
     @discardableResult
     private func hold(_ bytes: Int) -> Bool {
-        guard connection.hold(bytes - heldBytes) else { return false }
-        heldBytes = bytes
+        let all = bytes + (copy.ranges?.heldBytes ?? 0)
+        guard connection.hold(all - chargedBytes) else { return false }
+        (heldBytes, chargedBytes) = (bytes, all)
         return true
     }
 
@@ -404,9 +414,4 @@ final class LiveListen: TopicMember, JudgedListener {
     private func updateDue() {
         if case .over = state { connection.setDue(nil, of: self) } else { connection.setDue(hasShown ? firstDue : nil, of: self) }
     }
-}
-
-extension DatabaseError {
-    fileprivate static let tooMuchIsListened = DatabaseError(
-        .unavailable, "The values that clients listen to take all memory there is for them; try again")
 }

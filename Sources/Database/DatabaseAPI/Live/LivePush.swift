@@ -92,6 +92,16 @@ enum LivePush {
         return message.array()
     }
 
+    /// The answer to a read with the ranges that the client has: the parts that it lacks, or the whole value, which is never a list.
+    static func valueOrParts(_ path: Path, _ json: Span<UInt8>) -> [UInt8] {
+        guard json.count > 0, json[0] == UInt8(ascii: "[") else { return value(path, json, tag: nil) }
+        var message = start("rm", path, room: json.count)
+        message.append(",\"d\":")
+        message.append(json)
+        end(&message, nil)
+        return message.array()
+    }
+
     /// A new value of a place.
     static func value(_ path: Path, _ node: Node, tag: Int?) -> [UInt8] {
         var message = start("d", path)

@@ -42,3 +42,8 @@ extension LiveRefusal {
         if error.kind == .tooLarge { status = "failure" }
     }
 }
+
+extension DatabaseError {
+    static let tooMuchIsListened = DatabaseError(
+        .unavailable, "The values that clients listen to take all memory there is for them; try again")
+}

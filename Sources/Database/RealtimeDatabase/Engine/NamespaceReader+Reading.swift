@@ -97,6 +97,15 @@ extension NamespaceReader {
         switch request.kind {
         case .value:
             if try writeLeaf(at: key, request.form, snapshot) { break }
+            if let hashes = request.clientRanges {
+                let comparison = try snapshot.reader.compare(hashes, at: key)
+                if case .same = comparison { return .notModified(etag: etag ?? "", commit: snapshot.commit) }
+                if case .different(let runs) = comparison {
+                    let stream = RangeStream(snapshot.reader, at: key, hashes, runs)
+                    if let outcome = try begin(stream, request, snapshot, etag: etag) { return outcome }
+                    break
+                }
+            }
             let stream = JSONStream(snapshot.reader, at: key, form: request.form, isPretty: request.isPretty)
             if let outcome = try begin(stream, request, snapshot, etag: etag) { return outcome }
         case .query(let query):
@@ -121,7 +130,7 @@ extension NamespaceReader {
     }
 
     /// Produces the first piece of an answer. If there is more, the outcome contains the snapshot for the rest.
-    private func begin(_ stream: JSONStream, _ request: ReadRequest, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ReadOutcome? {
+    private func begin(_ stream: any JSONSource, _ request: ReadRequest, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ReadOutcome? {
         guard try stream.next(into: &scratch, atLeast: Self.pieceBytes) else { return nil }
         // An answer that has not begun can still be refused.
         guard scratch.count <= request.bytesMax else { throw .tooLarge }

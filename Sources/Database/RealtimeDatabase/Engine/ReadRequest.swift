@@ -45,12 +45,15 @@ public struct ReadRequest: Sendable {
     var wantsNode = false
     /// Whether a query is answered even without the index that it needs, by looking at all children.
     package var mayLackIndex = false
+    /// The ranges of the value that the client has; nil for none. The answer is then a list of the parts that differ, as clients merge them, or the
+    /// value: values in export form are never lists. If nothing differs, the outcome is ``ReadOutcome/notModified(etag:)``.
+    package var clientRanges: RangeHashes?
     /// The name of the operation in the profiler; nil if it is not recorded.
     public var profiledAs: OperationName?
 
     /// Whether many rows may have to be read before the answer begins.
     package var mayTakeLong: Bool {
-        if wantsETag || ifNoneMatch != nil { return true }
+        if wantsETag || ifNoneMatch != nil || clientRanges != nil { return true }
         switch kind {
         case .query, .shallow: return true
         case .value, .priority: return false

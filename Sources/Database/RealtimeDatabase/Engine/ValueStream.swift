@@ -31,7 +31,7 @@ public final class ValueStream: Sendable {
     }
 
     final class Source {
-        let stream: JSONStream
+        let stream: any JSONSource
         let reader: NamespaceReader
         var snapshot: NamespaceReader.Snapshot?
         /// Counts the answer among those of the namespace.
@@ -49,7 +49,7 @@ public final class ValueStream: Sendable {
         var operation: Operation?
 
         init(
-            _ stream: JSONStream, _ reader: NamespaceReader, _ snapshot: NamespaceReader.Snapshot, _ seat: Seats<String>.Seat, bytesLeft: Int,
+            _ stream: any JSONSource, _ reader: NamespaceReader, _ snapshot: NamespaceReader.Snapshot, _ seat: Seats<String>.Seat, bytesLeft: Int,
             deadline: UInt64
         ) {
             self.seat = seat

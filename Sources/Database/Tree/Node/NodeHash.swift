@@ -57,7 +57,7 @@ public struct NodeHash: Sendable {
     }
 
     /// Appends the bytes of a double as sixteen hexadecimal digits, most significant first.
-    private static func append(number: Double, to text: inout ByteBuffer) {
+    static func append(number: Double, to text: inout ByteBuffer) {
         text.append("number:")
         let bits = number.bitPattern
         for shift in stride(from: UInt64(60), through: 0, by: -4) {

@@ -171,6 +171,9 @@ extension PathKey {
         integer(row, range)?.arrayIndex
     }
 
+    /// Whether the segment at `range` is that of an integer.
+    public static func isInteger(_ row: Span<UInt8>, _ range: Range<Int>) -> Bool { row[range.lowerBound] == integerTag }
+
     /// The path that `row` begins with; a priority's mark ends it.
     public static func path(of row: Span<UInt8>) -> Path {
         var segments: [String] = []

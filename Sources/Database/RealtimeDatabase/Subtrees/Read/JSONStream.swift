@@ -2,10 +2,18 @@ public import HearthBytes
 import Store
 public import Tree
 
+/// JSON that is produced piece by piece as the consumer has room for it, all from the same snapshot.
+protocol JSONSource: AnyObject {
+    /// The memory that is used until the end, in addition to the pieces.
+    var heldBytes: Int { get }
+    /// Appends the next piece, at least `atLeast` bytes except at the end, and at most one value more. Returns whether there is more.
+    func next(into buffer: inout ByteBuffer, atLeast: Int) throws(ReadError) -> Bool
+}
+
 /// The JSON of a node, produced piece by piece as the consumer has room for it.
 ///
 /// Keeps only the current path in memory. All pieces must come from the same snapshot.
-public final class JSONStream {
+public final class JSONStream: JSONSource {
     private let reader: TreeReader
     private var pieces: [KeyRange]
     private var walk: RowWalk
