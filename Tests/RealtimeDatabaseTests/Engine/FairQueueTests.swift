@@ -86,18 +86,41 @@ struct ScanGuardTests {
         #expect(rows(cancelled) == 256 && cancelled.failure?.kind == .unavailable)
     }
 
-    @Test("a hash is kept for one state, where it took many rows")
+    private func key(_ path: String) -> PathKey { Path(path.split(separator: "/").map { String($0) }).key }
+
+    private func change(_ cache: HashCache, _ paths: [String], base: String = "", to state: UInt64) {
+        cache.willChange(paths.map { key($0) }, base: key(base), state: state)
+    }
+
+    @Test("a hash that took many rows is kept until its subtree changes")
     func keepsHashes() {
         let cache = HashCache()
-        cache.keep("small", at: [1], in: 7, rows: 10)
-        cache.keep("large", at: [2], in: 7, rows: 1000)
-        let found = [cache.hash(at: [1], in: 7), cache.hash(at: [2], in: 7), cache.hash(at: [2], in: 8)]
-        #expect(found == [nil, "large", nil])
-        cache.keep("other", at: [3], in: 8, rows: 1000)
-        let later = [cache.hash(at: [2], in: 7), cache.hash(at: [3], in: 8)]
-        #expect(later == [nil, "other"])
-        // A reader that is behind does not make the others forget.
-        cache.keep("older", at: [4], in: 7, rows: 1000)
-        #expect(cache.hash(at: [4], in: 7) == nil && cache.hash(at: [3], in: 8) == "other")
+        cache.keep("small", at: key("a"), in: 7, rows: 10)
+        cache.keep("large", at: key("b/c"), in: 7, rows: 1000)
+        #expect(cache.hash(at: key("a"), in: 7) == nil)
+        #expect([6, 7, 8, nil].map { cache.hash(at: key("b/c"), in: $0) } == [nil, "large", "large", "large"])
+        change(cache, ["b/d", "bc", "a"], to: 8)
+        #expect(cache.hash(at: key("b/c"), in: nil) == "large")
+        for path in ["b/c/d", "b/c", "b"] {
+            change(cache, [path], to: 9)
+            #expect(cache.hash(at: key("b/c"), in: nil) == nil, "\(path)")
+            cache.keep("again", at: key("b/c"), in: 9, rows: 1000)
+        }
+        #expect(cache.hash(at: key("b/c"), in: 9) == "again")
+    }
+
+    @Test("a hash of a state that has changed meanwhile is not kept")
+    func forgetsLateHashes() {
+        let cache = HashCache()
+        change(cache, ["a/b"], to: 8)
+        cache.keep("late", at: key("a"), in: 7, rows: 1000)
+        cache.keep("other", at: key("c"), in: 7, rows: 1000)
+        #expect(cache.hash(at: key("a"), in: nil) == nil && cache.hash(at: key("c"), in: nil) == "other")
+        change(cache, (0..<100).map { "d/\($0)" }, base: "d", to: 9)
+        cache.keep("late", at: key("d/1000"), in: 8, rows: 1000)
+        #expect(cache.hash(at: key("d/1000"), in: nil) == nil, "many changes count as one of what they have in common")
+        for state in 10..<6000 { change(cache, ["e"], to: UInt64(state)) }
+        cache.keep("old", at: key("f"), in: 9, rows: 1000)
+        #expect(cache.hash(at: key("f"), in: nil) == nil, "the changes since are not remembered")
     }
 }

@@ -32,6 +32,8 @@ enum LiveAction {
 
     var group: Group {
         switch self {
+        // Writes with a hash of a large node are overtaken by others.
+        case .write(let write) where write.hash != nil: .alone
         case .write, .disconnect: .write
         case .listen, .unlisten, .get, .nothing, .refused: .read
         case .authenticate, .unauthenticate, .appCheck, .endAppCheck: .alone

@@ -1,33 +1,86 @@
+import DequeModule
 import Synchronization
+import Tree
 
-/// Caches hashes of subtrees in one state of the tree, so that a large subtree need not be read again for its hash. Can be used from any
-/// thread.
+/// Caches hashes of subtrees until a write changes them, so that a large subtree need not be read again for its hash. Readers compute them, also
+/// for the writer. Can be used from any thread.
 final class HashCache: Sendable {
     /// The size from which on hashes are cached.
-    private static let rowsMin = 256
+    static let rowsMin = 256
     private static let countMax = 1024
+    /// The number of changes that are remembered, and the most of one write that are remembered separately.
+    private static let changesMax = 4096
+    private static let changesOfWriteMax = 16
+
+    private struct Entry {
+        var hash: String
+        /// The state in which it was computed.
+        var state: UInt64
+    }
 
     private struct Hashes {
-        var state: UInt64?
-        var byKey: [[UInt8]: String] = [:]
+        var entries: [PathKey: Entry] = [:]
+        /// The last changes, with the states that they lead to, for hashes that are being computed in an earlier state.
+        var changes: Deque<(state: UInt64, key: PathKey)> = []
+        /// The changes up to this state are forgotten.
+        var forgotten: UInt64 = 0
     }
 
     private let hashes = Mutex(Hashes())
 
-    /// - Parameter state: a number of the tree's state, such as that of a commit.
-    func hash(at key: [UInt8], in state: UInt64) -> String? {
-        hashes.withLock { $0.state == state ? $0.byKey[key] : nil }
+    /// The hash of the subtree at `key`.
+    ///
+    /// - Parameter state: the number of the commit whose tree is read; nil for the newest tree, also before it is committed.
+    func hash(at key: PathKey, in state: UInt64?) -> String? {
+        hashes.withLock { hashes in
+            guard let entry = hashes.entries[key], state.map({ entry.state <= $0 }) ?? true else { return nil }
+            return entry.hash
+        }
     }
 
-    /// Stores a hash of the newest state. Hashes of older states are dropped.
+    /// Stores a hash, unless the subtree has changed since.
     ///
-    /// - Parameter rows: the number of rows that were read for it.
-    func keep(_ hash: String, at key: [UInt8], in state: UInt64, rows: Int) {
+    /// - Parameters:
+    ///   - state: the number of the commit whose tree was read.
+    ///   - rows: the number of rows that were read for it.
+    func keep(_ hash: String, at key: PathKey, in state: UInt64, rows: Int) {
         guard rows >= Self.rowsMin else { return }
         hashes.withLock { hashes in
-            if let known = hashes.state, known > state { return }
-            if hashes.state != state || hashes.byKey.count >= Self.countMax { hashes = Hashes(state: state) }
-            hashes.byKey[key] = hash
+            guard state >= hashes.forgotten else { return }
+            for change in hashes.changes.reversed() {
+                guard change.state > state else { break }
+                if Self.affects(change.key, key) { return }
+            }
+            if hashes.entries.count >= Self.countMax, hashes.entries[key] == nil { hashes.entries = [:] }
+            hashes.entries[key] = Entry(hash: hash, state: state)
         }
+    }
+
+    /// Drops the hashes that a write changes. Called before it is performed.
+    ///
+    /// - Parameters:
+    ///   - base: the path that contains all of `keys`.
+    ///   - state: the number that the commit of the write will have.
+    func willChange(_ keys: some Collection<PathKey>, base: PathKey, state: UInt64) {
+        hashes.withLock { hashes in
+            if keys.count > Self.changesOfWriteMax {
+                Self.note(base, state, &hashes)
+            } else {
+                for key in keys { Self.note(key, state, &hashes) }
+            }
+        }
+    }
+
+    private static func note(_ key: PathKey, _ state: UInt64, _ hashes: inout Hashes) {
+        if hashes.changes.count == changesMax, let first = hashes.changes.popFirst() { hashes.forgotten = max(hashes.forgotten, first.state) }
+        hashes.changes.append((state, key))
+        guard !hashes.entries.isEmpty else { return }
+        hashes.entries = hashes.entries.filter { !affects(key, $0.key) }
+    }
+
+    /// Whether a change at one key changes the subtree at another: one is the other or below it.
+    private static func affects(_ change: PathKey, _ key: PathKey) -> Bool {
+        let count = min(change.bytes.count, key.bytes.count)
+        return change.bytes.prefix(count) == key.bytes.prefix(count)
     }
 }

@@ -79,12 +79,12 @@ extension NamespaceReader {
     private func etag(of request: ReadRequest, _ snapshot: Snapshot) throws(ReadError) -> String {
         if let query = request.query { return try snapshot.reader.query(query, at: request.path, bytesMax: request.bytesMax).etag }
         let key = request.path.key
-        if let known = hashes.hash(at: key.bytes, in: snapshot.commit) { return known }
+        if let known = hashes.hash(at: key, in: snapshot.commit) { return known }
         do throws(StoreError) {
             let before = snapshot.reader.scanGuard?.rows ?? 0
             let hash = try snapshot.reader.hash(at: key)
             let etag = hash.isEmpty ? Node.emptyETag : hash
-            hashes.keep(etag, at: key.bytes, in: snapshot.commit, rows: (snapshot.reader.scanGuard?.rows ?? 0) - before)
+            hashes.keep(etag, at: key, in: snapshot.commit, rows: (snapshot.reader.scanGuard?.rows ?? 0) - before)
             return etag
         } catch {
             throw .store(error)

@@ -64,11 +64,10 @@ final class NamespaceReaders: Sendable {
 
     /// - Parameter askForRules: makes the writer send the rules to all readers.
     init(
-        storage: any StorageEngine, settings: NamespaceSettings, newest: CommitNumber, askForRules: @escaping @Sendable () -> Void
+        storage: any StorageEngine, settings: NamespaceSettings, newest: CommitNumber, hashes: HashCache, askForRules: @escaping @Sendable () -> Void
     ) throws(LoopError) {
         let haste = haste
         let turns = ReadTurns()
-        let hashes = HashCache()
         let make: @Sendable () throws(LoopError) -> Lane = { () throws(LoopError) in
             let thread = try NamespaceThread()
             let reader = LoopBound(

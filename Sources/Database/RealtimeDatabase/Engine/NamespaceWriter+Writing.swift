@@ -22,11 +22,11 @@ extension NamespaceWriter {
             }
         }
         guard request.ifMatch != nil else { return perform(request, stopwatch, on: loop, answer: answer) }
-        queue(request) { [unowned self] in
-            withExtendedLifetime(namespace) { perform(request, stopwatch, on: loop, answer: answer) }
-        } refuse: { [unowned self] error in
+        compare(request, of: namespace) { [unowned self] in
+            perform(request, stopwatch, on: loop, answer: answer)
+        } answer: { [unowned self] outcome in
             figures.addFailed(request.operation)
-            loop.post { answer.value(.refused(error)) }
+            loop.post { answer.value(outcome) }
         }
     }
 
@@ -67,7 +67,7 @@ extension NamespaceWriter {
         if let expected = request.ifMatch, let conflict = try conflict(expected, request, reader) { return conflict }
         if try isWithoutEffect(changes, reader) { return .committed(receipt(request, changes, mayRead: mayRead)) }
         if request.raisesTriggers, let refusal = try raiseEvents(request, changes, open, now: now) { return .refused(refusal) }
-        try apply(changes, open.tree)
+        try apply(changes, base: request.operation.path, open.tree)
         hasChanges = true
         announce(request.operation, changes)
         return .committed(receipt(request, changes, mayRead: mayRead))
@@ -121,7 +121,8 @@ extension NamespaceWriter {
         return refusal.map { DatabaseError(.tooManyTriggers, $0.message) }
     }
 
-    private func apply(_ changes: [ResolvedChange], _ tree: TreeWriter) throws(StoreError) {
+    private func apply(_ changes: [ResolvedChange], base: Path, _ tree: TreeWriter) throws(StoreError) {
+        hashes.willChange(changes.lazy.map(\.key), base: base.key, state: commitNumber + 1)
         for change in changes where change.isPriorityOnly { try tree.setPriority(change.node.priority, at: change.path) }
         // Deletions come last, so that no ancestor is empty for a moment, in which it would lose its priority.
         let values = changes.lazy.filter { !$0.isPriorityOnly }
@@ -270,6 +271,7 @@ extension NamespaceWriter {
             let etag: String
             do throws(StoreError) { etag = try self.etag(at: key, reader, scanGuard) } catch { throw .store(error) }
             guard etag != expected else { return nil }
+            guard request.wantsConflictingValue else { return .conflict(value: [], etag: etag) }
             try reader.write(at: key, form: .value, isPretty: false, bytesMax: settings.limits.readBytesMax, into: &buffer)
             return .conflict(value: buffer.array(), etag: etag)
         } catch {
@@ -280,12 +282,11 @@ extension NamespaceWriter {
     }
 
     private func etag(at key: PathKey, _ reader: TreeReader, _ scanGuard: ScanGuard) throws(StoreError) -> String {
-        // The changes of this turn have no commit number yet.
-        let isCommitted = !hasChanges
-        if isCommitted, let known = hashes.hash(at: key.bytes, in: commitNumber) { return known }
+        if let known = hashes.hash(at: key, in: nil) { return known }
         let hash = try reader.hash(at: key)
         let etag = hash.isEmpty ? Node.emptyETag : hash
-        if isCommitted { hashes.keep(etag, at: key.bytes, in: commitNumber, rows: scanGuard.rows) }
+        // The changes of this turn may be undone.
+        if !hasChanges { hashes.keep(etag, at: key, in: commitNumber, rows: scanGuard.rows) }
         return etag
     }
 }

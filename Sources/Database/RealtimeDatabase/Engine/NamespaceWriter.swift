@@ -42,7 +42,9 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     /// Writes with an etag to compare, for which a whole node may have to be read.
     var conditional = FairQueue<QueuedWrite>()
     var isWorking = false
-    let hashes = HashCache()
+    let hashes: HashCache
+    /// Writes that wait for the hash of a node, which a reader computes.
+    var awaitedHashes: [PathKey: [AwaitedHash]] = [:]
 
     /// A write that waits for its turn.
     struct QueuedWrite {
@@ -65,12 +67,13 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     init(
         loop: EventLoop, storage: any StorageEngine, settings: NamespaceSettings, quiet: QuietMark, newest: CommitNumber,
-        haste: Cancellation, publishRules: @escaping @Sendable (RulesNews) -> Void
+        hashes: HashCache, haste: Cancellation, publishRules: @escaping @Sendable (RulesNews) -> Void
     ) {
         self.storage = storage
         self.settings = settings
         self.quiet = quiet
         self.newest = newest
+        self.hashes = hashes
         self.haste = haste
         self.publishRules = publishRules
         rulesFile = settings.rulesFile

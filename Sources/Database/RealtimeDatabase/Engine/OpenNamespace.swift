@@ -37,11 +37,12 @@ final class OpenNamespace: Sendable {
         lastUse = Atomic(id)
         let quiet = QuietMark()
         let newest = CommitNumber()
+        let hashes = HashCache()
         let writerThread = try NamespaceThread()
         let writerReference = WriterReference()
         let readers: NamespaceReaders
         do throws(LoopError) {
-            readers = try NamespaceReaders(storage: storage, settings: settings, newest: newest) {
+            readers = try NamespaceReaders(storage: storage, settings: settings, newest: newest, hashes: hashes) {
                 writerThread.post { writerReference.writer.withLock { $0 }?.value.publishRulesAgain() }
             }
         } catch {
@@ -50,7 +51,8 @@ final class OpenNamespace: Sendable {
         }
         let writer = LoopBound(
             NamespaceWriter(
-                loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet, newest: newest, haste: readers.haste
+                loop: writerThread.loop, storage: storage, settings: settings, quiet: quiet, newest: newest, hashes: hashes,
+                haste: readers.haste
             ) {
                 readers.use($0)
             }, loop: writerThread.loop)

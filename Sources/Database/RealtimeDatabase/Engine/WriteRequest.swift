@@ -27,6 +27,8 @@ public struct WriteRequest: Sendable {
     public var principal: Principal
     /// The etag that the node must have; nil for any.
     public var ifMatch: String?
+    /// Whether a conflict contains the current value. Otherwise it may also be reported for a large node that other writes change all the time.
+    public var wantsConflictingValue = true
     /// Whether the receipt contains the etag of the written value, if the writer may know it. Not for updates.
     public var wantsETag = false
     /// Whether the receipt contains the written value, with server values resolved, if the writer may know it. Not for updates.
@@ -70,7 +72,8 @@ public struct WriteRequest: Sendable {
 public enum WriteOutcome: Sendable {
     /// The write is durable.
     case committed(WriteReceipt)
-    /// The node has another etag than ``WriteRequest/ifMatch``. Nothing was written. Contains the current value, as JSON, and its etag.
+    /// The node has another etag than ``WriteRequest/ifMatch``. Nothing was written. Contains the current value, as JSON, and its etag, if they
+    /// are wanted.
     case conflict(value: [UInt8], etag: String)
     /// Nothing was written.
     case refused(DatabaseError)

@@ -1,0 +1,150 @@
+"""Transactions of live connections: many clients on one node, large nodes, and the order of requests (spec database 3.7, 3.8, 10.2)."""
+
+import base64
+import hashlib
+import struct
+import threading
+
+import pytest
+
+from databases import OWNER, Database
+from hearth import Host
+from live import Live, View, name_of
+
+TRIES = 25
+
+
+@pytest.fixture(scope='module')
+def host(tmp_path_factory):
+    host = Host(tmp_path_factory.mktemp('transactions'), [], mode='development').start()
+    yield host
+    host.stop()
+
+
+@pytest.fixture
+def database(host, request):
+    with Database(host, name_of(request)) as database:
+        database.use_rules({'rules': {'.read': True, '.write': True, 'own': {'.write': False}}})
+        yield database
+
+
+def connect(database):
+    return Live(database.host.port, database.namespace, timeout=60)
+
+
+def sha(text):
+    return base64.b64encode(hashlib.sha1(text.encode()).digest()).decode()
+
+
+def hash_of(value):
+    """The hash of a number or of nothing."""
+    return '' if value is None else sha('number:' + struct.pack('>d', value).hex())
+
+
+def hash_of_numbers(values):
+    """The hash of an object whose members are numbers, and whose keys are texts."""
+    return sha(''.join(f':{key}:{hash_of(values[key])}' for key in sorted(values)))
+
+
+def add_one(live, view):
+    """A transaction as client libraries run it. Returns the number of tries."""
+    for count in range(1, TRIES + 1):
+        value = view.apply(live.taken())
+        status, text = live.ask('p', p='/count', d=(value or 0) + 1, h=hash_of(value))
+        if status == 'ok':
+            return count
+        assert (status, text) == ('datastale', 'Transaction hash does not match')
+    raise AssertionError(f'{TRIES} tries were not enough')
+
+
+def test_transactions_of_a_hundred_clients_succeed(database):
+    """The client libraries give up after 25 tries."""
+    clients, rounds, failures, tries = 100, 3, [], []
+    lives = [connect(database) for _ in range(clients)]
+    start = threading.Barrier(clients)
+
+    def run(live):
+        view = View('/count')
+        try:
+            live.do('q', p='/count', h='')
+            start.wait()
+            for _ in range(rounds):
+                tries.append(add_one(live, view))
+        except Exception as error:  # pylint: disable=broad-except
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=[live]) for live in lives]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for live in lives:
+        live.cut()
+    assert not failures, (failures[:3], len(failures), max(tries, default=0))
+    assert database.get('/count.json') == clients * rounds
+
+
+def test_requests_keep_their_order_around_a_transaction(database):
+    """A later write of a client does not overtake one with a hash, even where a large node must be read for it."""
+    large = {f'k{number:05}': number for number in range(20_000)}
+    database.put('/large.json', large)
+    with connect(database) as live:
+        for number in range(3):
+            # The hash is not known to the host.
+            database.put('/large/k00000.json', number)
+            large['k00000'] = number
+            numbers = [live.request('p', p='/large', d={**large, 'second': number}, h=hash_of_numbers(large)),
+                       live.request('p', p='/large/third', d=number), live.request('g', p='/large/third', q={})]
+            assert [live.answer(each) for each in numbers] == [('ok', ''), ('ok', ''), ('ok', number)]
+            large |= {'second': number, 'third': number}
+            assert database.get('/large.json') == large
+
+
+def test_other_writes_go_on_while_a_large_node_is_compared(database):
+    large = {f'k{number:06}': number for number in range(200_000)}
+    database.put('/large.json', large)
+    with connect(database) as first, connect(database) as second:
+        # Not the known hash, which an answer with an etag has computed.
+        database.put('/large/k000000.json', -1)
+        number = first.request('p', p='/large', d={'small': 1}, h='wrong')
+        done = 0
+        while number not in first.answers and done < 50:
+            second.do('p', p='/other', d=done)
+            done += 1
+            first.send({'t': 'c', 'd': {'t': 'p', 'd': {}}})
+            first.control()
+        assert first.answer(number) == ('datastale', 'Transaction hash does not match')
+        assert done >= 3, 'the writes have waited for the comparison'
+        assert database.get('/large/k000001.json') == 1
+
+
+def test_the_hash_of_a_large_node_is_accepted(database):
+    database.put('/large.json', {f'k{number:05}': number for number in range(5_000)})
+    answer = database.ask('GET', '/large.json', headers={**OWNER, 'X-Firebase-ETag': 'true'})
+    tag = answer.header('ETag')
+    with connect(database) as live:
+        database.put('/elsewhere.json', 1)
+        assert live.ask('p', p='/large', d={'a': 1}, h='x' + tag[1:])[0] == 'datastale'
+        live.do('p', p='/large', d={'a': 1}, h=tag)
+        assert database.get('/large.json') == {'a': 1}
+        assert live.ask('p', p='/large', d={'a': 2}, h=tag)[0] == 'datastale'
+
+
+def test_conditional_writes_over_http_of_a_large_node(database):
+    large = {f'k{number:05}': number for number in range(5_000)}
+    database.put('/large.json', large)
+    answer = database.ask('PUT', '/large.json', 1, headers={**OWNER, 'if-match': 'wrong'})
+    assert answer.status == 412 and answer.json == large
+    tag = answer.header('ETag')
+    assert database.ask('PUT', '/large/k00000.json', 7).status == 200
+    assert database.ask('PUT', '/large.json', 1, headers={**OWNER, 'if-match': tag}).status == 412
+    assert database.ask('PUT', '/large/k00000.json', 0).status == 200
+    assert database.ask('PUT', '/large.json', 1, headers={**OWNER, 'if-match': tag}).status == 200
+    assert database.get('/large.json') == 1
+
+
+def test_what_may_not_be_written_is_not_compared(database):
+    database.put('/own.json', {f'k{number:05}': number for number in range(5_000)})
+    with connect(database) as live:
+        for tag in (hash_of_numbers({f'k{number:05}': number for number in range(5_000)}), 'wrong', ''):
+            assert live.ask('p', p='/own', d=1, h=tag) == ('permission_denied', 'Permission denied')
