@@ -1,4 +1,4 @@
-import HearthBytes
+import EventLoop
 import FuzzSupport
 import Testing
 
@@ -6,45 +6,32 @@ import Testing
 
 /// Mutated frames, fed straight to a reader. See `Tests/Fuzz/WebSocket/README.md`.
 @Suite struct WebSocketFuzzTests {
-    private static let words = ["\u{81}\u{85}", "\u{1}\u{81}", "\u{0}\u{80}", "\u{88}\u{82}", "\u{89}\u{80}", "\0\0\0\0", "hello"]
+    private static let words = [
+        "\u{81}\u{85}", "\u{1}\u{81}", "\u{0}\u{80}", "\u{88}\u{82}", "\u{89}\u{80}", "\0\0\0\0", "hello", "\u{C1}", "\0\0\u{FF}\u{FF}",
+    ]
     private static let messageBytesMax = 300
 
-    @Test func framesMeanTheSameHoweverTheyAreCut() throws {
+    @Test(arguments: [false, true])
+    func framesMeanTheSameHoweverTheyAreCut(mayBeCompressed: Bool) throws {
         let corpus = try FuzzCorpus.load("WebSocket/corpus")
-        #expect(corpus.count >= 15)
+        #expect(corpus.count >= 25)
+        let compression = mayBeCompressed ? SharedCompression(loop: try EventLoop()) : nil
         let run = FuzzRun(corpus, words: Self.words, rounds: 5000)
         let complaint = run.complaint { input, random in
-            let whole = Self.read([input])
-            let pieces = Self.read(Self.cut(input, &random))
+            let whole = Self.read([input], compression)
+            let pieces = Self.read(Self.cut(input, &random), compression)
             if whole != pieces { return "cut it means something else: \(whole) and \(pieces)" }
-            return whole.contains { $0.count > Self.messageBytesMax + 16 } ? "a message is longer than the limit" : nil
+            // A byte that is not UTF-8 has three bytes in the text of an event.
+            return whole.contains { $0.utf8.count > 3 * Self.messageBytesMax + 16 } ? "a message is longer than the limit" : nil
         }
         #expect(complaint == nil)
     }
 
-    /// The events of a reader, in words; the last is the reason why it stopped, if it did.
-    private static func read(_ pieces: [[UInt8]]) -> [String] {
+    private static func read(_ pieces: [[UInt8]], _ compression: SharedCompression?) -> [String] {
         var limits = WebSocketLimits()
         limits.messageBytesMax = messageBytesMax
         limits.fragmentsMax = 8
-        var reader = WebSocketReader(limits: limits)
-        var told: [String] = []
-        var isClosed = false
-        for piece in pieces where !isClosed {
-            do throws(WebSocketFault) {
-                try piece.withUnsafeBufferPointer { bytes throws(WebSocketFault) in
-                    try reader.read(bytes) { event, payload in
-                        if case .close = event { isClosed = true }
-                        told.append("\(event) \(payload.string())")
-                        return !isClosed
-                    }
-                }
-            } catch {
-                told.append("fault \(error.code)")
-                return told
-            }
-        }
-        return told
+        return ClientFrames.meaning(of: pieces, limits: limits, compression: compression)
     }
 
     private static func cut(_ bytes: [UInt8], _ random: inout SeededRandom) -> [[UInt8]] {

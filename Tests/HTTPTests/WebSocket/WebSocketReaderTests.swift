@@ -5,32 +5,12 @@ import Testing
 
 /// RFC 6455, section by section.
 @Suite struct WebSocketReaderTests {
-    /// A masked frame.
     private func frame(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true) -> [UInt8] {
-        let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
-        var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | opcode]
-        if payload.count < 126 {
-            bytes.append(0x80 | UInt8(payload.count))
-        } else {
-            bytes += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
-        }
-        return bytes + mask + payload.enumerated().map { $0.element ^ mask[$0.offset & 3] }
+        ClientFrames.frame(opcode, payload, isFinal: isFinal)
     }
 
     private func read(_ bytes: [UInt8], limits: WebSocketLimits = WebSocketLimits()) -> [String] {
-        var reader = WebSocketReader(limits: limits)
-        var told: [String] = []
-        do throws(WebSocketFault) {
-            try bytes.withUnsafeBufferPointer { bytes throws(WebSocketFault) in
-                try reader.read(bytes) { event, payload in
-                    told.append("\(event) \(payload.string())")
-                    return true
-                }
-            }
-        } catch {
-            told.append("fault \(error.code)")
-        }
-        return told
+        ClientFrames.meaning(of: [bytes], limits: limits)
     }
 
     @Test("the handshake's example (section 1.3)")
@@ -58,6 +38,12 @@ import Testing
         #expect(read(frame(2, [letter[0]])).count == 1)
     }
 
+    @Test("a text that cannot become valid is refused before its end")
+    func earlyRefusal() {
+        #expect(read(frame(1, [0xCE, 0xBA], isFinal: false) + frame(0, [0xF4, 0x90], isFinal: false)) == ["fault 1007"])
+        #expect(read(Array(frame(1, [65, 0xFF] + Array(repeating: 65, count: 50)).prefix(10))) == ["fault 1007"])
+    }
+
     @Test("closes (section 5.5.1 and 7.4)")
     func closes() {
         #expect(read(frame(8, [])) == ["close(1005) "])
@@ -67,6 +53,7 @@ import Testing
             #expect(read(frame(8, [UInt8(code >> 8), UInt8(code & 0xFF)])) == ["fault 1002"], "\(code)")
         }
         #expect(read(frame(8, [3, 0xE8, 0xFF])) == ["fault 1007"])
+        #expect(read(frame(8, [3, 0xE8, 0xC3])) == ["fault 1007"])
     }
 
     @Test("limits")

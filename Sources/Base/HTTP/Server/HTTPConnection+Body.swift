@@ -42,7 +42,8 @@ extension HTTPConnection {
         if exchange.intake.awaitsContinue, rest.isEmpty { stream.write("HTTP/1.1 100 Continue\r\n\r\n") }
         exchange.intake.awaitsContinue = false
         switch exchange.head.contentCoding {
-        case .gzip, .deflate: exchange.intake.inflater = Inflater(coding: exchange.head.contentCoding)
+        case .gzip: exchange.intake.inflater = Inflater(.gzip)
+        case .deflate: exchange.intake.inflater = Inflater(.deflate)
         case .identity, .unknown: break
         }
         // The whole body is here: lend it to the handler in place.
@@ -101,7 +102,11 @@ extension HTTPConnection {
     private func deliver(_ bytes: UnsafeBufferPointer<UInt8>, _ exchange: HTTPExchange) -> HTTPRefusal? {
         exchange.intake.arrived += bytes.count
         guard let inflater = exchange.intake.inflater else { return take(bytes, exchange) }
-        return inflater.inflate(bytes) { take($0, exchange) }
+        switch inflater.inflate(bytes, { take($0, exchange) }) {
+        case .taken: return nil
+        case .invalid: return .badCompression
+        case .refused(let refusal): return refusal
+        }
     }
 
     private func take(_ bytes: UnsafeBufferPointer<UInt8>, _ exchange: HTTPExchange) -> HTTPRefusal? {

@@ -22,6 +22,8 @@ public final class HTTPServer {
 
     let handler: any HTTPHandler
     let parser = HeadParser()
+    /// Compression for the WebSockets among the connections.
+    private(set) lazy var compression = SharedCompression(loop: loop)
 
     private var date = DateLine()
     var connections: [HTTPConnection] = []

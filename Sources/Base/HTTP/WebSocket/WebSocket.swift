@@ -18,7 +18,7 @@ extension WebSocketHandler {
     public func webSocketDidDrain(_ socket: WebSocket) {}
 }
 
-/// The server side of a WebSocket (RFC 6455). Confined to its loop's thread.
+/// The server side of a WebSocket (RFC 6455), which can compress messages (RFC 7692). Confined to its loop's thread.
 ///
 /// Answers pings, and pings a silent peer. A peer that violates the protocol gets a close frame. Reading pauses while the peer does not
 /// read.
@@ -33,6 +33,8 @@ public final class WebSocket: UpgradedProtocol {
     /// Not used once the state is `closed`, which happens before the connection ends.
     private unowned(unsafe) let connection: HTTPConnection
     private let limits: WebSocketLimits
+    /// Nil if messages are not compressed.
+    private let agreement: DeflateAgreement?
     private var handler: (any WebSocketHandler)?
     private var reader: WebSocketReader
     private var state = State.open
@@ -42,11 +44,12 @@ public final class WebSocket: UpgradedProtocol {
     /// Whether further bytes of the peer wait.
     private(set) var isPaused = false
 
-    init(_ connection: HTTPConnection, limits: WebSocketLimits, handler: any WebSocketHandler) {
+    init(_ connection: HTTPConnection, limits: WebSocketLimits, agreement: DeflateAgreement?, handler: any WebSocketHandler) {
         self.connection = connection
         self.limits = limits
+        self.agreement = agreement
         self.handler = handler
-        reader = WebSocketReader(limits: limits)
+        reader = WebSocketReader(limits: limits, compression: agreement == nil ? nil : connection.server.compression)
         lastHeard = connection.stream.loop.nowMilliseconds
         lastSent = lastHeard
     }
@@ -70,7 +73,7 @@ public final class WebSocket: UpgradedProtocol {
 
     private func send(_ payload: Span<UInt8>, opcode: UInt8) -> HTTPFlow {
         guard isOpen else { return .closed }
-        write(payload, opcode: opcode)
+        writeMessage(payload, opcode: opcode)
         return connection.stream.isCongested ? .congested : .ready
     }
 
@@ -88,7 +91,17 @@ public final class WebSocket: UpgradedProtocol {
         return [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)] + text
     }
 
+    private func writeMessage(_ payload: Span<UInt8>, opcode: UInt8) {
+        if let agreement, payload.count >= limits.compressedBytesMin {
+            let isCompressed = connection.server.compression.compress(payload, windowBits: agreement.windowBits) { write($0, opcode: 0x40 | opcode) }
+            if isCompressed { return }
+        }
+        write(payload, opcode: opcode)
+    }
+
     /// Frames of a server are unmasked; this one never fragments.
+    ///
+    /// - Parameter opcode: with the bit of a compressed message.
     private func write(_ payload: Span<UInt8>, opcode: UInt8) {
         let stream = connection.stream
         lastSent = stream.loop.nowMilliseconds

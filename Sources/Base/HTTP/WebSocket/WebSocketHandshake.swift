@@ -9,7 +9,7 @@ enum WebSocketHandshake {
         guard exchange.method == .get, exchange.minorVersion >= 1, !exchange.hasBody else { return .badRequest }
         guard lists(exchange, "upgrade", "websocket"), lists(exchange, "connection", "upgrade") else { return HTTPStatus(rawValue: 426) }
         guard let version = exchange.header("sec-websocket-version"), version.equals("13") else { return HTTPStatus(rawValue: 426) }
-        guard let key = exchange.header("sec-websocket-key"), isKey(key) else { return .badRequest }
+        guard let key = exchange.header("sec-websocket-key"), isKey(key), offers(exchange) != nil else { return .badRequest }
         return nil
     }
 
@@ -29,6 +29,16 @@ enum WebSocketHandshake {
             }
         }
         return false
+    }
+
+    /// The extensions that the client offers, in all of its fields; nil if they are malformed.
+    static func offers(_ exchange: HTTPExchange) -> [ExtensionOffer]? {
+        var offers: [UInt8] = []
+        for index in 0..<exchange.headerCount where exchange.headerName(at: index).equalsIgnoringCase(lowercase: "sec-websocket-extensions") {
+            if !offers.isEmpty { offers.append(UInt8(ascii: ",")) }
+            exchange.headerValue(at: index).withUnsafeBufferPointer { offers.append(contentsOf: $0) }
+        }
+        return ExtensionOffer.parse(offers)
     }
 
     /// The value of `Sec-WebSocket-Accept` for a key.
@@ -83,9 +93,14 @@ extension HTTPExchange {
             stream.outbox.append("\r\nSec-WebSocket-Protocol: ")
             stream.outbox.append(subprotocol)
         }
+        let agreement = limits.allowsCompression ? WebSocketHandshake.offers(self).flatMap { DeflateAgreement(accepting: $0) } : nil
+        if let agreement {
+            stream.outbox.append("\r\nSec-WebSocket-Extensions: ")
+            stream.outbox.append(agreement.answer)
+        }
         stream.outbox.append("\r\n\r\n")
         stream.queueFlush()
-        let socket = WebSocket(connection, limits: limits, handler: handler)
+        let socket = WebSocket(connection, limits: limits, agreement: agreement, handler: handler)
         connection.upgrade(to: socket)
         return socket
     }

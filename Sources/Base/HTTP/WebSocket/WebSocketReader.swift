@@ -1,8 +1,8 @@
 import HearthBytes
 
-/// The limits of a WebSocket.
+/// The limits of a WebSocket, and whether it compresses.
 public struct WebSocketLimits: Sendable {
-    /// The longest message, over all of its fragments.
+    /// The longest message, over all of its fragments and after decompression.
     public var messageBytesMax = 1024 * 1024
     /// The most fragments of a message.
     public var fragmentsMax = 1024
@@ -12,12 +12,16 @@ public struct WebSocketLimits: Sendable {
     public var silenceMilliseconds: UInt64 = 120_000
     /// The time that the peer has to answer a close frame.
     public var closeMilliseconds: UInt64 = 5_000
+    /// Whether messages are compressed (RFC 7692) if the client offers it. A message is compressed on its own.
+    public var allowsCompression = false
+    /// The size from which a message is compressed; a shorter one is sent as it is.
+    public var compressedBytesMin = 512
 
     /// The defaults.
     public init() {}
 }
 
-/// A violation of RFC 6455 by the peer, with the close code.
+/// A violation of RFC 6455 or RFC 7692 by the peer, with the close code.
 struct WebSocketFault: Error, Equatable {
     let code: UInt16
     let reason: StaticString
@@ -25,13 +29,15 @@ struct WebSocketFault: Error, Equatable {
     static func == (left: WebSocketFault, right: WebSocketFault) -> Bool { left.code == right.code }
 
     static func violation(_ reason: StaticString) -> WebSocketFault { WebSocketFault(code: 1002, reason: reason) }
+    static let badCompression = WebSocketFault(code: 1007, reason: "the message is not compressed as agreed")
     static let badText = WebSocketFault(code: 1007, reason: "a text is not UTF-8")
     static let tooLong = WebSocketFault(code: 1009, reason: "the message is too long")
 }
 
-/// Parses the frames of a client (RFC 6455 section 5): unmasks, joins fragments, enforces the rules.
+/// Parses the frames of a client (RFC 6455 section 5): unmasks, decompresses, joins fragments, enforces the rules.
 ///
-/// Data arrives in arbitrary pieces. The reader keeps a frame's head, a control frame, and the incomplete message.
+/// Data arrives in arbitrary pieces. The reader keeps a frame's head, a control frame, and the incomplete message, with its inflater if it is
+/// compressed. Between messages it keeps next to nothing.
 struct WebSocketReader: ~Copyable {
     /// A received message or control frame. Its bytes are valid only during the call.
     enum Event {
@@ -61,20 +67,32 @@ struct WebSocketReader: ~Copyable {
 
     private let limits: WebSocketLimits
     private var state = State.head
-    /// The head of a frame, at most 14 bytes.
-    private var head: [UInt8] = []
+    /// Decompresses messages; nil if the peer may not compress them.
+    private let compression: SharedCompression?
+    private var head = InlineArray<14, UInt8>(repeating: 0)
+    private var headCount = 0
     private var opcode = Opcode.continuation
     private var isFinal = false
     private var remaining = 0
-    private var mask: [UInt8] = [0, 0, 0, 0]
-    private var maskIndex = 0
+    private var mask = FrameMask(0, 0, 0, 0)
     private var control: [UInt8] = []
     private var message = ByteBuffer()
     /// The type of the incomplete message; nil between messages.
     private var messageKind: Opcode?
     private var fragmentCount = 0
+    /// The inflater of the incomplete message; nil if it is not compressed.
+    private var inflater: Inflater?
+    /// The bytes of the incomplete message that have been announced, as they were sent.
+    private var sentBytes = 0
+    private var text = UTF8Check()
 
-    init(limits: WebSocketLimits) { self.limits = limits }
+    /// The most memory that is kept between messages.
+    private static let keptBytesMax = 4096
+
+    init(limits: WebSocketLimits, compression: SharedCompression? = nil) {
+        self.limits = limits
+        self.compression = compression
+    }
 
     /// Reads data, and reports each message and control frame that it completes.
     ///
@@ -86,14 +104,15 @@ struct WebSocketReader: ~Copyable {
         while position < bytes.count || state == .payload && remaining == 0 {
             switch state {
             case .head:
-                head.append(bytes[position])
+                head[headCount] = bytes[position]
+                headCount += 1
                 position += 1
                 // Refuse at once: such a client does not send the rest of the head.
-                guard head.count != 2 || head[1] & 0x80 != 0 else { throw .violation("a client's frame is not masked") }
-                if head.count >= 2, head.count == headLength { try beginFrame() }
+                guard headCount != 2 || head[1] & 0x80 != 0 else { throw .violation("a client's frame is not masked") }
+                if headCount >= 2, headCount == headLength { try beginFrame() }
             case .payload:
                 let count = min(remaining, bytes.count - position)
-                append(UnsafeBufferPointer(rebasing: bytes[position..<position + count]))
+                try append(UnsafeBufferPointer(rebasing: bytes[position..<position + count]))
                 position += count
                 remaining -= count
                 guard remaining == 0 else { return }
@@ -103,8 +122,8 @@ struct WebSocketReader: ~Copyable {
         }
     }
 
-    /// Bytes of the incomplete message.
-    var unfinishedBytes: Int { message.count }
+    /// Bytes of the incomplete message, with the memory for its decompression.
+    var unfinishedBytes: Int { message.count + (inflater == nil ? 0 : Inflater.stateBytes) }
 
     private var headLength: Int {
         let length = head[1] & 0x7F
@@ -112,8 +131,11 @@ struct WebSocketReader: ~Copyable {
     }
 
     private mutating func beginFrame() throws(WebSocketFault) {
-        guard head[0] & 0x70 == 0 else { throw .violation("a reserved bit is set") }
+        guard head[0] & 0x30 == 0 else { throw .violation("a reserved bit is set") }
         guard let opcode = Opcode(rawValue: head[0] & 0x0F) else { throw .violation("unknown opcode") }
+        let isCompressed = head[0] & 0x40 != 0
+        // Only the first frame of a message says that it is compressed (RFC 7692 section 6).
+        guard !isCompressed || compression != nil && (opcode == .text || opcode == .binary) else { throw .violation("a reserved bit is set") }
         self.opcode = opcode
         isFinal = head[0] & 0x80 != 0
         let length = try payloadLength()
@@ -121,26 +143,26 @@ struct WebSocketReader: ~Copyable {
             guard isFinal, length <= 125 else { throw .violation("a control frame is fragmented or too long") }
             control.removeAll(keepingCapacity: true)
         } else {
-            try beginFragment(length)
+            try beginFragment(length, isCompressed: isCompressed)
         }
         remaining = Int(length)
-        mask = Array(head.suffix(4))
-        maskIndex = 0
-        head.removeAll(keepingCapacity: true)
+        mask = FrameMask(head[headCount - 4], head[headCount - 3], head[headCount - 2], head[headCount - 1])
+        headCount = 0
         state = .payload
     }
 
     private func payloadLength() throws(WebSocketFault) -> UInt64 {
         let short = UInt64(head[1] & 0x7F)
         guard short >= 126 else { return short }
-        let length = head[2..<head.count - 4].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        var length: UInt64 = 0
+        for index in 2..<headCount - 4 { length = length << 8 | UInt64(head[index]) }
         guard length >= (short == 126 ? 126 : 65_536), length <= UInt64(Int64.max) else {
             throw .violation("a length is not encoded in the shortest form")
         }
         return length
     }
 
-    private mutating func beginFragment(_ length: UInt64) throws(WebSocketFault) {
+    private mutating func beginFragment(_ length: UInt64, isCompressed: Bool) throws(WebSocketFault) {
         if opcode == .continuation {
             guard messageKind != nil else { throw .violation("a continuation frame without a message") }
             fragmentCount += 1
@@ -148,23 +170,67 @@ struct WebSocketReader: ~Copyable {
             guard messageKind == nil else { throw .violation("a message begins inside another one") }
             messageKind = opcode
             fragmentCount = 1
+            sentBytes = 0
+            text = UTF8Check()
+            if isCompressed { inflater = compression?.takeInflater() }
         }
-        guard length <= UInt64(limits.messageBytesMax - message.count), fragmentCount <= limits.fragmentsMax else { throw .tooLong }
+        // Data that does not shrink grows a little; the decompressed size is checked as it arrives.
+        let bytesMax = inflater == nil ? limits.messageBytesMax : 2 * limits.messageBytesMax + 1024
+        guard length <= UInt64(bytesMax - sentBytes), fragmentCount <= limits.fragmentsMax else { throw .tooLong }
+        sentBytes += Int(length)
     }
 
-    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebSocketFault) {
         guard !bytes.isEmpty else { return }
-        let (mask, start) = (self.mask, maskIndex)
-        maskIndex = (start + bytes.count) & 3
         if opcode.isControl {
-            for (index, byte) in bytes.enumerated() { control.append(byte ^ mask[(start + index) & 3]) }
-            return
-        }
-        mask.withUnsafeBufferPointer { mask in
+            let start = control.count
+            control.append(contentsOf: bytes)
+            control.withUnsafeMutableBytes { control in
+                if let base = control.baseAddress { mask.apply(to: bytes, into: base + start) }
+            }
+        } else if let inflater, let compression {
+            try inflate(bytes, inflater, compression.room)
+        } else {
             message.appendUninitialized(minimum: bytes.count) { room in
-                for index in 0..<bytes.count { room[index] = bytes[index] ^ mask[(start + index) & 3] }
+                if let base = room.baseAddress { mask.apply(to: bytes, into: base) }
                 return bytes.count
             }
+            guard messageKind != .text || isValidText(last: bytes.count) else { throw .badText }
+        }
+    }
+
+    /// Checks the last bytes of the message.
+    private mutating func isValidText(last count: Int) -> Bool {
+        message.withUnsafeBytes { text.take(UnsafeRawBufferPointer(rebasing: $0.suffix(count))) }
+    }
+
+    /// - Parameter room: for the unmasked bytes.
+    private mutating func inflate(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ inflater: Inflater, _ room: UnsafeMutableBufferPointer<UInt8>
+    ) throws(WebSocketFault) {
+        guard let base = room.baseAddress else { return }
+        var start = 0
+        while start < bytes.count {
+            let piece = UnsafeBufferPointer(rebasing: bytes[start..<min(bytes.count, start + room.count)])
+            mask.apply(to: piece, into: base)
+            try check(inflater.inflate(UnsafeBufferPointer(start: base, count: piece.count)) { takeInflated($0) })
+            start += piece.count
+        }
+    }
+
+    /// Takes what fits before it refuses the rest, so that the first violation counts, however the data was cut.
+    private mutating func takeInflated(_ bytes: UnsafeBufferPointer<UInt8>) -> WebSocketFault? {
+        let count = min(bytes.count, limits.messageBytesMax - message.count)
+        message.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes).prefix(count)))
+        guard messageKind != .text || isValidText(last: count) else { return .badText }
+        return count == bytes.count ? nil : .tooLong
+    }
+
+    private func check(_ outcome: Inflation<WebSocketFault>) throws(WebSocketFault) {
+        switch outcome {
+        case .taken: break
+        case .invalid: throw .badCompression
+        case .refused(let fault): throw fault
         }
     }
 
@@ -179,10 +245,16 @@ struct WebSocketReader: ~Copyable {
             return false
         case .continuation, .text, .binary:
             guard isFinal, let kind = messageKind else { return true }
+            if let inflater {
+                // Some senders leave out the only byte of an empty message.
+                if sentBytes > 0 { try check(inflater.endMessage { takeInflated($0) }) }
+                compression?.giveBack(inflater)
+                self.inflater = nil
+            }
             messageKind = nil
-            defer { message.clear(keepingAtMost: 64 * 1024) }
-            if kind == .binary { return handle(.binary, message.bytes) }
-            guard message.withUnsafeBytes({ String(validating: $0, as: UTF8.self) != nil }) else { throw .badText }
+            defer { message.clear(keepingAtMost: Self.keptBytesMax) }
+            guard kind == .text else { return handle(.binary, message.bytes) }
+            guard text.isComplete else { throw .badText }
             return handle(.text, message.bytes)
         }
     }
@@ -195,7 +267,8 @@ struct WebSocketReader: ~Copyable {
         case 1000...1003, 1007...1014, 3000...4999: break
         default: throw .violation("a close frame has a code that may not be sent")
         }
-        guard String(validating: control[2...], as: UTF8.self) != nil else { throw .badText }
+        var reason = UTF8Check()
+        guard control.withUnsafeBytes({ reason.take(UnsafeRawBufferPointer(rebasing: $0[2...])) }), reason.isComplete else { throw .badText }
         return code
     }
 }

@@ -35,6 +35,7 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
         // The database's Java clients fail on pings.
         limits.pingMilliseconds = 0
         limits.silenceMilliseconds = silenceMilliseconds
+        limits.allowsCompression = true
         return limits
     }()
 

@@ -30,6 +30,7 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
         guard streams.join(self) else { return MessagingAnswer.refuse(exchange, .unavailable(retryAfterSeconds: 1)) }
         var limits = WebSocketLimits()
         limits.messageBytesMax = 64 * 1024
+        limits.allowsCompression = true
         let subprotocol = exchange.offers(webSocketProtocol: Self.subprotocol) ? Self.subprotocol : nil
         guard let socket = exchange.openWebSocket(subprotocol: subprotocol, limits: limits, handler: self) else {
             return streams.leave(self)
