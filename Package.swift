@@ -210,6 +210,10 @@ let package = Package(
         plugin("Conformance", in: "Tests/Plugins"),
         plugin("Faults", in: "Tests/Plugins"),
 
+        // Programs that the tests run.
+        .executableTarget(
+            name: "WebSocketEcho", dependencies: [bytes, "EventLoop", "HTTP"], path: "Tests/Programs/WebSocketEcho", swiftSettings: house),
+
         // Tests mirror the modules.
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: house),
         .testTarget(name: "HearthBytesTests", dependencies: [bytes], swiftSettings: house),

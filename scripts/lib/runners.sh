@@ -20,6 +20,29 @@ need_venv() {
   printf '%s\n' "$wanted" > "$stamp"
 }
 
+# find_python2: prints the path of a Python 2.7, which Debian no longer has.
+find_python2() {
+  local candidate
+  for candidate in "$(command -v python2.7 || true)" "${HOME:-/root}"/.pyenv/versions/2.7.*/bin/python2.7; do
+    if [ -x "$candidate" ] && "$candidate" -m pip --version >/dev/null 2>&1; then printf '%s\n' "$candidate"; return; fi
+  done
+}
+
+# need_autobahn: the Autobahn test suite in a folder of its own, because it needs old packages. Its test fails where it is missing.
+need_autobahn() {
+  local wanted python folder=$venv/autobahn
+  wanted=$(sha256sum < Tests/autobahn-requirements.txt)
+  [ "$(cat "$folder/requirements.sha256" 2>/dev/null)" = "$wanted" ] && return 0
+  python=$(find_python2)
+  [ -n "$python" ] || { say "Python 2.7 with pip was not found, so the Autobahn test suite cannot run"; return 0; }
+  say "Installing the Autobahn test suite in $folder"
+  rm -rf "$folder"
+  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$folder" -r Tests/autobahn-requirements.txt \
+    2> "$venv/autobahn.log" || { say "The Autobahn test suite could not be installed; see $venv/autobahn.log"; return 0; }
+  ln -s "$python" "$folder/python2.7"
+  printf '%s\n' "$wanted" > "$folder/requirements.sha256"
+}
+
 # record NAME STATUS COUNT CLOSING: what became of one runner.
 record() {
   [ -z "$4" ] || closing_lines+=("$4")
@@ -47,6 +70,7 @@ run_pytest() {
   find_swift
   build_release
   need_venv
+  need_autobahn
   mkdir -p "$logs"
   local status=0 closing count
   "$venv/bin/pytest" -c Tests/pytest.ini Tests "$@" 2>&1 | tee "$logs/pytest.log" || status=$?
