@@ -299,6 +299,25 @@ def test_web_sockets_with_unfinished_messages(launch, clients, grown):
     until_nothing_is_held(host)
 
 
+def test_web_sockets_with_unfinished_compressed_messages(launch, clients):
+    """Two bytes of a compressed message, for which the host needs a decompressor."""
+    host = launch([], mode='development', config={'server': {'loops': 1, 'memoryBytes': 16 * MEBIBYTE}})
+    devices = []
+    for _ in range(120):
+        devices.append(device := clients(host))
+        device.send('GET /_messaging/v1/connect HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+                    'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+                    'Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n')
+        assert device.status() == 101
+        device.send(b'\x41\x82\0\0\0\0\xf2\x48')
+    # A quarter of the memory is what one client may have.
+    until(lambda: held(host)['requests'] > 3 * MEBIBYTE, 'messages have arrived')
+    assert held(host)['requests'] <= 4 * MEBIBYTE + 65536
+    for device in devices:
+        device.close()
+    until_nothing_is_held(host)
+
+
 def test_live_connections_with_unfinished_messages(launch, clients, grown):
     """Clients of the database that announce many segments and send some."""
     host = launch([], mode='development', config={'server': {'loops': 1, 'memoryBytes': 16 * MEBIBYTE}})

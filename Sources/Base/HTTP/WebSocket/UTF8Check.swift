@@ -15,22 +15,47 @@ struct UTF8Check {
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let count = bytes.count
         var index = 0
-        while index < count {
+        while missing > 0, index < count {
+            guard take(bytes[index]) else { return false }
+            index &+= 1
+        }
+        while index &+ 4 <= count {
             // ASCII, 16 bytes at a time.
-            while missing == 0, index &+ 16 <= count {
+            while index &+ 16 <= count {
                 let first = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
                 let second = bytes.loadUnaligned(fromByteOffset: index &+ 8, as: UInt64.self)
                 guard (first | second) & Self.highBits == 0 else { break }
                 index &+= 16
             }
-            // Up to the end of the next 16 bytes, so that a text of another script is not looked at twice.
-            let end = min(count, index &+ 16)
+            // Whole characters for a while, so that a text of another script is not looked at twice.
+            let end = min(count &- 3, index &+ 32)
             while index < end {
-                guard take(bytes[index]) else { return false }
-                index &+= 1
+                let length = Self.length(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)))
+                guard length > 0 else { return false }
+                index &+= length
             }
         }
+        while index < count {
+            guard take(bytes[index]) else { return false }
+            index &+= 1
+        }
         return true
+    }
+
+    /// The number of bytes of the character with which four bytes begin, the first of them lowest; 0 if they begin with none.
+    @inline(__always)
+    private static func length(_ word: UInt32) -> Int {
+        if word & 0x80 == 0 { return 1 }
+        // The bits that must not all be zero exclude overlong forms.
+        if word & 0xC0E0 == 0x80C0 { return word & 0x1E != 0 ? 2 : 0 }
+        if word & 0xC0C0F0 == 0x8080E0 {
+            let bits = word & 0x200F
+            // ED with a large second byte is a surrogate.
+            return bits != 0 && bits != 0x200D ? 3 : 0
+        }
+        guard word & 0xC0C0_C0F8 == 0x8080_80F0, word & 0x3007 != 0 else { return 0 }
+        // F4 goes up to 8F.
+        return word & 0x07 < 4 || word & 0x3007 == 4 ? 4 : 0
     }
 
     @inline(__always)
