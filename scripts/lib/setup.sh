@@ -10,7 +10,7 @@ cd "$root"
 build_packages=(
   libuv1-dev node-llhttp libssl-dev zlib1g-dev libsqlite3-dev libre2-dev libcurl4-openssl-dev libstdc++-12-dev pkg-config git ca-certificates
 )
-test_packages=(python3 python3-venv curl openssl gcc libc6-dev strace valgrind procps systemd zsh fish)
+test_packages=(python3 python3-venv curl openssl gcc libc6-dev strace valgrind procps systemd zsh fish chromium)
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "${0##*/}: $*"; exit 1; }
