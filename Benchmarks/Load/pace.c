@@ -9,28 +9,19 @@
  *   pace PORT FILE CONNECTIONS RATE COUNT
  *
  * The requests are taken from FILE in turn, as requests.lua does: a line with a length stands before
- * each, and ten # in one are replaced by another number each time.
+ * each, and each ten # in one are replaced by another number each time.
  *
  * Loopback only, and at most COUNT requests in at most SECONDS_MAX seconds. Prints one line of JSON.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { CONNECTIONS_MAX = 1024, COUNT_MAX = 10 * 1000 * 1000, SECONDS_MAX = 60, ANSWER_BYTES_MAX = 16384, MARK_BYTES = 10 };
+#include "load.h"
+
+enum { CONNECTIONS_MAX = 1024, COUNT_MAX = 10 * 1000 * 1000, SECONDS_MAX = 60, ANSWER_BYTES_MAX = 16384 };
 
 struct connection {
     int socket;
@@ -44,33 +35,11 @@ static struct connection connections[CONNECTIONS_MAX];
 static int idle[CONNECTIONS_MAX], idle_first, idle_count;   /* a ring: every connection has its turn */
 static int poll_fd;
 static struct sockaddr_in server;
-struct request { char *bytes; size_t size; char *mark; };
 static struct request *requests;
 static size_t request_count;
 static uint32_t mark;
 static uint32_t *latency_us;
 static int64_t sent, answered, refused, broken, count;
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void fail(const char *what) {
-    fprintf(stderr, "pace: %s: %s\n", what, strerror(errno));
-    exit(1);
-}
-
-/* What else runs on its core must not count as the server's time: it asks for time in small pieces (Linux 6.12) and, where it may, for
- * a priority above everybody else's. */
-static void go_first(void) {
-    struct { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t runtime, deadline, period; } own = {
-        .size = 48, .nice = -20, .runtime = 100 * 1000 };
-    if (syscall(SYS_sched_setattr, 0, &own, 0) == 0) return;
-    own.nice = 0;
-    syscall(SYS_sched_setattr, 0, &own, 0);
-}
 
 static void rest(int index) {
     idle[(idle_first + idle_count++) % CONNECTIONS_MAX] = index;
@@ -113,11 +82,7 @@ static void send_request(int64_t due_ns) {
     c->is_waiting = true;
     c->due_ns = due_ns;
     struct request *next = &requests[(size_t)sent++ % request_count];
-    if (next->mark) {
-        char digits[MARK_BYTES + 1];
-        snprintf(digits, sizeof digits, "%010u", mark++);
-        memcpy(next->mark, digits, MARK_BYTES);
-    }
+    if (next->mark_count > 0) put_number(next, mark++);
     if (send(c->socket, next->bytes, next->size, MSG_NOSIGNAL) != (ssize_t)next->size) close_connection(index);
 }
 
@@ -191,20 +156,6 @@ static void run(double rate) {
            (long long)refused, (long long)broken);
 }
 
-static void read_requests(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (!file) fail(path);
-    size_t size;
-    while (fscanf(file, "%zu", &size) == 1 && fgetc(file) == '\n') {
-        requests = realloc(requests, (request_count + 1) * sizeof *requests);
-        char *bytes = malloc(size);
-        if (!requests || !bytes || fread(bytes, 1, size, file) != size) fail(path);
-        requests[request_count++] = (struct request){ bytes, size, memmem(bytes, size, "##########", MARK_BYTES) };
-    }
-    fclose(file);
-    mark = 1000000000u + (uint32_t)(now_ns() / 1000000 % 1000000000);
-}
-
 int main(int argc, char **argv) {
     if (argc != 6) {
         fprintf(stderr, "usage: pace PORT FILE CONNECTIONS RATE COUNT\n");
@@ -218,12 +169,12 @@ int main(int argc, char **argv) {
     }
     prctl(PR_SET_TIMERSLACK, 1);
     go_first();
-    server = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    read_requests(argv[2]);
+    server = loopback(argv[1]);
+    requests = read_requests(argv[2], &request_count);
+    mark = 1000000000u + (uint32_t)(now_ns() / 1000000 % 1000000000);
     latency_us = calloc((size_t)count, sizeof *latency_us);
     poll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (!latency_us || poll_fd < 0 || request_count == 0) fail("set-up");
+    if (!latency_us || poll_fd < 0) fail("set-up");
     for (int i = 0; i < wanted; i++) open_connection(i);
     run(atof(argv[4]));
     return 0;

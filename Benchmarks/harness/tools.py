@@ -37,10 +37,10 @@ def program(name: str) -> str:
 
 
 def compiled(source: str, *flags: str) -> Path:
-    """A C file of Benchmarks/Load, compiled when it is newer than what was compiled from it."""
+    """A C file of Benchmarks/Load, compiled when it or a header is newer than what was compiled from it."""
     path = LOAD / source
     made = BUILD / (path.stem + (".so" if "-shared" in flags else ""))
-    if not made.exists() or made.stat().st_mtime < path.stat().st_mtime:
+    if not made.exists() or made.stat().st_mtime < max(one.stat().st_mtime for one in [path, *LOAD.glob("*.h")]):
         BUILD.mkdir(exist_ok=True)
         subprocess.run([program("cc"), "-O2", "-Wall", "-Wextra", *flags, "-o", str(made), str(path)], check=True)
     return made
