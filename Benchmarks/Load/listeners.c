@@ -1,63 +1,52 @@
 /*
  * listeners: many connections that listen, and count what they hear.
  *
- *   listeners PORT COUNT REQUEST READY EVENT
+ *   listeners PORT COUNT REQUEST READY EVENT [ANSWER]
  *
- * Each connection sends the bytes of the file REQUEST, in which ten # are replaced by its number. When each has received the text READY,
- * "ready" is printed. From then on, occurrences of the text EVENT are counted. Commands come from the standard input, a line each:
+ * Each connection sends the request of the file REQUEST, in which each ten # are replaced by its number. A connection is ready when it has
+ * received the text READY. When all are, "ready" is printed. Occurrences of the texts EVENT and ANSWER are counted. Commands come from the
+ * standard input, a line each:
  *
- *   expect N    prints a line of JSON when N further events have arrived, counted from the command on: the time of the last one,
- *               and the number of bytes
- *   count       prints the number of events until now
+ *   expect N         prints a line of JSON when N further events have arrived, counted from the command on: the time of the last one,
+ *                    and the number of bytes
+ *   count            prints the numbers of events and answers until now
+ *   reconnect MILLISECONDS FILE
+ *                    cuts all connections, begins within this time to open all of them again with the request of this file, and prints a
+ *                    line of JSON when all are ready: the time since the command, and the bytes, events and answers meanwhile; and how
+ *                    often a connection could not be made at first, because the queue of the host was full for too long
  *
- * Ends with its input. Loopback only.
+ * Each connection has another address, as clients have. Ends with its input. Loopback only.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { COUNT_MAX = 200 * 1000, TEXT_BYTES_MAX = 64, MARK_BYTES = 10, BUFFER_BYTES = 256 * 1024, OPENING_MAX = 256 };
+#include "load.h"
+
+enum { COUNT_MAX = 200 * 1000, TEXT_BYTES_MAX = 64, BUFFER_BYTES = 256 * 1024, OPENING_MAX = 256 };
 
 struct connection {
     int socket;
+    bool is_connecting;
     bool is_ready;
     unsigned char kept;                /* bytes at the end of the last piece that may begin a text */
     char tail[TEXT_BYTES_MAX];
 };
 
 static struct connection *connections;
-static const char *ready_text, *event_text;
-static size_t ready_size, event_size;
-static int64_t ready_count, events, bytes;
-static int64_t expected, expected_since;
-static int64_t bytes_before;
+static struct sockaddr_in server;
+static struct request *request;
+static int poll_fd;
+static const char *ready_text, *event_text, *answer_text = "";
+static size_t ready_size, event_size, answer_size, kept_max;
+static int64_t count, opened, opening_max = OPENING_MAX, ready_count, events, answers, bytes;
+static int64_t expected, began_ns, bytes_before, events_before, answers_before, retries, spread_ns;
+static bool is_told, is_reconnecting;
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void fail(const char *what) {
-    fprintf(stderr, "listeners: %s: %s\n", what, strerror(errno));
-    exit(1);
-}
-
-static int64_t occurrences(const char *piece, size_t size, const char *text, size_t text_size) {
+static int64_t occurrences(const char *piece, const char *end, const char *text, size_t text_size) {
     int64_t found = 0;
-    const char *end = piece + size;
     while (piece < end && (piece = memmem(piece, (size_t)(end - piece), text, text_size)) != NULL) {
         found++;
         piece += text_size;
@@ -65,36 +54,77 @@ static int64_t occurrences(const char *piece, size_t size, const char *text, siz
     return found;
 }
 
-/* Counts the texts in what has arrived, which `room` begins with a place for the kept bytes before. */
+/* Returns the place from which a text is new, if `kept` bytes at `start` were searched before. */
+static const char *new_part(const char *start, size_t kept, size_t text_size) {
+    return kept >= text_size ? start + kept - (text_size - 1) : start;
+}
+
+/* Counts the texts in the bytes that have arrived. `room` begins with a place for the kept bytes before. */
 static void hear(struct connection *one, char *room, size_t size) {
     char *start = room + TEXT_BYTES_MAX - one->kept;
+    const char *end = room + TEXT_BYTES_MAX + size;
     memcpy(start, one->tail, one->kept);
-    size_t whole = one->kept + size;
     bytes += (int64_t)size;
-    if (!one->is_ready && occurrences(start, whole, ready_text, ready_size) > 0) {
+    events += occurrences(new_part(start, one->kept, event_size), end, event_text, event_size);
+    if (answer_size > 0) answers += occurrences(new_part(start, one->kept, answer_size), end, answer_text, answer_size);
+    if (!one->is_ready && occurrences(new_part(start, one->kept, ready_size), end, ready_text, ready_size) > 0) {
         one->is_ready = true;
-        one->kept = 0;
         ready_count++;
-        return;
     }
-    const char *text = one->is_ready ? event_text : ready_text;
-    size_t text_size = one->is_ready ? event_size : ready_size;
-    if (one->is_ready) events += occurrences(start, whole, text, text_size);
-    /* A text that ends in this piece must not be counted again, so that fewer bytes are kept than it has. */
-    size_t kept = whole < text_size - 1 ? whole : text_size - 1;
-    memcpy(one->tail, start + whole - kept, kept);
+    size_t whole = (size_t)(end - start), kept = whole < kept_max ? whole : kept_max;
+    memcpy(one->tail, end - kept, kept);
     one->kept = (unsigned char)kept;
 }
 
 static void answer_expectation(void) {
     if (expected == 0 || events < expected) return;
-    printf("{\"microseconds\": %lld, \"bytes\": %lld}\n", (long long)((now_ns() - expected_since) / 1000), (long long)(bytes - bytes_before));
+    printf("{\"microseconds\": %lld, \"bytes\": %lld}\n", (long long)((now_ns() - began_ns) / 1000), (long long)(bytes - bytes_before));
     fflush(stdout);
     expected = 0;
 }
 
+static void say_that_all_are_ready(void) {
+    if (is_told || ready_count < count) return;
+    is_told = true;
+    if (is_reconnecting) {
+        printf("{\"microseconds\": %lld, \"bytes\": %lld, \"events\": %lld, \"answers\": %lld, \"retries\": %lld}\n",
+               (long long)((now_ns() - began_ns) / 1000), (long long)(bytes - bytes_before), (long long)(events - events_before),
+               (long long)(answers - answers_before), (long long)retries);
+    } else {
+        printf("ready\n");
+    }
+    fflush(stdout);
+}
+
+static void start_time(void) {
+    began_ns = now_ns();
+    bytes_before = bytes;
+    events_before = events;
+    answers_before = answers;
+    retries = 0;
+}
+
+/* Cuts all connections by a reset, so that their ports are free at once. */
+static void reconnect(const char *arguments) {
+    size_t requests;
+    char *path;
+    spread_ns = strtoll(arguments, &path, 10) * 1000000;
+    request = read_requests(path + 1, &requests);
+    start_time();
+    for (int64_t index = 0; index < opened; index++) {
+        const struct linger at_once = { .l_onoff = 1 };
+        setsockopt(connections[index].socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close(connections[index].socket);
+        connections[index] = (struct connection){ 0 };
+    }
+    is_reconnecting = true;
+    is_told = false;
+    opened = ready_count = 0;
+    opening_max = count;
+}
+
 static bool take_commands(void) {
-    static char line[256];
+    static char line[1024];
     static size_t held;
     ssize_t size = read(0, line + held, sizeof line - 1 - held);
     if (size <= 0) return false;
@@ -105,11 +135,12 @@ static bool take_commands(void) {
         *end = 0;
         if (strncmp(line, "expect ", 7) == 0) {
             expected = events + atoll(line + 7);
-            expected_since = now_ns();
-            bytes_before = bytes;
+            start_time();
         } else if (strcmp(line, "count") == 0) {
-            printf("{\"events\": %lld}\n", (long long)events);
+            printf("{\"events\": %lld, \"answers\": %lld}\n", (long long)events, (long long)answers);
             fflush(stdout);
+        } else if (strncmp(line, "reconnect ", 10) == 0) {
+            reconnect(line + 10);
         }
         held -= (size_t)(end + 1 - line);
         memmove(line, end + 1, held + 1);
@@ -117,86 +148,92 @@ static bool take_commands(void) {
     return true;
 }
 
-static char *file_bytes(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) fail(path);
-    char *content = malloc(1 << 20);
-    *size = fread(content, 1, 1 << 20, file);
-    fclose(file);
-    return content;
-}
-
-static void open_connection(
-    struct connection *one, int64_t number, const struct sockaddr_in *server, char *request, size_t size, char *mark, int poll_fd) {
-    one->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (one->socket < 0) fail("socket");
-    /* One address of this machine has too few ports for more. The port is chosen when it is known where the connection goes. */
-    const int is_on = 1;
-    if (setsockopt(one->socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &is_on, sizeof is_on) != 0) fail("setsockopt");
-    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7F000001 + (uint32_t)(number / 20000))};
-    if (bind(one->socket, (struct sockaddr *)&own, sizeof own) != 0) fail("bind");
-    if (connect(one->socket, (const struct sockaddr *)server, sizeof *server) != 0) fail("connect");
-    if (mark != NULL) {
-        char digits[MARK_BYTES + 1];
-        snprintf(digits, sizeof digits, "%010u", (unsigned)number);
-        memcpy(mark, digits, MARK_BYTES);
-    }
-    if (write(one->socket, request, size) != (ssize_t)size) fail("write");
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)number};
+/* Begins to connect. The request is sent when the connection is there. */
+static void open_connection(struct connection *one, int64_t number) {
+    one->socket = client_socket((uint32_t)number, SOCK_NONBLOCK);
+    if (connect(one->socket, (const struct sockaddr *)&server, sizeof server) != 0 && errno != EINPROGRESS) fail("connect");
+    one->is_connecting = true;
+    struct epoll_event event = {.events = EPOLLOUT, .data.u64 = (uint64_t)number};
     if (epoll_ctl(poll_fd, EPOLL_CTL_ADD, one->socket, &event) != 0) fail("epoll_ctl");
 }
 
+static void send_request(struct connection *one, int64_t number) {
+    int problem = 0;
+    socklen_t size = sizeof problem;
+    if (getsockopt(one->socket, SOL_SOCKET, SO_ERROR, &problem, &size) != 0) fail("getsockopt");
+    if (problem == ETIMEDOUT) {
+        retries++;
+        close(one->socket);
+        return open_connection(one, number);
+    }
+    errno = problem;
+    if (problem != 0) fail("connect");
+    one->is_connecting = false;
+    put_number(request, (uint32_t)number);
+    if (fcntl(one->socket, F_SETFL, 0) != 0) fail("fcntl");
+    if (write(one->socket, request->bytes, request->size) != (ssize_t)request->size) fail("write");
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)number};
+    if (epoll_ctl(poll_fd, EPOLL_CTL_MOD, one->socket, &event) != 0) fail("epoll_ctl");
+}
+
+static void attend(int64_t number, char *room) {
+    struct connection *one = &connections[number];
+    if (one->is_connecting) return send_request(one, number);
+    ssize_t received = recv(one->socket, room + TEXT_BYTES_MAX, BUFFER_BYTES, MSG_DONTWAIT);
+    if (received > 0) return hear(one, room, (size_t)received);
+    if (received < 0 && errno == EAGAIN) return;
+    if (received < 0) fail("recv");
+    fprintf(stderr, "listeners: connection %lld was closed\n", (long long)number);
+    exit(1);
+}
+
+static int run(void) {
+    char *room = malloc(TEXT_BYTES_MAX + BUFFER_BYTES);
+    if (room == NULL) fail("memory");
+    for (;;) {
+        int64_t due = spread_ns > 0 ? (int64_t)((double)count * (double)(now_ns() - began_ns) / (double)spread_ns) : count;
+        for (; opened < count && opened < due && opened - ready_count < opening_max; opened++) open_connection(&connections[opened], opened);
+        struct epoll_event found[512];
+        int number = epoll_wait(poll_fd, found, 512, spread_ns > 0 && opened < count ? 1 : -1);
+        if (number < 0 && errno != EINTR) fail("epoll_wait");
+        bool has_commands = false;
+        for (int index = 0; index < number; index++) {
+            if (found[index].data.u64 == UINT64_MAX) has_commands = true;
+            else attend((int64_t)found[index].data.u64, room);
+        }
+        say_that_all_are_ready();
+        answer_expectation();
+        if (has_commands && !take_commands()) return 0;
+    }
+}
+
 int main(int argc, char **argv) {
-    if (argc != 6) {
-        fprintf(stderr, "usage: listeners PORT COUNT REQUEST READY EVENT\n");
+    if (argc != 6 && argc != 7) {
+        fprintf(stderr, "usage: listeners PORT COUNT REQUEST READY EVENT [ANSWER]\n");
         return 2;
     }
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    int64_t count = atoll(argv[2]);
+    count = atoll(argv[2]);
     ready_text = argv[4];
     event_text = argv[5];
+    if (argc == 7) answer_text = argv[6];
     ready_size = strlen(ready_text);
     event_size = strlen(event_text);
-    if (count < 1 || count > COUNT_MAX || ready_size < 1 || event_size < 1 || ready_size >= TEXT_BYTES_MAX || event_size >= TEXT_BYTES_MAX) {
-        fprintf(stderr, "listeners: 1 to %d connections and texts of up to %d bytes are expected\n", COUNT_MAX, TEXT_BYTES_MAX - 1);
+    answer_size = strlen(answer_text);
+    kept_max = ready_size > event_size ? ready_size : event_size;
+    if (answer_size > kept_max) kept_max = answer_size;
+    /* The last byte of a text need not be kept. */
+    kept_max--;
+    if (count < 1 || count > COUNT_MAX || ready_size < 1 || event_size < 1 || kept_max >= TEXT_BYTES_MAX) {
+        fprintf(stderr, "listeners: 1 to %d connections and texts of up to %d bytes are expected\n", COUNT_MAX, TEXT_BYTES_MAX);
         return 2;
     }
-    const struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    size_t size;
-    char *request = file_bytes(argv[3], &size);
-    char *mark = memmem(request, size, "##########", MARK_BYTES);
+    server = loopback(argv[1]);
+    size_t requests;
+    request = read_requests(argv[3], &requests);
     connections = calloc((size_t)count, sizeof *connections);
-    int poll_fd = epoll_create1(EPOLL_CLOEXEC);
+    poll_fd = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event input = {.events = EPOLLIN, .data.u64 = UINT64_MAX};
-    if (epoll_ctl(poll_fd, EPOLL_CTL_ADD, 0, &input) != 0) fail("epoll_ctl");
-    char *room = malloc(TEXT_BYTES_MAX + BUFFER_BYTES);
-    int64_t opened = 0;
-    bool is_told = false;
-    for (;;) {
-        for (; opened < count && opened - ready_count < OPENING_MAX; opened++) {
-            open_connection(&connections[opened], opened, &server, request, size, mark, poll_fd);
-        }
-        struct epoll_event found[512];
-        int number = epoll_wait(poll_fd, found, 512, -1);
-        if (number < 0 && errno != EINTR) fail("epoll_wait");
-        for (int index = 0; index < number; index++) {
-            if (found[index].data.u64 == UINT64_MAX) {
-                if (!take_commands()) return 0;
-                continue;
-            }
-            struct connection *one = &connections[found[index].data.u64];
-            ssize_t received = recv(one->socket, room + TEXT_BYTES_MAX, BUFFER_BYTES, MSG_DONTWAIT);
-            if (received > 0) hear(one, room, (size_t)received);
-            else if (received == 0) {
-                fprintf(stderr, "listeners: connection %llu was closed\n", (unsigned long long)found[index].data.u64);
-                return 1;
-            } else if (errno != EAGAIN) fail("recv");
-        }
-        if (!is_told && ready_count == count) {
-            is_told = true;
-            printf("ready\n");
-            fflush(stdout);
-        }
-        answer_expectation();
-    }
+    if (connections == NULL || epoll_ctl(poll_fd, EPOLL_CTL_ADD, 0, &input) != 0) fail("epoll_ctl");
+    return run();
 }

@@ -51,6 +51,18 @@ static inline struct sockaddr_in loopback(const char *port) {
         .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
+/* Makes a socket that has an address of its own, as clients have: the host limits the requests of one address. */
+static inline int client_socket(uint32_t number, int flags) {
+    int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    if (made < 0) fail("socket");
+    /* The port is chosen when it is known where the connection goes. */
+    const int is_on = 1;
+    if (setsockopt(made, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &is_on, sizeof is_on) != 0) fail("setsockopt");
+    struct sockaddr_in own = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + number) };
+    if (bind(made, (struct sockaddr *)&own, sizeof own) != 0) fail("bind");
+    return made;
+}
+
 static inline void find_marks(struct request *request) {
     char *place = request->bytes, *end = place + request->size;
     while ((place = memmem(place, (size_t)(end - place), "##########", MARK_BYTES)) != NULL) {

@@ -14,6 +14,8 @@ from pathlib import Path
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 STOP_SECONDS_MAX = 8
 KERNEL_THREADS_PARENT = 2
+# The last bits of the id of a process's clock (CPUCLOCK_SCHED of Linux).
+PROCESSOR_CLOCK = 2
 
 _running: list["Started"] = []
 
@@ -54,6 +56,11 @@ def processor_seconds(root: int) -> float:
     return ticks / TICKS_A_SECOND
 
 
+def exact_processor_seconds(pid: int) -> float:
+    """Time that one process without its descendants has spent on a core, to the nanosecond: the clock of its processor time."""
+    return time.clock_gettime_ns((~pid << 3) | PROCESSOR_CLOCK) / 1e9
+
+
 def kernel_seconds() -> float:
     """Time that the kernel's own threads have spent: what writes to the disk on behalf of others."""
     ticks = 0
@@ -64,12 +71,12 @@ def kernel_seconds() -> float:
 
 
 def memory_bytes(pid: int) -> dict[str, int]:
-    """Resident and private bytes. Private is what would be given back if this process alone ended."""
+    """Resident, proportional and private bytes. Private is what would be given back if this process alone ended."""
     found = {}
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
         key, amount, *_ = line.split()
         found[key.rstrip(":")] = int(amount) * 1024
-    return {"resident": found["Rss"], "private": found["Private_Clean"] + found["Private_Dirty"]}
+    return {"resident": found["Rss"], "proportional": found["Pss"], "private": found["Private_Clean"] + found["Private_Dirty"]}
 
 
 class Started:

@@ -99,8 +99,8 @@ def _requests(name: str, items: int) -> dict[str, Path]:
     return {operation: write_requests(BUILD / "requests" / f"{name}-{operation}.txt", lines) for operation, lines in made.items()}
 
 
-def _tree(build: hearth.Build, name: str, leaves: int) -> Running:
-    """A host with a tree of so many leaves. It is loaded once and kept: the large one takes some minutes."""
+def loaded(build: hearth.Build, name: str, leaves: int) -> Path:
+    """The data folder with a tree of so many leaves. It is loaded once and kept: the large one takes some minutes."""
     data = _data(leaves)
     stamp = data / "loaded.json"
     expected = {"leaves": leaves, "version": 1}
@@ -113,12 +113,24 @@ def _tree(build: hearth.Build, name: str, leaves: int) -> Running:
             host.wait_until_idle(running)
         say(f"loaded {leaves:,} leaves in {time.monotonic() - began:.0f} s")
         stamp.write_text(json.dumps(expected))
-    running = host.started(host.server(build, f"hearth-{name}", data=data), SERVER_CORE)
-    status, body = json_request(running.port, "GET", f"/items/{_item(leaves // LEAVES_EACH - 1)}/score.json", authorization=host.OWNER)
-    if (status, body) != (200, str(leaves // LEAVES_EACH - 1).encode()):
+    return data
+
+
+def check(running: Running, data: Path, leaves: int) -> None:
+    """Stops the host if its tree is not the one that was loaded into this folder."""
+    last = leaves // LEAVES_EACH - 1
+    status, body = json_request(running.port, "GET", f"/items/{_item(last)}/score.json", authorization=host.OWNER)
+    if (status, body) != (200, str(last).encode()):
         running.started.stop()
-        stamp.unlink()
+        (data / "loaded.json").unlink()
         raise Missing(f"the tree of {leaves:,} leaves is not what was loaded: {status}, {body[:100]!r}. It is loaded anew the next time")
+
+
+def _tree(build: hearth.Build, name: str, leaves: int) -> Running:
+    """A host with a tree of so many leaves."""
+    data = loaded(build, name, leaves)
+    running = host.started(host.server(build, f"hearth-{name}", data=data), SERVER_CORE)
+    check(running, data, leaves)
     return running
 
 
