@@ -337,7 +337,7 @@ def test_hundreds_of_queries_at_once(database, live):
 
 
 def test_many_large_values_at_once(database, live):
-    """Of the answers that hold a snapshot, one client may have a few at a time. The others wait for them."""
+    """One client may have a few answers at a time that hold a snapshot. The others wait for them."""
     values = {f'k{number:02}': str(number) * 200_000 for number in range(10, 60)}
     for key, value in values.items():
         database.put(f'/open/{key}.json', value)

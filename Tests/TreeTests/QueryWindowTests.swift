@@ -116,7 +116,7 @@ import Tree
         #expect(removals >= 20 && removals < 100)
     }
 
-    /// A write far outside a window is told apart without reading, and without an effect.
+    /// A write far outside a window has no effect, and nothing is read for it.
     @Test func writesOutsideHaveNoEffect() {
         let query = Query(order: .child(Path(["at"])), limit: 5, anchorsLast: true)
         var window = QueryWindow(query)

@@ -111,7 +111,9 @@ private final class ResultFollower {
         }
     }
 
-    private static func count(_ follower: LoopBound<ResultFollower>, _ run: EngineRun, _ what: @escaping @Sendable (ResultFollower) -> Int) async -> Int {
+    private static func count(
+        _ follower: LoopBound<ResultFollower>, _ run: EngineRun, _ what: @escaping @Sendable (ResultFollower) -> Int
+    ) async -> Int {
         await run.answer { _, done in done(what(follower.value)) }
     }
 

@@ -152,7 +152,8 @@ struct ChangeMessage {
 
 /// The topics of one loop.
 ///
-/// Listeners of the same place and query share a ``ListenTopic``, so that the namespace reports a change once for each loop, and a message is made once.
+/// Listeners of the same place and query share a ``ListenTopic``, so that the namespace reports a change once for each loop, and a message is made
+/// once.
 final class ListenTopics {
     private let loop: EventLoop
     private var topics: [Key: ListenTopic] = [:]

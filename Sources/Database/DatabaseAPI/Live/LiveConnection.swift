@@ -5,17 +5,6 @@ import HTTP
 import RealtimeDatabase
 import Tree
 
-/// The place of an answer among those of a connection, which are sent in the order of the requests.
-final class LiveReply {
-    let number: Int
-    /// The whole message, when it is known.
-    fileprivate var message: [UInt8]?
-    /// The state whose changes must be sent before the answer.
-    var commit: UInt64 = 0
-
-    init(_ number: Int) { self.number = number }
-}
-
 /// A client that is connected to a namespace, independent of the transport (spec database 3).
 ///
 /// Performs the requests in order: writes follow one another without waiting, as do reads, and everything else waits until all earlier

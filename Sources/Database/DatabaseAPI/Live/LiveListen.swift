@@ -9,44 +9,44 @@ import Tree
 /// that contains the change.
 final class LiveListen: TopicMember, JudgedListener {
     /// Released with the listen: the connection forgets its listens when it ends.
-    private let connection: LiveConnection
+    let connection: LiveConnection
     let path: Path
     let query: LiveQuery
-    private let tag: Int?
-    private var copy: LiveCopy
-    private(set) var request: ReadRequest
+    let tag: Int?
+    var copy: LiveCopy
+    var request: ReadRequest
     private(set) var namespace: Namespace?
     private(set) var topic: ListenTopic?
-    private var state = State.waiting
+    var state = State.waiting
     /// The answer to the listen, until it is given.
     private var reply: LiveReply?
     /// The state of the tree that was read last. The changes of later ones follow; several may be of one commit.
     private var commit: UInt64 = 0
     /// The first value, nil if the client has it, until the result of the query is followed.
-    private var unshown: (json: [UInt8]?, commit: UInt64)?
+    var unshown: (json: [UInt8]?, commit: UInt64)?
     /// The received part of a long value.
-    private var gathered: [UInt8] = []
+    var gathered: [UInt8] = []
     private var backlog: [ChangeMessage] = []
     private var backlogBytes = 0
     /// Whether the whole value must be read again.
-    private var isStale = false
+    var isStale = false
     /// The first and the last heard commit that the client does not have yet.
     private var dueSince: UInt64?
     /// The first commit whose changes of the query's result will be reported later.
     private var unheardSince: UInt64?
     private var heard: UInt64 = 0
-    private var hasShown = false
+    var hasShown = false
     /// Whether the client has the null of a namespace that did not exist.
-    private var showsNothing = false
+    var showsNothing = false
     /// The number of rule changes when the value was requested.
-    private var rulesRead = 0
+    var rulesRead = 0
     var permission = ListenPermission()
     var watching: Namespace.Watching?
     /// The memory that the listen holds.
     private(set) var heldBytes = 0
     private var chargedBytes = 0
 
-    private enum State {
+    enum State {
         /// Waits until the namespace reports changes, or exists.
         case waiting
         /// Waits for the value.
@@ -184,92 +184,9 @@ final class LiveListen: TopicMember, JudgedListener {
         connection.complete(reply, "ok", payload: request.mayLackIndex ? "{\"w\":[\"no_index\"]}" : "{}")
     }
 
-    // MARK: The value
+    // MARK: Changes
 
-    private func read() {
-        guard let namespace else { return }
-        state = .reading
-        isStale = false
-        dropBacklog()
-        copy.prepare(&request, isFirst: !hasShown)
-        request.profiledAs = hasShown ? .listenerBroadcast : .listenerListen
-        rulesRead = permission.rulesSeen
-        connection.reads.read(request, of: namespace) { [self] in didRead($0) }
-    }
-
-    private func didRead(_ outcome: ReadOutcome) {
-        // The rules have changed since the read, so its permission is not valid.
-        let isOutdated = rulesRead != permission.rulesSeen
-        guard case .reading = state, !isOutdated else {
-            if case .stream(let rest) = outcome { rest.cancel() }
-            if case .reading = state { read() }
-            return
-        }
-        switch outcome {
-        case .refused(let error): refuse(error)
-        case .node: connection.close()
-        case .notModified(_, let commit): present(nil, commit)
-        case .value(let json, _, let commit): present(json, commit)
-        case .stream(let rest):
-            gathered = rest.first
-            gather(rest)
-        }
-    }
-
-    /// Waits until a long value is complete: a message begins with its length.
-    private func gather(_ rest: ValueStream) {
-        guard hold(gathered.count + rest.heldBytes) else {
-            rest.cancel()
-            return refuse(.tooMuchIsListened)
-        }
-        rest.next(on: loop) { [self] piece in
-            guard case .reading = state else { return rest.cancel() }
-            switch piece {
-            case .some(let bytes):
-                gathered += bytes
-                gather(rest)
-            case .last(let bytes):
-                let json = gathered + bytes
-                gathered = []
-                present(json, rest.commit)
-            case .failed(let error): refuse(error)
-            }
-        }
-    }
-
-    /// Shows a value that was read, nil if the client has it, as soon as changes are reported that continue it.
-    private func present(_ json: [UInt8]?, _ commit: UInt64) {
-        if rulesRead != permission.rulesSeen { return read() }
-        if let topic, !topic.isReady {
-            unshown = (json, commit)
-            return topic.follow()
-        }
-        if let json { return show(json, commit) }
-        hasShown = true
-        didShow(commit)
-    }
-
-    /// Sends a value, or the result of a query.
-    private func show(_ json: [UInt8], _ commit: UInt64) {
-        guard connection.admits(json.count) else { return refuse(.tooMuchIsListened) }
-        let isNothing = json.span.equals("null") || json.span.equals("{}")
-        // A client without a value assumes that there is none.
-        let isKnown = isNothing && (hasShown ? showsNothing : copy.hash.isEmpty)
-        if !isKnown {
-            if isNothing {
-                connection.push(LivePush.value(path, Node.empty, tag: tag))
-            } else if query.query == nil {
-                connection.push(LivePush.valueOrParts(path, json.span))
-            } else {
-                connection.push(LivePush.value(path, json.span, tag: tag))
-            }
-        }
-        hasShown = true
-        showsNothing = false
-        didShow(commit)
-    }
-
-    private func didShow(_ commit: UInt64) {
+    func didShow(_ commit: UInt64) {
         self.commit = commit
         copy.ranges = nil
         let isFirst = reply != nil
@@ -287,8 +204,6 @@ final class LiveListen: TopicMember, JudgedListener {
         if isFirst || permission.mayEnd { judge() }
         go()
     }
-
-    // MARK: Changes
 
     func hear(_ change: SharedChange) -> Int? {
         if case .over = state { return nil }
@@ -391,14 +306,14 @@ final class LiveListen: TopicMember, JudgedListener {
     /// Whether changes wait to be sent.
     var isBehind: Bool { isStale || !backlog.isEmpty || !mayBeJudged }
 
-    private func dropBacklog() {
+    func dropBacklog() {
         backlog = []
         backlogBytes = 0
         hold(0)
     }
 
     @discardableResult
-    private func hold(_ bytes: Int) -> Bool {
+    func hold(_ bytes: Int) -> Bool {
         let all = bytes + (copy.ranges?.heldBytes ?? 0)
         guard connection.hold(all - chargedBytes) else { return false }
         (heldBytes, chargedBytes) = (bytes, all)

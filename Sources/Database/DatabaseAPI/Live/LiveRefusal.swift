@@ -1,5 +1,16 @@
 import RealtimeDatabase
 
+/// The place of an answer among those of a connection, which are sent in the order of the requests.
+final class LiveReply {
+    let number: Int
+    /// The whole message, when it is known.
+    var message: [UInt8]?
+    /// The state whose changes must be sent before the answer.
+    var commit: UInt64 = 0
+
+    init(_ number: Int) { self.number = number }
+}
+
 /// An error answer: a status of the protocol, and a sentence for the client (spec database 3.4).
 struct LiveRefusal: Error, Equatable {
     var status: StaticString
