@@ -167,21 +167,22 @@ def test_random_clients(launch, tmp_path):
 # The check itself
 
 PLACE = ('pub', 'l0')
-FIRST, SECOND = 2_000_001, 3_000_001
+FIRST, SECOND, OTHER = 2_000_001, 3_000_001, 4_000_001
 
 
 def history(states, marks=()):
-    """The faults that a history of three changes finds in a listen with these states."""
+    """The faults that a history of four changes finds in a listen with these states."""
     found = History(1, {(PLACE, None)}, {})
-    for value in ({'w': FIRST}, {'w': FIRST, 'n': 1}, {'w': SECOND}):
-        found.replay(json.dumps({'t': 'd', 'd': {'a': 'd', 'b': {'p': 'pub/l0/a', 'd': value}}}))
-    found.check_view(PLACE, None, [digest(EMPTY if state is None else parse({'a': state})) for state in states], marks)
+    for place, value in (('l0/a', {'w': FIRST}), ('l0/a/n', 1), ('l1', {'w': OTHER}), ('l0/a', {'w': SECOND})):
+        found.replay(json.dumps({'t': 'd', 'd': {'a': 'd', 'b': {'p': f'pub/{place}', 'd': value}}}))
+    found.check_view(7, PLACE, None, [digest(EMPTY if state is None else parse({'a': state})) for state in states], marks)
     return found.faults
 
 
 @pytest.mark.parametrize('states, marks', [
     ([None], []), ([None, {'w': FIRST}, {'w': FIRST, 'n': 1}, {'w': SECOND}], []), ([None, {'w': SECOND}], [(2, SECOND)]),
-    ([{'w': FIRST}, {'w': SECOND}], [(0, FIRST)]), ([None], [(1, 9_000_001)]), ([{'w': FIRST, 'n': 1}], [(1, FIRST)])])
+    ([{'w': FIRST}, {'w': SECOND}], [(0, FIRST)]), ([None], [(1, 9_000_001)]), ([{'w': FIRST, 'n': 1}], [(1, FIRST)]),
+    ([None, {'w': SECOND}], [(1, OTHER)])])
 def test_what_a_listen_may_show(states, marks):
     assert history(states, marks) == []
 

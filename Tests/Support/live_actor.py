@@ -55,7 +55,7 @@ class Actor(LiveClient):
         if self.will_end == 1 and self.has_named_last:
             self.request('g', EndSeen(self), p=f'/ends/{self.end_name}', q={})
         self.connections += 1
-        self.swarm.beginnings.append((self.next_number(), self.has_named_last))
+        self.swarm.beginnings.append(self.next_number())
         self.sign_in()
         old, self.listens, self.tags = list(self.listens.values()), {}, {}
         for listen in old:
@@ -352,7 +352,7 @@ class Get(Request):
         super().answered(status, payload)
         # All earlier writes are part of the value.
         known = self.client.acknowledged
-        self.client.swarm.records.append((self.path, self.index, [digest(parse(payload))], [(1, known)] if known else []))
+        self.client.swarm.records.append((self.client.number, self.path, self.index, [digest(parse(payload))], [(1, known)] if known else []))
 
 
 class EndSeen(Request):

@@ -48,8 +48,8 @@ def parsed(payload):
 class Listen:
     """One listen of a client, with the states that it has shown."""
 
-    def __init__(self, path, index, query):
-        self.path, self.index, self.query = path, index, query
+    def __init__(self, client, path, index, query):
+        self.client, self.path, self.index, self.query = client, path, index, query
         self.view = QueryView(path, query) if query else WholeView(path)
         self.tag, self.number, self.sent = None, 0, 0
         self.is_answered = self.is_ending = False
@@ -72,7 +72,7 @@ class Listen:
             self.marks.append((len(self.states), number))
 
     def record(self):
-        return self.path, self.index, self.states, self.marks
+        return self.client, self.path, self.index, self.states, self.marks
 
 
 class LiveClient:
@@ -234,10 +234,12 @@ class LiveClient:
             listen.query is None if query is None else listen.query is not None and [listen.query.wire] == query)), None)
         listen = self.listens.get(key)
         if listen is None or not listen.is_answered:
-            listen = next((listen for listen in self.ending if listen.path == path and (listen.query is None) == (query is None)), None)
+            # The client has ended this listen, or replaced it, while the message was on its way.
+            if any(other.path == path and (other.query is None) == (query is None) for other in self.ending):
+                return
             if listen is None:
                 raise Fault(f'the end of a listen that there is not: {body}')
-            return
+        listen.is_ending = True
         self.denied(listen)
         self.drop(listen)
         self.swarm.keep(listen)
@@ -257,7 +259,7 @@ class LiveClient:
 
     def listen(self, path, index, query, known=None):
         """Listens. `known` is a listen of an earlier connection, whose value the client still has."""
-        listen = known or Listen(path, index, query)
+        listen = known or Listen(self.number, path, index, query)
         old = self.listens.get(listen.key)
         if old is not None and old is not listen:
             self.swarm.keep(old)

@@ -32,7 +32,7 @@ class Swarm:
         # For the check at the end.
         self.records, self.acknowledged, self.refused, self.transactions = [], {}, [], {}
         self.heard, self.denials, self.ends = {}, [], {}
-        # The first number of each connection, and whether it named the one before.
+        # The first number of each connection.
         self.beginnings = []
         self.counts = collections.Counter()
         self.clients = [Actor(self, number) for number in range(first, first + count)]
