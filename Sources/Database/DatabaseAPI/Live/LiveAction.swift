@@ -26,15 +26,15 @@ enum LiveAction {
         case write
         /// The same holds for reads and listens.
         case read
-        /// One that changes what later ones may do.
+        /// One that changes what later ones may do, or that others would overtake.
         case alone
     }
 
     var group: Group {
         switch self {
-        // Writes with a hash of a large node are overtaken by others.
-        case .write(let write) where write.hash != nil: .alone
-        case .write, .disconnect: .write
+        // A condition is checked when its client has a turn, and later writes would not wait for that.
+        case .write(let write): write.hash == nil ? .write : .alone
+        case .disconnect: .write
         case .listen, .unlisten, .get, .nothing, .refused: .read
         case .authenticate, .unauthenticate, .appCheck, .endAppCheck: .alone
         }
@@ -123,7 +123,7 @@ extension LiveAction {
                 throw .badRequest("a listen with a query must have a tag \"t\"")
             }
             if let text = body.text("ch"), !text.equals("null") { place.ranges = try RangeHashes.parse(text) }
-            return .listen(place, hash: body.string("h") ?? "", tag: place.query.query == nil ? nil : tag)
+            return .listen(place, hash: try body.optionalString("h") ?? "", tag: place.query.query == nil ? nil : tag)
         }
     }
 
@@ -138,7 +138,7 @@ extension LiveAction {
         } catch {
             throw .badRequest(error.message)
         }
-        let hash = body.string("h")
+        let hash = try body.optionalString("h")
         guard hash == nil || !location.isPriority else { throw .badRequest("a priority cannot be written with a hash") }
         return .write(
             LiveWrite(
@@ -149,6 +149,7 @@ extension LiveAction {
     private static func merge(_ body: borrowing LiveBody, _ limits: DraftLimits) throws(LiveRefusal) -> LiveAction {
         guard let path = try body.path() else { throw .permissionDenied }
         let data = try body.data()
+        let hash = try body.optionalString("h")
         var limits = limits
         limits.depthAbove = path.count
         do throws(NodeError) {
@@ -156,7 +157,7 @@ extension LiveAction {
             let leaves = update.members.reduce(update.priorities.count) { $0 + $1.draft.leafCount }
             return .write(
                 LiveWrite(
-                    operation: .update(base: path, update), hash: body.string("h"), leaves: leaves, bytes: data.count, isUpdate: true))
+                    operation: .update(base: path, update), hash: hash, leaves: leaves, bytes: data.count, isUpdate: true))
         } catch {
             throw .badRequest(error.message)
         }
@@ -175,12 +176,14 @@ extension LiveAction {
     private static func authenticate(_ body: borrowing LiveBody) throws(LiveRefusal) -> LiveAction {
         guard let token = body.string("cred") else { throw .invalidToken("\"cred\" must be a string") }
         var override: JSONValue?
-        if let text = body.text("authvar"), let value = try? JSONValue(parsing: text, limits: JSONLimits(depthMax: 32)), value != .null {
-            guard case .object = value else { throw .badRequest("\"authvar\" must be an object") }
+        if let text = body.text("authvar"), !text.equals("null") {
+            guard let value = try? JSONValue(parsing: text, limits: JSONLimits(depthMax: 32)), case .object = value else {
+                throw .badRequest("\"authvar\" must be an object, at most 32 levels deep")
+            }
             override = value
         }
         return .authenticate(
-            LiveCredential(token: Array(token.utf8), isSignedOut: body.text("noauth")?.equals("true") ?? false, override: override))
+            LiveCredential(token: Array(token.utf8), isSignedOut: try body.flag("noauth"), override: override))
     }
 }
 
@@ -214,6 +217,20 @@ struct LiveBody: ~Escapable {
     func string(_ name: String) -> String? {
         guard let text = text(name) else { return nil }
         return (try? JSONValue(parsing: text))?.string
+    }
+
+    /// A string that may be absent or null.
+    func optionalString(_ name: String) throws(LiveRefusal) -> String? {
+        guard let text = text(name), !text.equals("null") else { return nil }
+        guard let string = string(name) else { throw .badRequest("\"\(name)\" must be a string") }
+        return string
+    }
+
+    /// A boolean that may be absent or null, which means false.
+    func flag(_ name: String) throws(LiveRefusal) -> Bool {
+        guard let text = text(name), !text.equals("null"), !text.equals("false") else { return false }
+        guard text.equals("true") else { throw .badRequest("\"\(name)\" must be true or false") }
+        return true
     }
 
     /// The data to write.

@@ -6,6 +6,21 @@ import Tree
 
 /// Performs the requests of a client.
 extension LiveConnection {
+    // MARK: Namespace
+
+    /// Whether the namespace may be one that does not exist, which a write creates.
+    var mayBeAbsent: Bool { front.settings.isDevelopment || requester.isAdmin }
+
+    func found() throws(DatabaseError) -> FoundNamespace { try front.database.find(namespaceName, isKnown: mayBeAbsent) }
+
+    /// Creates the namespace. The listens join it before anything is written, so that they report the first write too.
+    func create() throws(DatabaseError) -> Namespace {
+        let namespace = try front.database.namespace(namespaceName)
+        for listen in Array(listens.values) { listen.startAgain(.namespace(namespace)) }
+        isJoining = listens.values.contains { $0.isJoining }
+        return namespace
+    }
+
     // MARK: Reading and writing
 
     func get(_ place: LivePlace, _ reply: LiveReply) {

@@ -53,6 +53,8 @@ final class LiveConnection {
     /// The most requests that wait, and listens, of one connection.
     private static let queuedMax = 1024
     private static let listensMax = 10_000
+    /// The most values that are read at the same time.
+    private static let readsMax = 16
     /// The memory that is counted for a listen.
     private static let listenBytes = 1024
 
@@ -121,7 +123,7 @@ final class LiveConnection {
 
     /// Starts the requests that may run now.
     private func run() {
-        while let next = queue.first, !isJoining, running == 0 || next.action.group == group && group != .alone {
+        while let next = queue.first, !isJoining, mayRun(next.action) {
             queue.removeFirst()
             running += 1
             group = next.action.group
@@ -129,6 +131,13 @@ final class LiveConnection {
         }
         updatePause()
         endWhenIdle()
+    }
+
+    /// Whether a request may run beside those that are under way.
+    private func mayRun(_ action: LiveAction) -> Bool {
+        // Values are read only for a client that takes them, and only a few at a time: their memory is not counted until they are sent.
+        if case .get = action, isCongested || running >= Self.readsMax { return false }
+        return running == 0 || action.group == group && group != .alone
     }
 
     func didRun() {
@@ -154,7 +163,7 @@ final class LiveConnection {
                 end(listen)
             }
             succeed(reply)
-        case .get(let place): get(place, reply)
+        case .get(let place): if transport == nil { succeed(reply) } else { get(place, reply) }
         case .write(let write): self.write(write, reply)
         case .disconnect(let operation): register(operation, reply)
         case .authenticate(let credential): authenticate(credential, reply)
@@ -176,19 +185,6 @@ final class LiveConnection {
     }
 
     // MARK: Namespace
-
-    /// Whether the namespace may be one that does not exist, which a write creates.
-    var mayBeAbsent: Bool { front.settings.isDevelopment || requester.isAdmin }
-
-    func found() throws(DatabaseError) -> FoundNamespace { try front.database.find(namespaceName, isKnown: mayBeAbsent) }
-
-    /// Creates the namespace. The listens join it before anything is written, so that they report the first write too.
-    func create() throws(DatabaseError) -> Namespace {
-        let namespace = try front.database.namespace(namespaceName)
-        for listen in Array(listens.values) { listen.startAgain(.namespace(namespace)) }
-        isJoining = listens.values.contains { $0.isJoining }
-        return namespace
-    }
 
     /// A listen has read the first value of a namespace that was created.
     func didJoin() {
@@ -325,6 +321,7 @@ final class LiveConnection {
             guard !isCongested else { return }
             listen.go()
         }
+        run()
     }
 
     /// Whether the client may leave a message of so many bytes unread.
@@ -363,6 +360,7 @@ final class LiveConnection {
     func didClose() {
         guard transport != nil else { return }
         transport = nil
+        isCongested = false
         expiry?.close()
         expiry = nil
         app.close()
@@ -370,7 +368,7 @@ final class LiveConnection {
         wait = nil
         endListens()
         replies.removeAll()
-        endWhenIdle()
+        run()
     }
 
     private func endListens() {

@@ -29,9 +29,9 @@ struct LiveQuery {
                 throw .badRequest("the limit \"l\" of a query must be a positive integer")
             }
             query.limit = Int(count)
-            switch parts["vf"]?.string {
-            case "l", nil: break
-            case "r": query.anchorsLast = true
+            switch parts["vf"] {
+            case .string("l"), .null, nil: break
+            case .string("r"): query.anchorsLast = true
             default: throw .badRequest("\"vf\" of a query must be \"l\" or \"r\"")
             }
         }
@@ -66,14 +66,19 @@ struct LiveQuery {
             }
         }
         var isInclusive = true
-        if case .bool(let value)? = parts[inclusion] { isInclusive = value }
+        switch parts[inclusion] {
+        case .bool(let value): isInclusive = value
+        case .null, nil: break
+        default: throw .badRequest("\"\(inclusion)\" of a query must be true or false")
+        }
         let key: Query.KeyBound
-        switch parts[keyName]?.string {
-        case "[MIN_NAME]": key = .min
-        case "[MAX_NAME]": key = .max
-        case let name?: key = .key(name)
+        switch parts[keyName] {
+        case .string("[MIN_NAME]"): key = .min
+        case .string("[MAX_NAME]"): key = .max
+        case .string(let name): key = .key(name)
         // Without a key, the bound includes or excludes all children with its value.
-        case nil: key = isStart == isInclusive ? .min : .max
+        case .null, nil: key = isStart == isInclusive ? .min : .max
+        default: throw .badRequest("\"\(keyName)\" of a query must be a string")
         }
         return Query.Bound(value: value, key: key, isInclusive: isInclusive)
     }
