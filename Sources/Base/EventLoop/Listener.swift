@@ -33,7 +33,7 @@ public final class Listener {
     ///   - accept: gets each connection, on the loop.
     /// - Throws: `LoopError`, for example `EADDRINUSE`.
     public static func tcp(
-        loop: EventLoop, host: String, port: Int, backlog: Int = 1024, reusePort: Bool = false, accept: @escaping (Stream) -> Void
+        loop: EventLoop, host: String, port: Int, backlog: Int = 4096, reusePort: Bool = false, accept: @escaping (Stream) -> Void
     ) throws(LoopError) -> Listener {
         let socket = try ListeningSocket.tcp(host: host, port: port, backlog: backlog, reusePort: reusePort)
         return try Listener(loop: loop, adopting: socket.descriptor, name: socket.name, backlog: backlog, accept: accept)
@@ -41,7 +41,7 @@ public final class Listener {
 
     /// Listens on a bound socket. The listener owns it, even when this throws.
     public init(
-        loop: EventLoop, adopting descriptor: Int32, name: String, backlog: Int = 1024, accept: @escaping (Stream) -> Void
+        loop: EventLoop, adopting descriptor: Int32, name: String, backlog: Int = 4096, accept: @escaping (Stream) -> Void
     ) throws(LoopError) {
         self.loop = loop
         self.accept = accept

@@ -40,7 +40,7 @@ public struct ListeningSocket: Sendable {
     /// - Parameter reusePort: lets other sockets of the same user share the port, so that several loops can serve it; the kernel
     ///   distributes the connections.
     /// - Throws: `LoopError`, for example `EADDRINUSE`.
-    public static func tcp(host: String, port: Int, backlog: Int = 1024, reusePort: Bool = false) throws(LoopError) -> ListeningSocket {
+    public static func tcp(host: String, port: Int, backlog: Int = 4096, reusePort: Bool = false) throws(LoopError) -> ListeningSocket {
         let name = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         var (address, length) = try SocketAddress.resolve(host: host, port: port)
         let descriptor = socket(Int32(address.ss_family), Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
