@@ -10,7 +10,7 @@ import pytest
 
 from autobahn_suite import all_cases, echo_server, run_cases
 
-MESSAGES = int(os.environ.get('HEARTH_AUTOBAHN_MESSAGES', '30'))
+MESSAGES = int(os.environ.get('HEARTH_AUTOBAHN_MESSAGES', '20'))
 # Groups that take about the same time.
 GROUPS = [
     ['1.*', '2.*', '3.*', '4.*', '5.*', '7.*', '10.*'], ['6.*'], ['9.1.*', '9.2.*', '9.3.*', '9.4.*', '9.5.*', '9.6.*', '9.7.*', '9.8.*'],
@@ -30,11 +30,11 @@ def test_every_case_belongs_to_one_group():
     assert [case for case in cases if sum(belongs(case, group) for group in GROUPS) != 1] == []
 
 
-@pytest.mark.timeout(0 if MESSAGES > 100 else 300)
+@pytest.mark.timeout(0 if MESSAGES > 100 else 600)
 @pytest.mark.parametrize('group', GROUPS, ids=['basics', 'utf8', 'limits', 'compression', 'windows', 'more-windows'])
 def test_autobahn(group, tmp_path):
     with echo_server() as url:
-        results = run_cases(url, tmp_path, MESSAGES, group, timeout=None if MESSAGES > 100 else 280)
+        results = run_cases(url, tmp_path, MESSAGES, group, timeout=None if MESSAGES > 100 else 580)
     assert set(results) == {case for case in all_cases() if belongs(case, group)}
     wanted = {case: 'INFORMATIONAL' if case in INFORMATIONAL else 'OK' for case in results}
     failed = [case for case, result in results.items() if {result['behavior'], result['behaviorClose']} != {wanted[case]}]

@@ -74,7 +74,7 @@ struct LiveAssembler: ~Copyable {
         missing -= 1
         guard missing == 0 else { return }
         body(message.bytes)
-        message.clear(keepingAtMost: 64 * 1024)
+        message.clear(keepingAtMost: 4096)
     }
 
     private var tooLong: LiveMessage.Fault { LiveMessage.Fault(reason: "a message may have at most \(bytesMax) bytes") }
