@@ -118,7 +118,7 @@ extension InProcessWorker: PluginOwner {
         let caller = lane.invocation(invocation)
         let call = ServiceCall(
             artifact: artifact, service: service.string(), method: method.string(), payload: payload.array(),
-            chain: caller?.chain ?? EventChain(), trace: identity.recent(invocation)?.trace)
+            chain: caller?.chain ?? EventChain(), trace: identity.recent(invocation)?.trace, scope: lane.callScope(invocation))
         dispatcher.services.handle(call) { [hold] answer in
             withExtendedLifetime(hold) { completion(succeeded: answer.succeeded, answer.body.span) }
         }

@@ -175,8 +175,7 @@ extension ProcessWorker: WorkerChildOwner {
     }
 
     private func callService(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>) {
-        let caller = lane.invocation(header.invocation)
-        guard let call = ServiceCall(header, head: head, payload: payload, from: identity, caller: caller) else {
+        guard let call = ServiceCall(header, head: head, payload: payload, on: lane) else {
             return kill(reason: "it sent a malformed service call")
         }
         let hold = MemoryHold(dispatcher.memory.services, share, bytes: payload.count + ServiceCall.overheadBytes)

@@ -17,9 +17,12 @@ package struct ServiceCall: Sendable {
     package var chain = EventChain()
     /// The trace context of the calling invocation; nil for a call outside invocations.
     package var trace: TraceContext?
+    /// The time for which the answer is of use.
+    package var scope: CallScope
 
     package init(
-        artifact: Artifact, service: String, method: String, payload: [UInt8], chain: EventChain = EventChain(), trace: TraceContext? = nil
+        artifact: Artifact, service: String, method: String, payload: [UInt8], chain: EventChain = EventChain(), trace: TraceContext? = nil,
+        scope: CallScope = CallScope()
     ) {
         self.artifact = artifact
         self.service = service
@@ -27,6 +30,7 @@ package struct ServiceCall: Sendable {
         self.payload = payload
         self.chain = chain
         self.trace = trace
+        self.scope = scope
     }
 }
 
@@ -56,24 +60,46 @@ package protocol Service: AnyObject {
     var name: String { get }
     /// Answers `call` by one call of `completion` on the dispatcher's loop.
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void)
+    /// Answers the calls that wait for something, because another host takes over. The callers repeat them there.
+    func hostChanges()
+    /// Refuses the calls that wait for something, now and later, because the host stops.
+    func hostStops()
+}
+
+extension Service {
+    package func hostChanges() {}
+    package func hostStops() {}
 }
 
 /// Answers service calls in place of a host that has handed over to another process.
 package protocol ServiceSuccessor: AnyObject {
     /// Answers `call` by one call of `completion` on the dispatcher's loop.
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void)
+    /// Ends the waits of calls, because this host stops.
+    func hostStops()
 }
 
 /// Passes the service calls of plugins to the services.
 package final class ServiceBroker {
     private var services: [String: any Service] = [:]
     /// The host that has taken over, which answers service calls from then on.
-    package var successor: (any ServiceSuccessor)?
+    package var successor: (any ServiceSuccessor)? {
+        didSet {
+            guard successor != nil else { return }
+            for service in services.values { service.hostChanges() }
+        }
+    }
 
     /// The services in the documentation. The error for one of these says that this host does not run it.
     private static let known = ["database", "messaging", "auth"]
 
     package func register(_ service: any Service) { services[service.name] = service }
+
+    /// Ends the waits of service calls, because the host stops.
+    package func hostStops() {
+        for service in services.values { service.hostStops() }
+        successor?.hostStops()
+    }
 
     /// Answers `call`; with an error if there is no such service.
     package func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {

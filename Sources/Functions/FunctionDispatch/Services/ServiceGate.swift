@@ -14,12 +14,13 @@ package final class ServiceGate {
     private lazy var timer = Timer(loop: loop) { [unowned self] in admit() }
 
     /// The most values that are read at the same time, and the interval for checking whether memory is free again.
-    private static let inFlightMax = 32
+    private let inFlightMax: Int
     private static let roomMilliseconds: UInt64 = 5
 
-    package init(loop: EventLoop, share: MemoryShare) {
+    package init(loop: EventLoop, share: MemoryShare, inFlightMax: Int = 32) {
         self.loop = loop
         self.share = share
+        self.inFlightMax = inFlightMax
     }
 
     /// Runs `act` when there is memory for an answer. It must call `leave` when it has its answer.
@@ -33,7 +34,7 @@ package final class ServiceGate {
         guard !isAdmitting else { return }
         isAdmitting = true
         defer { isAdmitting = false }
-        while inFlight < Self.inFlightMax, !share.isFull, let act = waiting.popFirst() {
+        while inFlight < inFlightMax, !share.isFull, let act = waiting.popFirst() {
             inFlight += 1
             act { [self] in
                 inFlight -= 1

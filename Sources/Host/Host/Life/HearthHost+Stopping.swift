@@ -39,6 +39,7 @@ extension HearthHost {
         deployer.stop()
         delivery.stop()
         database.database.refuseHeldWrites()
+        services.hostStops()
         log.notice("stopping: no new connections; requests that have started are answered")
         options.serviceManager?.notify("STOPPING=1", "STATUS=Stopping: requests that have started are answered")
         certificates = nil

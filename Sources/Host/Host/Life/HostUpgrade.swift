@@ -45,7 +45,7 @@ final class HostUpgrade {
     private let request: UpgradeRequest
     private var process: ChildProcess?
     private var channel: MessageChannel?
-    private let relay = ServiceRelay()
+    private let relay: ServiceRelay
     private var timer: Timer?
     private var events: [Event] = []
     private var waiter: CheckedContinuation<Void, Never>?
@@ -71,6 +71,7 @@ final class HostUpgrade {
     init(_ host: HearthHost, _ request: UpgradeRequest) {
         self.host = host
         self.request = request
+        relay = ServiceRelay(loop: host.home)
     }
 
     /// The id of the new process.

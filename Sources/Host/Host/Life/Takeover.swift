@@ -51,6 +51,7 @@ final class Takeover {
     private func receive(_ message: MessageChannel.Message?) {
         guard let message, let first = message.bytes.first else {
             // Before the takeover the old host goes on. Afterwards it has ended, as it should.
+            answers?.end()
             if hasTaken { host.predecessorDidEnd() } else { host.abandonTakeover() }
             return
         }
@@ -59,6 +60,7 @@ final class Takeover {
         case .commit?: host.home.task { [host] in await host.didTakeOver() }
         case .connection?: adopt(message)
         case .call?: if let part = RelayPart(message.bytes.dropFirst()) { answers?.receive(part) }
+        case .callEnds?: if let part = RelayPart(message.bytes.dropFirst()) { answers?.endScope(part) }
         default: MessageChannel.closeAll(message.descriptors)
         }
     }

@@ -40,19 +40,42 @@ final class ServiceRelay: ServiceSuccessor {
     private var channel: MessageChannel?
     private var number: UInt32 = 0
     private var waiting: [(ServiceCall, (ServiceAnswer) -> Void)] = []
-    private var asked: [UInt32: (answer: [UInt8], completion: (ServiceAnswer) -> Void)] = [:]
+    private var asked: [UInt32: AskedCall] = [:]
+    private let loop: EventLoop
     private var isOver = false
+
+    /// A call that the new host has not answered yet.
+    private struct AskedCall {
+        var answer: [UInt8] = []
+        let call: ServiceCall
+        let token: CallScope.Token
+        let completion: (ServiceAnswer) -> Void
+    }
 
     /// The answer to calls that can no longer be answered.
     private static let gone = ServiceAnswer.failure(
         .unavailable, "the host was upgraded, and the one that runs this function can no longer reach the database; try again")
 
+    init(loop: EventLoop) { self.loop = loop }
+
     func handle(_ call: ServiceCall, completion: @escaping (ServiceAnswer) -> Void) {
         if isOver { return completion(Self.gone) }
         guard let channel else { return waiting.append((call, completion)) }
         number &+= 1
-        asked[number] = ([], completion)
         RelayPart.send(Self.encoded(call), number: number, as: .call, through: channel)
+        let token = call.scope.whenOver(on: loop) { [weak self, number] in self?.endScope(number) }
+        asked[number] = AskedCall(call: call, token: token, completion: completion)
+    }
+
+    /// Tells the new host that the answer to a call is of no use any more.
+    private func endScope(_ number: UInt32) {
+        guard let channel, asked[number] != nil else { return }
+        RelayPart.send([], number: number, as: .callEnds, through: channel)
+    }
+
+    /// Ends the waits of calls, because this host stops.
+    func hostStops() {
+        for number in asked.keys { endScope(number) }
     }
 
     /// Passes all calls to the new host from now on.
@@ -76,6 +99,7 @@ final class ServiceRelay: ServiceSuccessor {
         call.answer += part.bytes
         guard part.isLast else { return asked[part.number] = call }
         asked[part.number] = nil
+        call.call.scope.forget(call.token)
         let succeeded = call.answer.first == 1
         call.completion(ServiceAnswer(succeeded: succeeded, body: Array(call.answer.dropFirst())))
     }
@@ -109,6 +133,8 @@ final class ServiceRelayAnswers {
     private let services: ServiceBroker
     private let channel: MessageChannel
     private var coming: [UInt32: [UInt8]] = [:]
+    /// The scopes of the calls that are not answered yet.
+    private var scopes: [UInt32: CallScope] = [:]
 
     init(_ services: ServiceBroker, _ channel: MessageChannel) {
         self.services = services
@@ -119,11 +145,21 @@ final class ServiceRelayAnswers {
     func receive(_ part: RelayPart) {
         coming[part.number, default: []] += part.bytes
         guard part.isLast, let bytes = coming.removeValue(forKey: part.number) else { return }
-        let answer = { [channel] (answer: ServiceAnswer) in
+        let answer = { [self] (answer: ServiceAnswer) in
+            scopes[part.number] = nil
             RelayPart.send([answer.succeeded ? 1 : 0] + answer.body, number: part.number, as: .answer, through: channel)
         }
         guard let call = Self.decoded(bytes) else { return answer(.failure(.internal, "the call was not understood by the upgraded host")) }
+        scopes[part.number] = call.scope
         services.handle(call, completion: answer)
+    }
+
+    /// Processes the end of a call's scope.
+    func endScope(_ part: RelayPart) { scopes[part.number]?.end() }
+
+    /// Ends the scopes of all calls, because the old host has ended.
+    func end() {
+        for scope in scopes.values { scope.end() }
     }
 
     private static func decoded(_ bytes: [UInt8]) -> ServiceCall? {

@@ -15,6 +15,8 @@ enum UpgradeMessage: UInt8 {
     case connection = 0x43
     /// A part of a function's service call, in the form of ``RelayPart``.
     case call = 0x56
+    /// The answer to a service call is of no use any more: its number, in the form of ``RelayPart``.
+    case callEnds = 0x45
 
     // From the new host.
 

@@ -123,12 +123,13 @@ class ChannelLane: InvocationLane {
 extension ServiceCall {
     /// Parses the frame of a service call; nil if it is malformed.
     ///
-    /// - Parameter caller: the invocation that makes the call, if there is one and its answer is still awaited.
-    init?(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>, from identity: WorkerIdentity, caller: HostInvocation?) {
+    /// - Parameter lane: the lane of the invocation that makes the call.
+    init?(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>, on lane: ChannelLane) {
         let words = head.array().split(separator: 0, omittingEmptySubsequences: false)
         guard words.count == 3 else { return nil }
         self.init(
-            artifact: identity.artifact, service: String(decoding: words[0], as: UTF8.self), method: String(decoding: words[1], as: UTF8.self),
-            payload: payload.array(), chain: caller?.chain ?? EventChain(), trace: identity.recent(header.invocation)?.trace)
+            artifact: lane.identity.artifact, service: String(decoding: words[0], as: UTF8.self), method: String(decoding: words[1], as: UTF8.self),
+            payload: payload.array(), chain: lane.invocation(header.invocation)?.chain ?? EventChain(),
+            trace: lane.identity.recent(header.invocation)?.trace, scope: lane.callScope(header.invocation))
     }
 }

@@ -21,6 +21,8 @@ class InvocationLane {
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var generation: UInt64 = 0
+    /// The scope of service calls outside of invocations.
+    private let workerScope = CallScope()
 
     /// A slot is used until the worker answers, even if the invocation has ended before: only then is its room free.
     private struct Slot {
@@ -28,6 +30,8 @@ class InvocationLane {
         var invocation: HostInvocation?
         /// Whether the worker was asked to stop the invocation, because its answer is no longer awaited.
         var isStopped = false
+        /// The scope of its service calls; nil before the first one.
+        var scope: CallScope?
     }
 
     init(_ identity: WorkerIdentity, number: Int, loop: EventLoop, log: FunctionLog) {
@@ -103,6 +107,16 @@ class InvocationLane {
         return slots[place].invocation
     }
 
+    /// The scope of the service calls of invocation `id`; of the worker for 0.
+    final func callScope(_ id: InvocationID) -> CallScope {
+        guard id.rawValue != 0 else { return workerScope }
+        guard let place = place(of: id), !slots[place].isStopped else { return .over }
+        if let scope = slots[place].scope { return scope }
+        let scope = CallScope()
+        slots[place].scope = scope
+        return scope
+    }
+
     /// The invocations whose answers are awaited.
     final var openInvocations: [HostInvocation] { slots.compactMap(\.invocation) }
 
@@ -119,6 +133,7 @@ class InvocationLane {
         slots[place].isStopped = true
         tellEnd(id, slots[place].invocation, isAnswered: false)
         slots[place].invocation = nil
+        slots[place].scope?.end()
         sendCancel(id)
         didStop(id)
     }
@@ -163,6 +178,7 @@ class InvocationLane {
         slots[place] = Slot()
         freeSlots.append(place)
         record.end(slot.id)
+        slot.scope?.end()
         if slot.isStopped { didFinishStopped(slot.id) }
         return identity.room.give(now: loop.nowMilliseconds) == 0
     }
@@ -183,9 +199,11 @@ class InvocationLane {
         let open = slots
         slots = []
         freeSlots = []
+        workerScope.end()
         var functions: Set<String> = []
         for slot in open where slot.id.rawValue != 0 {
             record.end(slot.id)
+            slot.scope?.end()
             _ = identity.room.give(now: loop.nowMilliseconds)
             guard let invocation = slot.invocation, case .running = invocation.state else { continue }
             functions.insert(invocation.function.name)

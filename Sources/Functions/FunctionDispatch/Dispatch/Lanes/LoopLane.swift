@@ -66,8 +66,7 @@ final class LoopLane: ChannelLane {
     // MARK: Services
 
     private func callService(_ header: FrameHeader, head: Span<UInt8>, payload: Span<UInt8>) {
-        let caller = invocation(header.invocation)
-        guard let call = ServiceCall(header, head: head, payload: payload, from: identity, caller: caller) else {
+        guard let call = ServiceCall(header, head: head, payload: payload, on: self) else {
             return kill(reason: "it sent a malformed service call")
         }
         let hold = MemoryHold(pool.dispatch.memory.services, pool.share, bytes: payload.count + ServiceCall.overheadBytes)
