@@ -161,7 +161,7 @@ let package = Package(
         module(
             "FunctionServices", in: .functions,
             [
-                bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Messaging", "AdminProtocol", "FunctionDispatch",
+                bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Messaging", "AdminProtocol", "FunctionDispatch", crypto,
             ]),
         module(
             "Deployment", in: .functions,
@@ -273,7 +273,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "FunctionServicesTests",
-            dependencies: ["FunctionServices", "FunctionDispatch", "RealtimeDatabase", "Tree", json], swiftSettings: house),
+            dependencies: ["FunctionServices", "FunctionDispatch", "RealtimeDatabase", "EventLoop", "Tree", json], swiftSettings: house),
         .testTarget(
             name: "DeploymentTests", dependencies: ["Deployment", "AdminProtocol", "FunctionDispatch", "Configuration", "Files", json],
             swiftSettings: house),

@@ -1,3 +1,4 @@
+import EventLoop
 import HearthJSON
 import RealtimeDatabase
 import Testing
@@ -68,10 +69,48 @@ struct DatabaseServiceTests {
         #expect(equal == Query(order: .key, start: .startAt(.string("k")), end: .endAt(.string("k")), limit: 1))
     }
 
+    @Test("a wait has a mark, a name and a longest time")
+    func observing() throws {
+        guard case .observe(let first) = try request("observe", #"{"path":"a"}"#).action else { throw DatabaseServiceRefusal.invalid("no observe") }
+        #expect(first.mark == nil && first.id == nil && first.timeoutMilliseconds == 3_600_000)
+        let payload = #"{"path":"a","mark":"m","id":"i","timeoutMilliseconds":5,"query":{"limitToLast":1}}"#
+        guard case .observe(let wait) = try request("observe", payload).action else { throw DatabaseServiceRefusal.invalid("no observe") }
+        #expect(wait.mark == "m" && wait.id == "i" && wait.timeoutMilliseconds == 5 && wait.read.path.description == "/a")
+        guard case .observe(let long) = try request("observe", #"{"timeoutMilliseconds":9999999999}"#).action
+        else { throw DatabaseServiceRefusal.invalid("no observe") }
+        #expect(long.timeoutMilliseconds == 3_600_000)
+        guard case .unobserve("i") = try request("unobserve", #"{"id":"i"}"#).action else { throw DatabaseServiceRefusal.invalid("no unobserve") }
+    }
+
+    @Test("marks differ for different values, and are the same everywhere")
+    func marks() {
+        #expect(ValueMark.of(Array("null".utf8)) == "74234e98afe7498fb5daf1f36ac2d78a")
+        #expect(ValueMark.of(Array("1".utf8)) != ValueMark.of(Array("2".utf8)))
+    }
+
+    @Test("the end of a scope is told once, and also to those who come later")
+    func scopes() async throws {
+        let loop = try EventLoop()
+        var told: [String] = []
+        let scope = CallScope()
+        _ = scope.whenOver(on: loop) { told.append("first") }
+        let second = scope.whenOver(on: loop) { told.append("second") }
+        scope.forget(second)
+        scope.end()
+        scope.end()
+        _ = scope.whenOver(on: loop) {
+            told.append("late")
+            loop.stop()
+        }
+        loop.run()
+        #expect(told == ["first", "late"])
+    }
+
     @Test("what is wrong is said with its place", arguments: [
         ("get", "5", "/"), ("get", #"{"path":"a","other":1}"#, "/"), ("set", #"{"path":"a/b"}"#, "/a/b"),
         ("set", #"{"path":"a","value":{"b.c":1}}"#, "/a"), ("get", #"{"path":"a.b"}"#, "a.b"),
         ("get", #"{"path":"a","query":{"limitToFirst":1.5}}"#, "/a"), ("transaction", #"{"path":"a","value":1}"#, "/a"),
+        ("observe", #"{"path":"a","mark":5}"#, "/a"), ("observe", #"{"path":"a","timeoutMilliseconds":-1}"#, "/a"), ("unobserve", "{}", "/"),
     ])
     func refusals(_ method: String, _ payload: String, _ path: String) throws {
         do throws(DatabaseServiceRefusal) {

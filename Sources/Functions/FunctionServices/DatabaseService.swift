@@ -17,6 +17,7 @@ package final class DatabaseService: Service {
     private let loop: EventLoop
     private let memory: MemoryBudget
     private var gates: [String: ServiceGate] = [:]
+    private let observers: Observers
     private let readBytesMax: Int
     private var pushID = PushID()
 
@@ -33,6 +34,7 @@ package final class DatabaseService: Service {
         self.database = database
         self.memory = memory
         self.loop = loop
+        observers = Observers(database, memory, loop)
         readBytesMax = min(Self.readBytesMax, database.limits.readBytesMax)
     }
 
@@ -40,18 +42,29 @@ package final class DatabaseService: Service {
         guard call.payload.count <= Self.payloadBytesMax else { return completion(DatabaseServiceRefusal.payloadTooLarge.answer) }
         let key = DatabaseServiceRequest.needsKey(call) ? pushID.next(now: WallClock.now().unixMilliseconds) : ""
         guard call.payload.count > Self.shortPayloadBytes else {
-            return perform(DatabaseServiceRequest.result(of: call, key), of: call.artifact.name, completion)
+            return perform(DatabaseServiceRequest.result(of: call, key), call, completion)
         }
-        let plugin = call.artifact.name
-        loop.offload { DatabaseServiceRequest.result(of: call, key) } then: { [self] in perform($0, of: plugin, completion) }
+        loop.offload { DatabaseServiceRequest.result(of: call, key) } then: { [self] in perform($0, call, completion) }
     }
 
-    private func perform(_ request: Request, of plugin: String, _ completion: @escaping (ServiceAnswer) -> Void) {
+    package func hostChanges() { observers.hostChanges() }
+
+    package func hostStops() { observers.hostStops() }
+
+    private func perform(_ request: Request, _ call: ServiceCall, _ completion: @escaping (ServiceAnswer) -> Void) {
+        let plugin = call.artifact.name
         switch request {
         case .failure(let refusal): completion(refusal.answer)
         case .success(let request):
             switch request.action {
-            case .read(let read): enter(plugin, completion) { [self] in self.read(read, request, of: plugin, $0) }
+            case .read(let read):
+                enter(plugin, completion) { [self] in
+                    self.read(read, request, of: plugin, $0) { value, answer in answer(.value(value.json, etag: value.etag)) }
+                }
+            case .observe(let observe): self.observe(observe, request, call, completion)
+            case .unobserve(let id):
+                observers.end(id: id, of: plugin)
+                completion(.success(.null))
             // An aborted transaction answers with the current value, which takes memory too.
             case .write(let write, .outcome): enter(plugin, completion) { [self] in self.write(write, .outcome, request, $0) }
             case .write(let write, let answer): self.write(write, answer, request, completion)
@@ -74,25 +87,45 @@ package final class DatabaseService: Service {
     }
 
     private func read(
-        _ read: ReadRequest, _ request: DatabaseServiceRequest, of plugin: String, _ completion: @escaping (ServiceAnswer) -> Void
+        _ read: ReadRequest, _ request: DatabaseServiceRequest, of plugin: String, _ completion: @escaping (ServiceAnswer) -> Void,
+        _ answer: @escaping (CollectedValue, @escaping (ServiceAnswer) -> Void) -> Void
     ) {
         var read = read
         read.bytesMax = readBytesMax
         do throws(DatabaseError) {
             try database.read(read, from: request.instance ?? database.defaultNamespace, isKnown: false, on: loop) { [loop, memory] outcome in
-                switch outcome {
-                case .value(let json, let etag, _): completion(.value(json, etag: etag))
-                case .stream(let stream):
-                    let hold = MemoryHold(memory.services, memory.share(ofPlugin: plugin), bytes: stream.first.count)
-                    ValueCollector(stream, request.path, loop, hold, completion).next()
-                case .notModified(let etag, _): completion(.value([], etag: etag))
-                case .node: completion(.value([], etag: nil))
-                case .refused(let error): completion(DatabaseServiceRefusal(error, at: request.path).answer)
+                ValueCollector.collect(outcome, at: request.path, of: plugin, memory, on: loop) { outcome in
+                    switch outcome {
+                    case .value(let value): answer(value, completion)
+                    case .refused(let refusal): completion(refusal)
+                    }
                 }
             }
         } catch {
             completion(DatabaseServiceRefusal(error, at: request.path).answer)
         }
+    }
+
+    private func observe(
+        _ observe: ObserveRequest, _ request: DatabaseServiceRequest, _ call: ServiceCall, _ completion: @escaping (ServiceAnswer) -> Void
+    ) {
+        if let refusal = observers.refusal(at: request.path) { return completion(refusal.answer) }
+        let plugin = call.artifact.name
+        guard call.payload.count <= ObserveRequest.payloadBytesMax else {
+            let message = "the payload of observe has more than \(ObserveRequest.payloadBytesMax >> 10) KiB"
+            return completion(DatabaseServiceRefusal.observe(.tooLarge, message, at: request.path).answer)
+        }
+        // A caller without a value gets the current one.
+        guard observe.mark != nil else {
+            return enter(plugin, completion) { [self] in
+                read(observe.read, request, of: plugin, $0) { [loop] value, answer in
+                    ValueMark.make(of: value.json, on: loop) { answer(.changed(value, mark: $0)) }
+                }
+            }
+        }
+        var observe = observe
+        observe.read.bytesMax = readBytesMax
+        observers.wait(observe, request.instance, for: call, completion: completion)
     }
 
     private func write(
@@ -113,63 +146,6 @@ package final class DatabaseService: Service {
     }
 }
 
-/// Collects a value that arrives in pieces. The read limits its size.
-private final class ValueCollector {
-    private let stream: ValueStream
-    private let path: Path
-    private let loop: EventLoop
-    private let hold: MemoryHold
-    private let completion: (ServiceAnswer) -> Void
-    private var json: [UInt8]
-    private var timer: Timer?
-
-    /// The interval for checking whether there is memory for another piece.
-    private static let roomMilliseconds: UInt64 = 5
-    /// The number of checks, in a minute, after which the read and its snapshot are given up.
-    private static let looksMax = 12_000
-    private var looks = 0
-
-    init(_ stream: ValueStream, _ path: Path, _ loop: EventLoop, _ hold: MemoryHold, _ completion: @escaping (ServiceAnswer) -> Void) {
-        self.hold = hold
-        self.stream = stream
-        self.path = path
-        self.loop = loop
-        self.completion = completion
-        json = stream.first
-    }
-
-    func next() {
-        // A piece is usually as large as the first one.
-        guard hold.grow(to: json.count + stream.first.count) == .granted else { return wait() }
-        looks = 0
-        stream.next(on: loop) { [self] piece in
-            switch piece {
-            case .some(let more):
-                json += more
-                next()
-            case .last(let rest):
-                json += rest
-                completion(.value(json, etag: stream.etag))
-            case .failed(let error): completion(DatabaseServiceRefusal(error, at: path).answer)
-            }
-        }
-    }
-
-    private func wait() {
-        looks += 1
-        guard looks < Self.looksMax else {
-            stream.cancel()
-            return completion(.failure(.resourceExhausted, "there was no memory for the value of \(path) for a minute"))
-        }
-        let timer = Timer(loop: loop) { [self] in
-            self.timer = nil
-            next()
-        }
-        timer.start(afterMilliseconds: Self.roomMilliseconds)
-        self.timer = timer
-    }
-}
-
 extension ServiceAnswer {
     /// The answer to a committed write.
     fileprivate static func committed(_ receipt: WriteReceipt, _ answer: DatabaseServiceRequest.Answer) -> ServiceAnswer {
@@ -181,21 +157,28 @@ extension ServiceAnswer {
     }
 
     /// The answer to a read: `{"value": ..., "etag": ...}`.
-    fileprivate static func value(_ json: [UInt8], etag: String?) -> ServiceAnswer { answer("{\"value\":", json, etag) }
+    fileprivate static func value(_ json: [UInt8], etag: String?) -> ServiceAnswer { answer("{\"value\":", json, "etag", etag) }
+
+    /// The answer to `observe` with a value: `{"changed": true, "value": ..., "mark": ...}`.
+    static func changed(_ value: CollectedValue, mark: String) -> ServiceAnswer {
+        answer("{\"changed\":true,\"value\":", value.json, "mark", mark)
+    }
 
     /// The answer to a transaction: `{"committed": ..., "value": ..., "etag": ...}`.
     fileprivate static func outcome(isCommitted: Bool, value: [UInt8], etag: String? = nil) -> ServiceAnswer {
-        answer(isCommitted ? "{\"committed\":true,\"value\":" : "{\"committed\":false,\"value\":", value, etag)
+        answer(isCommitted ? "{\"committed\":true,\"value\":" : "{\"committed\":false,\"value\":", value, "etag", etag)
     }
 
-    private static func answer(_ start: StaticString, _ json: [UInt8], _ etag: String?) -> ServiceAnswer {
+    private static func answer(_ start: StaticString, _ json: [UInt8], _ name: StaticString, _ tag: String?) -> ServiceAnswer {
         var buffer = ByteBuffer()
         buffer.append(start)
         if json.isEmpty { buffer.append("null") } else { buffer.append(json.span) }
-        if let etag {
-            // An etag is base64 or a plain word, so nothing has to be escaped.
-            buffer.append(",\"etag\":\"")
-            buffer.append(etag)
+        if let tag {
+            // An etag is base64 or a plain word, and a mark hexadecimal, so nothing has to be escaped.
+            buffer.append(",\"")
+            buffer.append(name)
+            buffer.append("\":\"")
+            buffer.append(tag)
             buffer.append("\"")
         }
         buffer.append("}")

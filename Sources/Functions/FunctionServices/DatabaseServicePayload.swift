@@ -16,7 +16,7 @@ struct DatabaseServicePayload {
 
     /// The ranges of the members' values in the text.
     private struct Members {
-        var path, instance, auth, value, priority, etag, form, query: Range<Int>?
+        var path, instance, auth, value, priority, etag, form, query, mark, id, timeoutMilliseconds: Range<Int>?
         var unknown: String?
 
         mutating func take(_ name: Span<UInt8>, _ range: Range<Int>) {
@@ -36,6 +36,12 @@ struct DatabaseServicePayload {
                 form = range
             } else if name.equals("query") {
                 query = range
+            } else if name.equals("mark") {
+                mark = range
+            } else if name.equals("id") {
+                id = range
+            } else if name.equals("timeoutMilliseconds") {
+                timeoutMilliseconds = range
             } else {
                 unknown = name.string()
             }
@@ -171,4 +177,37 @@ struct DatabaseServicePayload {
         guard let query = json(members.query), !query.isNull else { return nil }
         do throws(QueryProblem) { return try Query(service: query) } catch { throw .invalid(error.message, at: path) }
     }
+
+    // MARK: Observing
+
+    /// The size of the payload.
+    var bytes: Int { text.count }
+
+    /// The mark of the value that the caller has.
+    func mark() throws(DatabaseServiceRefusal) -> String? { try word(members.mark, "mark") }
+
+    /// The name of the wait, with which it can be ended.
+    func id() throws(DatabaseServiceRefusal) -> String? { try word(members.id, "id") }
+
+    func requiredID() throws(DatabaseServiceRefusal) -> String {
+        guard let id = try id() else { throw .invalid("id is missing", at: path) }
+        return id
+    }
+
+    /// The longest wait, if it is given.
+    func timeoutMilliseconds() throws(DatabaseServiceRefusal) -> UInt64? {
+        guard let member = json(members.timeoutMilliseconds), !member.isNull else { return nil }
+        guard let number = member.int, number >= 0 else { throw .invalid("timeoutMilliseconds must be a whole number of at least 0", at: path) }
+        return UInt64(number)
+    }
+
+    private func word(_ range: Range<Int>?, _ name: String) throws(DatabaseServiceRefusal) -> String? {
+        guard let member = json(range), !member.isNull else { return nil }
+        guard let text = member.string, (1...Self.wordBytesMax).contains(text.utf8.count) else {
+            throw .invalid("\(name) must be a string of 1 to \(Self.wordBytesMax) bytes", at: path)
+        }
+        return text
+    }
+
+    private static let wordBytesMax = 64
 }

@@ -17,6 +17,8 @@ struct DatabaseServiceRefusal: Error {
         case unknownMethod = "unknown-method"
         case storageUnavailable = "storage-unavailable"
         case deadlineExceeded = "deadline-exceeded"
+        case tooManyObservers = "too-many-observers"
+        case cancelled
         case unavailable
         case `internal`
     }
@@ -40,8 +42,9 @@ struct DatabaseServiceRefusal: Error {
         return DatabaseServiceRefusal(reason: .unknownMethod, message: "database has no method \"\(name)\"; it has \(all)", path: "/")
     }
 
-    static func unavailable(_ message: String) -> DatabaseServiceRefusal {
-        DatabaseServiceRefusal(reason: .unavailable, message: message, path: "/")
+    /// The refusal of a wait at `path`.
+    static func observe(_ reason: Reason, _ message: String, at path: Path) -> DatabaseServiceRefusal {
+        DatabaseServiceRefusal(reason: reason, message: message, path: path.description)
     }
 
     static let payloadTooLarge = DatabaseServiceRefusal(
@@ -77,10 +80,11 @@ struct DatabaseServiceRefusal: Error {
         case .permissionDenied: .permissionDenied
         case .invalidArgument: .invalidArgument
         case .indexNotDefined, .tooManyTriggers: .failedPrecondition
-        case .tooLarge, .storageUnavailable: .resourceExhausted
+        case .tooLarge, .storageUnavailable, .tooManyObservers: .resourceExhausted
         case .unknownInstance: .notFound
         case .unknownMethod: .unimplemented
         case .deadlineExceeded: .deadlineExceeded
+        case .cancelled: .cancelled
         case .unavailable: .unavailable
         case .internal: .internal
         }

@@ -7,12 +7,15 @@ import Tree
 struct DatabaseServiceRequest: Sendable {
     /// The method of a call.
     private enum Method: String, CaseIterable {
-        case get, set, setPriority, update, push, remove, transaction
+        case get, set, setPriority, update, push, remove, transaction, observe, unobserve
     }
 
     enum Action: Sendable {
         case read(ReadRequest)
         case write(WriteRequest, Answer)
+        case observe(ObserveRequest)
+        /// Ends the wait with this id.
+        case unobserve(String)
     }
 
     /// The answer to a committed write.
@@ -40,10 +43,18 @@ struct DatabaseServiceRequest: Sendable {
         if case .push = method { try payload.descend(to: key) }
         path = payload.path
         instance = payload.instance
-        if case .get = method {
-            action = .read(try Self.read(payload))
-            return
+        switch method {
+        case .get: action = .read(try Self.read(payload))
+        case .observe: action = .observe(try ObserveRequest(payload, try Self.read(payload)))
+        case .unobserve: action = .unobserve(try payload.requiredID())
+        default: action = try Self.writing(method, payload, call, key: key)
         }
+    }
+
+    private static func writing(
+        _ method: Method, _ payload: DatabaseServicePayload, _ call: ServiceCall, key: String
+    ) throws(DatabaseServiceRefusal) -> Action {
+        let path = payload.path
         let operation: WriteRequest.Operation =
             switch method {
             case .setPriority: .setPriority(path, try payload.priorityDraft())
@@ -61,12 +72,12 @@ struct DatabaseServiceRequest: Sendable {
             default: .realtimeWrite
             }
         switch method {
-        case .push: action = .write(write, .key(key))
+        case .push: return .write(write, .key(key))
         case .transaction:
             write.ifMatch = try payload.etag()
             write.wantsValue = true
-            action = .write(write, .outcome)
-        default: action = .write(write, .nothing)
+            return .write(write, .outcome)
+        default: return .write(write, .nothing)
         }
     }
 
