@@ -26,7 +26,7 @@ func fakeTable(_ version: UInt32, _ size: Int) -> hearth_host {
         call_service: { table, id, call, completion, context in
             let host = fake(table), call = call!.pointee
             host.serviceCalls.append("\(id) \(text(call.service)).\(text(call.method)) \(text(call.payload))")
-            host.schedule(after: 0) {
+            host.serve {
                 let answer = host.serviceAnswers.isEmpty ? host.serviceAnswer : host.serviceAnswers.removeFirst()
                 Array(answer.body.utf8).withUnsafeBytes {
                     completion!(context, answer.isOK ? 1 : 0, hearth_bytes(data: $0.baseAddress, size: $0.count))

@@ -43,6 +43,9 @@ final class FakeHost: @unchecked Sendable {
     var serviceAnswer: (isOK: Bool, body: String) = (false, #"{"code":"unavailable","message":"no such service"}"#)
     /// The answers to the next service calls, in order.
     var serviceAnswers: [(isOK: Bool, body: String)] = []
+    /// Whether service calls wait for `answerHeldCall`.
+    var holdsServiceCalls = false
+    private var heldCalls: [() -> Void] = []
     /// Runs within `respond`, as when an answer lets the host go on to the next request.
     var onRespond: ((UInt64) -> Void)?
 
@@ -96,6 +99,14 @@ final class FakeHost: @unchecked Sendable {
     func cancel(_ id: UInt64) { plugin.pointee.cancel(id) }
     func drained(_ id: UInt64) { plugin.pointee.drained(id) }
     func shutdown() { plugin.pointee.shutdown() }
+
+    /// Answers a service call, or keeps it for later.
+    func serve(_ answer: @escaping () -> Void) {
+        if holdsServiceCalls { heldCalls.append(answer) } else { schedule(after: 0, answer) }
+    }
+
+    /// Answers the oldest service call that waits.
+    func answerHeldCall() { schedule(after: 0, heldCalls.removeFirst()) }
 
     /// Runs jobs until `isDone`.
     func run(until isDone: () -> Bool) {

@@ -45,14 +45,34 @@ struct DatabaseCall: ~Copyable {
 
     /// Calls the service and waits for its answer, which is JSON.
     consuming func send() async throws(DatabaseError) -> [UInt8] {
+        let method = method, path = path
+        let answer = await services.answer("database", method, try finished())
+        if answer.isOK { return answer.body }
+        throw DatabaseError(failure: (try? answer.value) ?? .null, path: path)
+    }
+
+    /// Calls the service and waits for its answer. When the task is cancelled, or the call of the function has ended, the wait with this id
+    /// is ended too.
+    ///
+    /// - Returns: nil when the wait was ended in one of these ways.
+    consuming func send(waitingAs id: String) async throws(DatabaseError) -> [UInt8]? {
+        let method = method, path = path
+        let end: JSONValue = ["id": .string(id)]
+        let answer = await services.answer("database", method, try finished(), whenCancelled: ("unobserve", end.serialized()))
+        if Task.isCancelled { return nil }
+        if answer.isOK { return answer.body }
+        let failure = (try? answer.value) ?? .null
+        if failure["details"]?["reason"] == "cancelled" { return nil }
+        throw DatabaseError(failure: failure, path: path)
+    }
+
+    /// The whole payload.
+    private consuming func finished() throws(DatabaseError) -> [UInt8] {
         payload.append(UInt8(ascii: "}"))
         guard payload.count <= Self.payloadBytesMax else {
             throw DatabaseError(.tooLarge, "One call writes at most \(Self.payloadBytesMax >> 20) MiB.", path: path)
         }
-        let method = method, path = path
-        let answer = await services.answer("database", method, payload.bytes.array())
-        if answer.isOK { return answer.body }
-        throw DatabaseError(failure: (try? answer.value) ?? .null, path: path)
+        return payload.bytes.array()
     }
 }
 

@@ -24,6 +24,8 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
         case storageUnavailable = "storage-unavailable"
         /// The call took longer than the host allows.
         case deadlineExceeded = "deadline-exceeded"
+        /// As many loops over `observe` as the host allows a plugin are waiting.
+        case tooManyObservers = "too-many-observers"
         /// The host runs no database, or is stopping. Try again later.
         case unavailable
         /// An error of the service itself.
@@ -62,7 +64,7 @@ extension HttpsError {
             case .permissionDenied: .permissionDenied
             case .invalidArgument: .invalidArgument
             case .indexNotDefined, .typeMismatch, .tooManyTriggers: .failedPrecondition
-            case .tooLarge, .storageUnavailable: .resourceExhausted
+            case .tooLarge, .storageUnavailable, .tooManyObservers: .resourceExhausted
             case .notFound, .unknownInstance: .notFound
             case .contention: .aborted
             case .deadlineExceeded: .deadlineExceeded

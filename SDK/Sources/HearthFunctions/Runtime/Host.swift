@@ -36,7 +36,7 @@ struct Host: @unchecked Sendable {
 
     func callService(
         _ invocation: UInt64, service: UnsafeRawBufferPointer, method: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer,
-        completion: @escaping hearth_completion, context: UnsafeMutableRawPointer
+        completion: @escaping hearth_completion, context: UnsafeMutableRawPointer?
     ) {
         var call = hearth_service_call(
             service: hearth_bytes(service), method: hearth_bytes(method), payload: hearth_bytes(payload))

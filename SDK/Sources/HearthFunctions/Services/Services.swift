@@ -37,6 +37,26 @@ public struct Services: Sendable {
             PendingCall(continuation, attachment).send(service, method, payload)
         }
     }
+
+    /// Calls a service that may wait for long. When the task is cancelled, another call is made that ends the wait.
+    ///
+    /// - Parameter end: the method and the payload of that call.
+    func answer(
+        _ service: String, _ method: String, _ payload: [UInt8], whenCancelled end: (method: String, payload: [UInt8])
+    ) async -> ServiceOutcome {
+        // A backend waits within the task, and sees that it is cancelled.
+        guard let attachment = Attachment.current else { return await answer(service, method, payload) }
+        let ending = WaitEnding(attachment, service, end)
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let call = PendingCall(continuation, attachment)
+                let isSent = ending.begin { call.send(service, method, payload) }
+                if !isSent { continuation.resume(returning: .failure(.cancelled, "The task is cancelled.")) }
+            }
+        } onCancel: {
+            ending.cancel()
+        }
+    }
 }
 
 /// Answers service calls where there is no host, as in the body of a test.
@@ -87,15 +107,7 @@ private final class PendingCall: Sendable {
 
     func send(_ service: String, _ method: String, _ payload: [UInt8]) {
         let context = Unmanaged.passRetained(self).toOpaque()
-        Array(service.utf8).withUnsafeBytes { service in
-            Array(method.utf8).withUnsafeBytes { method in
-                payload.withUnsafeBytes { payload in
-                    attachment.host.callService(
-                        invocation, service: service, method: method, payload: payload, completion: PendingCall.complete,
-                        context: context)
-                }
-            }
-        }
+        attachment.host.callService(invocation, service, method, payload, completion: PendingCall.complete, context: context)
     }
 
     private static let complete: hearth_completion = { context, isOK, answer in
@@ -103,5 +115,63 @@ private final class PendingCall: Sendable {
         let call = Unmanaged<PendingCall>.fromOpaque(context).takeRetainedValue()
         let answer = ServiceOutcome(isOK: isOK != 0, body: Array(answer.buffer))
         call.attachment.attributing(call.invocation) { call.continuation.resume(returning: answer) }
+    }
+}
+
+/// Ends the wait of a service call when its task is cancelled.
+private final class WaitEnding: Sendable {
+    private enum State {
+        case new
+        /// The call was made for this invocation.
+        case waiting(invocation: UInt64)
+        case cancelled
+    }
+
+    private let state = Mutex(State.new)
+    private let attachment: Attachment
+    private let service: String
+    private let end: (method: String, payload: [UInt8])
+
+    init(_ attachment: Attachment, _ service: String, _ end: (method: String, payload: [UInt8])) {
+        self.attachment = attachment
+        self.service = service
+        self.end = end
+    }
+
+    /// Makes the call, unless the task is cancelled.
+    ///
+    /// - Returns: whether the call was made.
+    func begin(_ send: () -> Void) -> Bool {
+        // The call is made under the lock, so that the one that ends it comes after it.
+        state.withLock { state in
+            if case .cancelled = state { return false }
+            send()
+            state = .waiting(invocation: attachment.attributed)
+            return true
+        }
+    }
+
+    func cancel() {
+        state.withLock { state in
+            if case .waiting(let invocation) = state {
+                attachment.host.callService(invocation, service, end.method, end.payload, completion: { _, _, _ in }, context: nil)
+            }
+            state = .cancelled
+        }
+    }
+}
+
+extension Host {
+    fileprivate func callService(
+        _ invocation: UInt64, _ service: String, _ method: String, _ payload: [UInt8], completion: @escaping hearth_completion,
+        context: UnsafeMutableRawPointer?
+    ) {
+        Array(service.utf8).withUnsafeBytes { service in
+            Array(method.utf8).withUnsafeBytes { method in
+                payload.withUnsafeBytes { payload in
+                    callService(invocation, service: service, method: method, payload: payload, completion: completion, context: context)
+                }
+            }
+        }
     }
 }
