@@ -35,7 +35,7 @@ enum HostTable {
                 guard let host = HostTable.host(table), let call = call?.pointee, let completion else { return }
                 let (service, method, payload) = (HostTable.text(call.service), HostTable.text(call.method), HostTable.bytes(call.payload))
                 let pending = PendingCompletion(completion: completion, context: context)
-                host.loop.post { pending.complete(host.serve(id, service, method, payload)) }
+                host.loop.post { host.serve(id, service, method, payload) { pending.complete($0) } }
             },
             schedule: { table, _, job, context in HostTable.schedule(table, .zero, job, context) },
             schedule_after: { table, _, nanoseconds, job, context in

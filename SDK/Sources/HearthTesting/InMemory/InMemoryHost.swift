@@ -31,6 +31,7 @@ final class InMemoryHost: @unchecked Sendable {
     var database: MemoryDatabase
     var messaging: MemoryMessaging
     var events = EventQueue()
+    var observers = MemoryObservers()
     var stubs: [String: @Sendable (String, JSONValue) throws -> JSONValue?] = [:]
     let lines = Mutex<[TestLogLine]>([])
 
@@ -61,7 +62,10 @@ final class InMemoryHost: @unchecked Sendable {
 
     /// Cancels what still runs and ends the thread.
     func stop() async {
-        await run { host in host.plugin?.pointee.shutdown?() }
+        await run { host in
+            host.plugin?.pointee.shutdown?()
+            host.observers.stop()
+        }
         loop.stop()
         Functions.detach()
     }
@@ -120,7 +124,9 @@ final class InMemoryHost: @unchecked Sendable {
     }
 
     private func finish(_ id: UInt64, _ outcome: Outcome) {
-        open.removeValue(forKey: id)?.completion(outcome)
+        let invocation = open.removeValue(forKey: id)
+        observers.end(id)
+        invocation?.completion(outcome)
     }
 
     func startedResponse(_ id: UInt64, head: [UInt8]) -> hearth_flow {
@@ -144,20 +150,35 @@ final class InMemoryHost: @unchecked Sendable {
 
     // MARK: Services
 
-    /// Answers a service call. On the loop's thread.
-    func serve(_ invocation: UInt64, _ service: String, _ method: String, _ payload: [UInt8]) -> ServiceOutcome {
-        if let stub = stubs[service], let answer = Self.answer(of: stub, method, payload) { return answer }
+    /// Answers a service call, at once or when it has waited for a change. On the loop's thread.
+    func serve(
+        _ invocation: UInt64, _ service: String, _ method: String, _ payload: [UInt8], completion: @escaping @Sendable (ServiceOutcome) -> Void
+    ) {
+        if let stub = stubs[service], let answer = Self.answer(of: stub, method, payload) { return completion(answer) }
         switch service {
+        case "database" where method == "observe": observe(invocation, (try? JSONValue(parsing: payload)) ?? .null, completion)
         case "database":
             let (answer, commit) = database.call(method, payload)
+            if method == "unobserve" { observers.end(id: (try? JSONValue(parsing: payload))?["id"]) }
             let depth = open[invocation]?.chainDepth
-            if let commit { events.add(commit, chainDepth: depth.map { $0 + 1 } ?? 0, on: self) }
-            return answer
-        case "messaging": return messaging.call(method, payload)
+            completion(answer)
+            guard let commit else { return }
+            events.add(commit, chainDepth: depth.map { $0 + 1 } ?? 0, on: self)
+            observers.look(at: database)
+        case "messaging": completion(messaging.call(method, payload))
         default:
             let error: JSONValue = ["code": "unimplemented", "message": .string("There is no service \"\(service)\".")]
-            return ServiceOutcome(isOK: false, body: error.serialized())
+            completion(ServiceOutcome(isOK: false, body: error.serialized()))
         }
+    }
+
+    private func observe(_ invocation: UInt64, _ payload: JSONValue, _ completion: @escaping @Sendable (ServiceOutcome) -> Void) {
+        let answer = database.observed(payload)
+        if answer.isChange { return completion(answer.outcome) }
+        let isOpen = invocation == 0 || open[invocation] != nil
+        let number = observers.add(payload, for: invocation, isOpen: isOpen, completion: completion)
+        guard let milliseconds = payload["timeoutMilliseconds"]?.int else { return }
+        loop.post(after: .milliseconds(milliseconds)) { [weak self] in self?.observers.expire(number) }
     }
 
     private static func answer(

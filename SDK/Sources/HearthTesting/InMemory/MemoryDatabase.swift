@@ -40,15 +40,34 @@ struct MemoryDatabase {
     private static let members: [String: Set<String>] = [
         "get": ["form", "etag", "query"], "set": ["value", "priority"], "setPriority": ["priority"], "update": ["value"],
         "push": ["value", "priority"], "remove": [], "transaction": ["value", "priority", "etag"],
+        "observe": ["form", "query", "mark", "id", "timeoutMilliseconds"], "unobserve": ["id"],
     ]
 
-    private mutating func answer(_ method: String, _ payload: JSONValue, _ keys: [String]) throws(MemoryRefusal) -> (ServiceOutcome, Commit?) {
-        guard let known = Self.members[method] else {
+    /// The answer to a call of `observe`, and whether the caller does not have the value yet. An error counts as a change.
+    func observed(_ payload: JSONValue) -> (outcome: ServiceOutcome, isChange: Bool) {
+        let path = payload["path"]?.string ?? ""
+        do throws(MemoryRefusal) {
+            try Self.check("observe", payload)
+            let current = MemoryTree.node(roots[payload["instance"]?.string ?? defaultInstance] ?? .null, at: try MemoryTree.keys(path))
+            let value = try get(payload, current)["value"] ?? .null
+            let mark = JSONValue.string(MemoryTree.etag(value))
+            return (.value(["changed": true, "value": value, "mark": mark]), mark != payload["mark"])
+        } catch {
+            return (error.answer(path: "/" + path.split(separator: "/").joined(separator: "/")), true)
+        }
+    }
+
+    private static func check(_ method: String, _ payload: JSONValue) throws(MemoryRefusal) {
+        guard let known = members[method] else {
             throw MemoryRefusal(reason: "unknown-method", code: "unimplemented", message: "database has no method \"\(method)\"")
         }
         for name in payload.object?.keys.map({ $0 }) ?? [] where !known.contains(name) && !["path", "instance", "auth"].contains(name) {
             throw .invalid("\(method) has no member \"\(name)\"")
         }
+    }
+
+    private mutating func answer(_ method: String, _ payload: JSONValue, _ keys: [String]) throws(MemoryRefusal) -> (ServiceOutcome, Commit?) {
+        try Self.check(method, payload)
         let instance = payload["instance"]?.string ?? defaultInstance
         let before = roots[instance] ?? .null
         let current = MemoryTree.node(before, at: keys)
@@ -59,6 +78,7 @@ struct MemoryDatabase {
         func replaced(by node: JSONValue, at keys: [String]) -> JSONValue { MemoryTree.replacing(before, at: keys[...], with: node) }
         switch method {
         case "get": return (.value(try get(payload, current)), nil)
+        case "unobserve": return (.value(.null), nil)
         case "set": after = replaced(by: try written(value, payload["priority"], current), at: keys)
         case "setPriority":
             after = replaced(by: MemoryTree.setting(priority: try MemoryTree.priority(payload["priority"] ?? .null, now: now), of: current), at: keys)

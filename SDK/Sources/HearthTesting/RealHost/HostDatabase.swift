@@ -30,6 +30,7 @@ struct HostDatabase: ServiceBackend {
             let headers = payload["etag"] == true ? [("X-Firebase-ETag", "true")] : []
             let answer = try await send("GET", path, payload, parameters, headers: headers)
             return try reply(answer, path) { ["value": $0, "etag": .string(answer.header("etag") ?? "")] }
+        case "observe": return try await observe(payload)
         case "set": return try reply(try await send("PUT", path, payload, body: Self.value(value, payload["priority"])), path) { _ in .null }
         case "setPriority":
             return try reply(try await send("PUT", path + "/.priority", payload, body: payload["priority"] ?? .null), path) { _ in .null }
@@ -46,6 +47,23 @@ struct HostDatabase: ServiceBackend {
             }
             return try reply(answer, path) { ["committed": true, "value": $0] }
         default: throw HttpsError(.unimplemented, "database has no method \"\(method)\"")
+        }
+    }
+
+    /// The interval for reading a value again that the body of a test observes.
+    private static let observeInterval = Duration.milliseconds(20)
+
+    /// Reads the value until it is another one than the caller has.
+    private func observe(_ payload: JSONValue) async throws -> ServiceOutcome {
+        let end = payload["timeoutMilliseconds"]?.int.map { ContinuousClock.now + .milliseconds($0) }
+        while true {
+            let answer = try await database("get", payload)
+            guard answer.isOK else { return answer }
+            let value = try JSONValue(parsing: answer.body)["value"] ?? .null
+            let mark = JSONValue.string(MemoryTree.etag(value))
+            if mark != payload["mark"] { return .value(["changed": true, "value": value, "mark": mark]) }
+            if Task.isCancelled || end.map({ $0 <= .now }) == true { return .value(["changed": false]) }
+            try? await Task.sleep(for: Self.observeInterval)
         }
     }
 

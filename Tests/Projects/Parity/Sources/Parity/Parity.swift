@@ -46,6 +46,19 @@ let functions = Functions(params: [greeting]) {
         _ = try await messaging.send(Message(.condition(.topic("news") && !.topic("sport")), data: ["n": "1"]))
         return try await messaging.topics(of: request.data).map(\.topic)
     }
+    OnCall("observe") { (request: CallableRequest<JSONValue>, response) async throws -> String in
+        let place = database.reference(request.data["at"]?.string ?? "")
+        let query = request.data["last"]?.int.map { place.queryOrderedByKey().queryLimited(toLast: $0) } ?? place.query
+        var count = 0
+        for try await snapshot in query.observe(timeout: request.data["milliseconds"]?.int.map { .milliseconds($0) }) {
+            let keys = snapshot.children.map { JSONValue.string($0.key ?? "") }
+            try await response.sendChunk(["value": snapshot.value, "keys": .array(keys)] as JSONValue)
+            count += 1
+            try await database.reference("seen").setValue(count)
+            if count == request.data["count"]?.int { return "left" }
+        }
+        return "ended"
+    }
     OnRequest("page") { request in
         guard request.method == "POST" else { return Response(text: "\(request.path) \(request.query ?? "-")", status: 405) }
         return Response(json: ["length": JSONValue(request.body.count), "type": .string(request.headers["content-type"] ?? "")])

@@ -111,6 +111,44 @@ private func refusal(_ body: () async throws -> Void) async throws -> DatabaseEr
         }
     }
 
+    @Test(arguments: TestTransport.everywhere) func observing(_ transport: TestTransport) async throws {
+        try await functions.test(transport, secrets: ["KEY": "s"]) { app in
+            let place = database.reference("observed")
+            try await place.setValue(["a": 1, "b": 2])
+            /// Waits until the function has handled so many values.
+            func handled(_ count: Int) async throws {
+                for try await seen in database.reference("seen").observe(timeout: .seconds(60)) where seen.value.int == count { return }
+                throw TestFailure("the function did not get \(count) values")
+            }
+            async let calls = app.stream("observe", ["at": "observed", "last": 1, "count": 4])
+            try await handled(1)
+            // Not selected, and so no change.
+            try await place.child("a").setValue(5)
+            try await place.child("c").setValue(3)
+            try await handled(2)
+            // The same value is no change, but its priority is.
+            try await place.child("c").setValue(3)
+            try await place.child("c").setPriority(1)
+            try await handled(3)
+            try await database.reference().updateChildValues(["observed": nil])
+            let (messages, result) = try await calls
+            #expect(
+                messages == [
+                    ["value": ["b": 2], "keys": ["b"]], ["value": ["c": 3], "keys": ["c"]], ["value": ["c": 3], "keys": ["c"]],
+                    ["value": nil, "keys": []],
+                ])
+            #expect(result == "left")
+            let timed = try await app.stream("observe", ["at": "observed", "milliseconds": 50])
+            #expect(timed.messages == [["value": nil, "keys": []]] && timed.result == "ended")
+            for try await _ in place.observe() { break }
+            let refused = try await refusal { for try await _ in database.reference("a.b").observe() {} }
+            #expect(refused == .invalidArgument)
+            let cancelled = Task { for try await _ in place.observe() {} }
+            cancelled.cancel()
+            try await cancelled.value
+        }
+    }
+
     @Test(arguments: TestTransport.everywhere) func events(_ transport: TestTransport) async throws {
         try await functions.test(transport, secrets: ["KEY": "s"]) { app in
             try await app.deliver(.created("hello"), at: "messages/m1/text")
