@@ -12,7 +12,7 @@ import HearthFunctions
 }
 
 /// The path of a step, with the rights of the user that it names; without a name, those of an administrator.
-private func place(of step: JSONValue, _ caller: AuthData?) -> DatabaseReference {
+func place(of step: JSONValue, _ caller: AuthData?) -> DatabaseReference {
     var all = database
     if let instance = step["instance"]?.string { all = all.instance(instance) }
     switch step["as"] {
@@ -67,14 +67,14 @@ private func perform(_ step: JSONValue, at place: DatabaseReference) async throw
 }
 
 /// A snapshot as the tests read it.
-private func seen(_ snapshot: DataSnapshot) -> JSONValue {
+func seen(_ snapshot: DataSnapshot) -> JSONValue {
     [
         "value": snapshot.value, "exists": .bool(snapshot.exists()), "priority": snapshot.priority ?? .null,
         "keys": .array(snapshot.children.map { .string($0.key ?? "") }),
     ]
 }
 
-private func query(_ step: JSONValue, at place: DatabaseReference) -> DatabaseQuery {
+func query(_ step: JSONValue, at place: DatabaseReference) -> DatabaseQuery {
     var query = place.query
     if let path = step["byChild"]?.string { query = query.queryOrdered(byChild: path) }
     if step["byKey"] == true { query = query.queryOrderedByKey() }
