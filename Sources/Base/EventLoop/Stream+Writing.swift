@@ -31,6 +31,9 @@ extension Stream {
     /// Bytes that the kernel has not taken yet.
     public var pendingBytes: Int { outbox.count + inFlight.count }
 
+    /// The same, without the part of a write that the kernel has taken since it began: falls whenever the peer takes something.
+    public var unsentBytes: Int { state == .closed ? 0 : outbox.count + uv_stream_get_write_queue_size(handle) }
+
     /// Whether so much is queued that a writer should wait for `streamDidDrain`.
     public var isCongested: Bool { isCongested(beyond: highWatermark) }
 

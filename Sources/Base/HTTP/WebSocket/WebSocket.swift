@@ -40,6 +40,8 @@ public final class WebSocket: UpgradedProtocol {
     private var state = State.open
     private var lastHeard: UInt64
     private var lastSent: UInt64
+    /// The bytes that the kernel had not taken at the last check.
+    private var lastUnsent = 0
     private var hasPinged = false
     /// Whether further bytes of the peer wait.
     private(set) var isPaused = false
@@ -199,6 +201,10 @@ public final class WebSocket: UpgradedProtocol {
         switch state {
         case .closing(let since): if now - min(now, since) >= limits.closeMilliseconds { finish(1006) }
         case .open where limits.pingMilliseconds == 0:
+            // A peer that takes a long message says nothing meanwhile, but it is alive.
+            let unsent = connection.stream.unsentBytes
+            if unsent < lastUnsent { lastSent = now }
+            lastUnsent = unsent
             if !isPaused, now - min(now, max(lastHeard, lastSent)) >= limits.silenceMilliseconds { finish(1006) }
         case .open:
             let silence = now - min(now, lastHeard)
