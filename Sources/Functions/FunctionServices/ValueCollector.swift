@@ -48,6 +48,7 @@ final class ValueCollector {
             let hold = MemoryHold(memory.services, memory.share(ofPlugin: plugin), bytes: stream.first.count)
             ValueCollector(stream, path, loop, hold, completion).next()
         case .notModified(let etag, let commit): completion(.value(CollectedValue(json: [], etag: etag, commit: commit)))
+        case .node(_, let commit): completion(.value(CollectedValue(json: [], etag: nil, commit: commit)))
         case .refused(let error): completion(.refused(DatabaseServiceRefusal(error, at: path).answer))
         }
     }
