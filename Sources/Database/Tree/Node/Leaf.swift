@@ -77,7 +77,10 @@ extension Leaf {
         case .boolean(let value): buffer.append(value ? "true" : "false")
         case .integer(let value): buffer.append(decimal: Int(value))
         case .double(let value):
-            if value == 0 { buffer.append(value.sign == .minus ? "-0" : "0") } else { buffer.append(jsonNumber: value) }
+            if value == 0 { return buffer.append(value.sign == .minus ? "-0" : "0") }
+            // Clients in Java take digits alone for an integer of 64 bits, and fail on a larger one (spec database 10.2).
+            if value.magnitude >= 0x1p63 { return buffer.append("\(value)") }
+            buffer.append(jsonNumber: value)
         case .string(let text): buffer.append(jsonString: text)
         }
     }
