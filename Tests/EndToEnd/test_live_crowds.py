@@ -6,7 +6,7 @@ import pytest
 
 from databases import Database
 from hearth import Host
-from live import Live, name_of
+from live import Live, View, name_of
 
 COUNT = 300
 RULES = {'rules': {

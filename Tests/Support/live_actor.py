@@ -2,6 +2,7 @@
 
 import os
 import random
+import time
 
 from database_model import hash_of, parse
 from live_client import Fault, LiveClient, Request
@@ -12,6 +13,7 @@ from tokens import id_claims, unsigned
 USERS = 12
 TOKENS = {f'u{number}': unsigned(id_claims(f'u{number}')) for number in range(USERS)}
 DEPTH, LISTENS = 6, 8
+REST_SECONDS = 20
 IS_NESTED = os.environ.get('HEARTH_LIVE_NESTED') == '1'
 
 
@@ -88,14 +90,15 @@ class Actor(LiveClient):
 
     def rest(self):
         """Does not read for a while."""
-        self.is_resting = True
+        self.is_resting, self.rests_until = True, time.monotonic() + REST_SECONDS
         self.away = self.random.randint(1, 400)
         self.swarm.pause(self)
 
     def tick(self):
         """Time passes for a client that is away or does not read."""
         self.away -= 1
-        if self.away > 0:
+        # The host gives up a client that takes nothing for two minutes.
+        if self.away > 0 and not (self.is_resting and time.monotonic() > self.rests_until):
             return
         if self.is_resting:
             self.is_resting = False

@@ -240,6 +240,9 @@ class LiveClient:
             if listen is None:
                 raise Fault(f'the end of a listen that there is not: {body}')
         listen.is_ending = True
+        # Own writes that this client may not see any more; test_live_crowds.py has their order.
+        while listen.marks and listen.marks[-1][0] == len(listen.states):
+            listen.marks.pop()
         self.denied(listen)
         self.drop(listen)
         self.swarm.keep(listen)

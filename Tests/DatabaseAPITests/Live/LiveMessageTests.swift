@@ -84,7 +84,11 @@ struct LiveMessageTests {
         ("o", #"{"p":"/a"}"#, #"failure: a write must have data "d""#),
         ("o", #"{"p":"/a","d":x}"#, #"failure: the data "d" must be JSON"#),
         ("auth", "{}", #"invalid_token: "cred" must be a string"#),
-        ("gauth", #"{"cred":"owner","authvar":7}"#, #"failure: "authvar" must be an object"#),
+        ("gauth", #"{"cred":"owner","authvar":7}"#, #"failure: "authvar" must be an object, at most 32 levels deep"#),
+        ("gauth", #"{"cred":"owner","noauth":1}"#, #"failure: "noauth" must be true or false"#),
+        ("q", #"{"p":"/a","h":5}"#, #"failure: "h" must be a string"#),
+        ("p", #"{"p":"/a","d":1,"h":5}"#, #"failure: "h" must be a string"#),
+        ("m", #"{"p":"/a","d":{"b":1},"h":[]}"#, #"failure: "h" must be a string"#),
         ("appcheck", "{}", #"failure: "token" must be a string"#),
         ("x", "{}", #"failure: the action "x" is unknown"#),
     ])
@@ -114,6 +118,8 @@ struct LiveMessageTests {
             return
         }
         #expect((write.hash, write.leaves, write.isUpdate) == ("", 2, false), "an empty hash is a hash")
+        #expect(action("p", #"{"p":"/a","d":1,"h":""}"#).group == .alone, "later writes do not overtake a condition")
+        #expect(action("p", #"{"p":"/a","d":1,"h":null}"#).group == .write)
         guard case .write(let update) = action("m", #"{"p":"/a","d":{"b/c":1,"d":null}}"#) else {
             Issue.record("not an update")
             return
