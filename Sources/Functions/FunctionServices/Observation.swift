@@ -155,6 +155,8 @@ final class Observation {
         case .changed(let change):
             commitChanged = max(commitChanged, change.commit)
             if case .waiting = state, commitChanged > commitRead { read() }
+        // These concern listeners of queries. This one listens to the whole node.
+        case .due, .settled, .outdated: break
         case .rulesChanged:
             forgetPermission()
             hasOtherRules = true

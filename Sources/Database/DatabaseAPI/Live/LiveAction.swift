@@ -24,9 +24,10 @@ enum LiveAction {
     enum Group {
         /// Writes reach the database in order, so many of them may be under way.
         case write
-        /// The same holds for reads and listens.
+        /// The same holds for reads: their results are in the answers.
         case read
-        /// One that changes what later ones may do, or that others would overtake.
+        /// One that changes what later ones may do, or that others would overtake. A listen is one too: its value comes before the values of later
+        /// listens, because a client that has a part of a query's result, from a listen below, shows that part as the result.
         case alone
     }
 
@@ -35,8 +36,8 @@ enum LiveAction {
         // A condition is checked when its client has a turn, and later writes would not wait for that.
         case .write(let write): write.hash == nil ? .write : .alone
         case .disconnect: .write
-        case .listen, .unlisten, .get, .nothing, .refused: .read
-        case .authenticate, .unauthenticate, .appCheck, .endAppCheck: .alone
+        case .unlisten, .get, .nothing, .refused: .read
+        case .listen, .authenticate, .unauthenticate, .appCheck, .endAppCheck: .alone
         }
     }
 

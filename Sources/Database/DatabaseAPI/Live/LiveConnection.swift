@@ -28,6 +28,7 @@ final class LiveConnection {
     var queue = Deque<(reply: LiveReply, action: LiveAction)>()
     var running = 0
     private var group = LiveAction.Group.alone
+    private var isStarting = false
     private var replies = Deque<LiveReply>()
     var listens: [ListenKey: LiveListen] = [:]
     /// The listens whose client lacks changes, with the commit from which on.
@@ -123,12 +124,15 @@ final class LiveConnection {
 
     /// Starts the requests that may run now.
     private func run() {
+        guard !isStarting else { return }
+        isStarting = true
         while let next = queue.first, !isJoining, mayRun(next.action) {
             queue.removeFirst()
             running += 1
             group = next.action.group
             start(next.action, next.reply)
         }
+        isStarting = false
         updatePause()
         endWhenIdle()
     }
@@ -136,7 +140,11 @@ final class LiveConnection {
     /// Whether a request may run beside those that are under way.
     private func mayRun(_ action: LiveAction) -> Bool {
         // Values are read only for a client that takes them, and only a few at a time: their memory is not counted until they are sent.
-        if case .get = action, isCongested || running >= Self.readsMax { return false }
+        switch action {
+        case .get: if isCongested || running >= Self.readsMax { return false }
+        case .listen: if isCongested { return false }
+        default: break
+        }
         return running == 0 || action.group == group && group != .alone
     }
 
@@ -156,8 +164,7 @@ final class LiveConnection {
         guard !action.needsApp || !lacksApp else { return refuseWithoutApp(reply) }
         switch action {
         case .listen(let place, let hash, let tag):
-            listen(place, hash: hash, tag: tag, reply)
-            didRun()
+            if !listen(place, hash: hash, tag: tag, reply) { didRun() }
         case .unlisten(let place):
             if let path = place.path, let listen = listens.removeValue(forKey: ListenKey(path: path, query: place.query.query)) {
                 end(listen)
@@ -204,13 +211,20 @@ final class LiveConnection {
 
     // MARK: Listens
 
-    private func listen(_ place: LivePlace, hash: String, tag: Int?, _ reply: LiveReply) {
-        guard let path = place.path else { return complete(reply, "ok", payload: "{}") }
+    /// Begins a listen, which calls ``didRun()`` when it has its answer.
+    ///
+    /// - Returns: false if it has its answer now.
+    private func listen(_ place: LivePlace, hash: String, tag: Int?, _ reply: LiveReply) -> Bool {
+        guard let path = place.path, transport != nil else {
+            complete(reply, "ok", payload: "{}")
+            return false
+        }
         let key = ListenKey(path: path, query: place.query.query)
         // A repeated listen replaces the tag, and says what the client has now.
         if let old = listens.removeValue(forKey: key) { end(old) }
         guard listens.count < Self.listensMax, hold(Self.listenBytes) else {
-            return complete(reply, LiveRefusal(status: "too_big", message: "\(Self.listensMax) listens of a connection are the limit"))
+            complete(reply, LiveRefusal(status: "too_big", message: "\(Self.listensMax) listens of a connection are the limit"))
+            return false
         }
         let listen = LiveListen(
             self, path, place.query, tag: tag, copy: LiveCopy(hash: hash, ranges: place.ranges), principal: requester.principal,
@@ -219,11 +233,12 @@ final class LiveConnection {
         do throws(DatabaseError) {
             let found = try found()
             listen.start(found)
-            guard case .absent = found, wait == nil else { return }
+            guard case .absent = found, wait == nil, transport != nil else { return true }
             wait = front.database.awaitNamespace(namespaceName, on: front.loop) { [weak self] in self?.hear($0) }
         } catch {
             listen.refuse(error)
         }
+        return true
     }
 
     /// Ends a listen that was removed from the list. Those below that it covered go on by themselves.
@@ -294,6 +309,9 @@ final class LiveConnection {
                 reply.number, status,
                 payload: Span(_unsafeElements: UnsafeBufferPointer(start: payload.utf8Start, count: payload.utf8CodeUnitCount))))
     }
+
+    /// Whether an answer would be sent at once.
+    func isNext(_ reply: LiveReply) -> Bool { replies.first === reply }
 
     func complete(_ reply: LiveReply, _ refusal: LiveRefusal) { complete(reply, LivePush.answer(reply.number, refusal)) }
 

@@ -71,8 +71,8 @@ extension LiveListen {
     private func show(_ json: [UInt8], _ commit: UInt64) {
         guard connection.admits(json.count) else { return refuse(.tooMuchIsListened) }
         let isNothing = json.span.equals("null") || json.span.equals("{}")
-        // A client without a value assumes that there is none.
-        let isKnown = isNothing && (hasShown ? showsNothing : copy.hash.isEmpty)
+        // A client without a value assumes that there is none, but only when it gets the answer: changes that come before it would be lost.
+        let isKnown = isNothing && (hasShown ? showsNothing : copy.hash.isEmpty && reply.map { connection.isNext($0) } ?? false)
         if !isKnown {
             if isNothing {
                 connection.push(LivePush.value(path, Node.empty, tag: tag))

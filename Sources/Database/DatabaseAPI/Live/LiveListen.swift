@@ -19,7 +19,7 @@ final class LiveListen: TopicMember, JudgedListener {
     private(set) var topic: ListenTopic?
     var state = State.waiting
     /// The answer to the listen, until it is given.
-    private var reply: LiveReply?
+    private(set) var reply: LiveReply?
     /// The state of the tree that was read last. The changes of later ones follow; several may be of one commit.
     private var commit: UInt64 = 0
     /// The first value, nil if the client has it, until the result of the query is followed.
@@ -137,8 +137,7 @@ final class LiveListen: TopicMember, JudgedListener {
     /// Ends the listen. A pending answer is given as a success, because the client waits for it.
     func end() {
         guard close() else { return }
-        if let reply { connection.complete(reply, "ok", payload: "{}") }
-        reply = nil
+        answer { connection.complete($0, "ok", payload: "{}") }
     }
 
     private func close() -> Bool {
@@ -167,21 +166,26 @@ final class LiveListen: TopicMember, JudgedListener {
             request.mayLackIndex = true
             return read()
         }
+        if case .over = state { return }
+        // Clients take a message or an answer with an error for the final end of the listen. After a failure that passes, they connect and listen again.
         let isFinal = error.kind == .permissionDenied || error.kind == .tooLarge
-        guard close() else { return }
+        if reply == nil, isFinal { connection.push(LivePush.cancel(path, query: query.query == nil ? nil : query.text)) }
+        _ = close()
         connection.forget(self)
-        if let reply {
-            self.reply = nil
-            return connection.complete(reply, LiveRefusal(listen: error))
-        }
-        // After other failures, the client connects and listens again.
-        if isFinal { connection.push(LivePush.cancel(path, query: query.query == nil ? nil : query.text)) } else { connection.close() }
+        if reply == nil ? !isFinal : error.isPassing { connection.close() }
+        answer { connection.complete($0, LiveRefusal(listen: error)) }
     }
 
     private func answer() {
+        answer { connection.complete($0, "ok", payload: request.mayLackIndex ? "{\"w\":[\"no_index\"]}" : "{}") }
+    }
+
+    /// Gives the answer to the listen, unless it is given. The requests after it have waited for this.
+    private func answer(_ complete: (LiveReply) -> Void) {
         guard let reply else { return }
         self.reply = nil
-        connection.complete(reply, "ok", payload: request.mayLackIndex ? "{\"w\":[\"no_index\"]}" : "{}")
+        complete(reply)
+        connection.didRun()
     }
 
     // MARK: Changes
@@ -199,6 +203,8 @@ final class LiveListen: TopicMember, JudgedListener {
             dueSince = max(since, commit + 1)
         }
         hold(backlogBytes)
+        // The answers to later writes wait for the changes that are due.
+        updateDue()
         answer()
         connection.didJoin()
         if isFirst || permission.mayEnd { judge() }

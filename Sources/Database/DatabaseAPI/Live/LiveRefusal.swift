@@ -57,4 +57,7 @@ extension LiveRefusal {
 extension DatabaseError {
     static let tooMuchIsListened = DatabaseError(
         .unavailable, "The values that clients listen to take all memory there is for them; try again")
+
+    /// Whether the same request may succeed a moment later, without anything being changed.
+    var isPassing: Bool { kind == .unavailable && message != Self.tooMuchIsListened.message }
 }
