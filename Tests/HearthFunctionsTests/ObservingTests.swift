@@ -39,7 +39,7 @@ extension SDK {
         /// A call without the part that differs each time.
         private func withoutID(_ call: String) -> String {
             guard let start = call.firstRange(of: #","id":""#) else { return call }
-            return call[..<start.lowerBound] + call[start.upperBound...].drop { $0 != "\"" }.dropFirst()
+            return String(call[..<start.lowerBound] + call[start.upperBound...].drop { $0 != "\"" }.dropFirst())
         }
 
         @Test func eachCallHasTheMarkOfTheValueBefore() throws {

@@ -3,7 +3,8 @@ import Testing
 import Tree
 
 @Suite struct QueryWindowTests {
-    private static let keys = ["0", "1", "2", "10", "a", "b", "c", "d", "e", "f", "g", "é", "e\u{301}"]
+    /// More children than a window keeps beyond a small limit.
+    private static let keys = ["0", "1", "2", "10", "a", "b", "c", "d", "e", "f", "g", "é", "e\u{301}"] + (0..<24).map { "k\($0)" }
 
     private static func query(_ random: inout SeededRandom) -> Query {
         var query = Query(order: random.pick([.key, .value, .priority, .child(Path(["h"])), .child(Path(["h", "o"]))]))
@@ -70,7 +71,7 @@ import Tree
             }
         }
         send(window.fill(window.filling.evaluate(tree)))
-        for step in 0..<200 {
+        for step in 0..<400 {
             let writes = Self.writes(&random)
             // A deletion comes last, so that no ancestor is empty for a moment.
             for write in writes where !write.node.isEmpty { tree.set(write.node, at: write.path) }

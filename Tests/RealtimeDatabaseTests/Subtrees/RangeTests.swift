@@ -1,5 +1,6 @@
 import HearthBytes
 import HearthJSON
+import Store
 import Testing
 import Tree
 
@@ -21,7 +22,7 @@ struct RangeTests {
             for _ in 0..<dice.number(4) { client = client.setting(dice.once(in: 3) ? .empty : dice.node(depth: 1), at: dice.path(4)) }
             if dice.once(in: 6) { client = client.settingPriority(dice.priority(), at: dice.path(2)) }
             let place = dice.once(in: 3) ? Path.root : Path(["x", "y"])
-            try writer.set(.empty, at: .root)
+            try writer.set(.empty, at: Path.root)
             try writer.set(server, at: place)
             if !place.isRoot { try writer.set(Node(.integer(1)), at: Path(["x", "z"])) }
             let model = ClientModel(client)
@@ -107,7 +108,7 @@ struct RangeTests {
         let store = try MemoryStorage().openWriter(namespace: "ranges")
         try store.begin()
         var writer = try TreeWriter(store)
-        try writer.set(node, at: .root)
+        try writer.set(node, at: Path.root)
         return try writer.reader.compare(claim, at: .root)
     }
 

@@ -21,6 +21,15 @@ extension LiveConnection {
         return namespace
     }
 
+    func hear(_ news: AbsenceNews) {
+        if case .made = news {
+            wait?.end()
+            wait = nil
+        }
+        guard let found = try? found() else { return close() }
+        for listen in Array(listens.values) { listen.startAgain(found) }
+    }
+
     // MARK: Reading and writing
 
     func get(_ place: LivePlace, _ reply: LiveReply) {

@@ -38,7 +38,7 @@ final class LiveConnection {
     private var isPaused = false
     /// Whether listens join a namespace that was just created.
     var isJoining = false
-    private var wait: NamespaceWait?
+    var wait: NamespaceWait?
     var expiry: Timer?
     /// The namespace, which must stay open, if operations may be stored for the time after the end.
     var disconnects: Namespace?
@@ -198,15 +198,6 @@ final class LiveConnection {
         guard isJoining else { return }
         isJoining = listens.values.contains { $0.isJoining }
         run()
-    }
-
-    private func hear(_ news: AbsenceNews) {
-        if case .made = news {
-            wait?.end()
-            wait = nil
-        }
-        guard let found = try? found() else { return close() }
-        for listen in Array(listens.values) { listen.startAgain(found) }
     }
 
     // MARK: Listens

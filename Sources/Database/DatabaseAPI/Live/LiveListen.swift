@@ -167,7 +167,8 @@ final class LiveListen: TopicMember, JudgedListener {
             return read()
         }
         if case .over = state { return }
-        // Clients take a message or an answer with an error for the final end of the listen. After a failure that passes, they connect and listen again.
+        // Clients take a message or an answer with an error for the final end of the listen. After a failure that passes, they connect and listen
+        // again.
         let isFinal = error.kind == .permissionDenied || error.kind == .tooLarge
         if reply == nil, isFinal { connection.push(LivePush.cancel(path, query: query.query == nil ? nil : query.text)) }
         _ = close()

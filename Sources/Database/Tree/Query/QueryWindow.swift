@@ -217,7 +217,7 @@ public struct QueryWindow: Sendable {
     /// Whether a child at this place would be among the known ones.
     private func isKnown(_ key: String, _ value: IndexValue) -> Bool {
         if isComplete { return true }
-        guard let first = rows.first, let last = rows.last else { return true }
+        guard let first = rows.first, let last = rows.last else { return false }
         return query.anchorsLast ? compare(key, value, first) > 0 : compare(key, value, last) < 0
     }
 

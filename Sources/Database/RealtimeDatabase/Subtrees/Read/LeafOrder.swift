@@ -85,7 +85,8 @@ struct LeafOrder<Visitor: LeafVisitor & ~Copyable>: RowVisitor, ~Copyable {
     /// Passes the priority of the innermost node on, if its place is before a child.
     private mutating func passPriority(before segment: Span<UInt8>) {
         guard let level = levels.last, !level.priority.isEmpty else { return }
-        if ByteOrder.compare(RangeHashes.prioritySegment.span, segment) < 0 { passPriority() }
+        let own = RangeHashes.prioritySegment
+        if ByteOrder.compare(own.span, segment) < 0 { passPriority() }
     }
 
     private mutating func passPriority() {

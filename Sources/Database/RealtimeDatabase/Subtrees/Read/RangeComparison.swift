@@ -70,7 +70,8 @@ struct RangeComparer: LeafVisitor, ~Copyable {
         guard let priority = Priority(json: json) else { return }
         advance(to: position)
         begin(levels)
-        hasher.begin(RangeHashes.priorityKeyBytes.span)
+        let key = RangeHashes.priorityKeyBytes
+        hasher.begin(key.span)
         hasher.add(priority.leaf, priority: nil)
         hasher.end()
         let level = levels.count

@@ -93,7 +93,8 @@ struct RangeWriter: LeafVisitor, ~Copyable {
     mutating func priority(at position: Span<UInt8>, in levels: [LeafLevel], _ json: Span<UInt8>) {
         guard takes(position) else { return }
         begin(levels)
-        name(RangeHashes.priorityKeyBytes.span)
+        let key = RangeHashes.priorityKeyBytes
+        name(key.span)
         buffer.append(json)
         needsComma = true
     }
