@@ -21,7 +21,7 @@ def test_a_value_that_takes_minutes(kind, prepare):
         database.use_rules(RULES)
         value = {f'k{number}': 'x' * 100_000 for number in range(150)}
         database.put('/open/large.json', value)
-        with Live(host.port, DEFAULT, timeout=60) as live:
+        with Live(host.port, DEFAULT, timeout=60, receive_buffer=65536) as live:
             number = live.request('q', p='/open/large', h='') if kind == 'listen' else live.request('g', p='/open/large', q={})
             wire, begin = live.socket.wire, time.monotonic()
             # About four minutes for the host. Nothing is waited for: this is the speed of the link.

@@ -28,7 +28,7 @@ struct ParameterTests {
     }
 
     @Test func nothingAsksForNothing() throws {
-        for query in ["", "&", "&&&", "other=1", "ac=token", "print2=pretty&_=5"] {
+        for query in ["", "&", "&&&", "other=1", "acc=token", "print2=pretty&_=5"] {
             #expect(try Self.parse(query) == RESTParameters(), "\(query)")
         }
     }

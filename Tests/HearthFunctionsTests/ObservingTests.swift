@@ -1,6 +1,12 @@
+import Synchronization
 import Testing
 
 @testable import HearthFunctions
+
+/// A condition that a function reports to its test.
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
+}
 
 extension SDK {
     @Suite struct Observing {
@@ -121,6 +127,7 @@ extension SDK {
         }
 
         @Test func aCancelledTaskAsksNoMore() throws {
+            let hasSeen = Flag()
             let host = try #require(
                 FakeHost(
                     Functions {
@@ -128,6 +135,7 @@ extension SDK {
                             var count = 0
                             for try await _ in database.reference("r").observe() {
                                 count += 1
+                                hasSeen.isSet.store(true, ordering: .relaxed)
                                 while !Task.isCancelled { await Task.yield() }
                             }
                             return count
@@ -135,7 +143,7 @@ extension SDK {
                     }))
             host.serviceAnswer = (true, Self.first)
             let id = host.start("f")
-            host.run { host.serviceCalls.count == 1 }
+            host.run { hasSeen.isSet.load(ordering: .relaxed) }
             host.cancel(id)
             #expect(host.answer(of: id) == .result("1"))
             #expect(host.serviceCalls.count == 1)

@@ -29,9 +29,9 @@ def segments(text):
 class Live:
     """A live connection. Checks the form of each message that the host sends."""
 
-    def __init__(self, port, namespace, last=None, headers=(), timeout=20, host=None, app=None, extensions=None):
+    def __init__(self, port, namespace, last=None, headers=(), timeout=20, host=None, app=None, extensions=None, receive_buffer=None):
         path = f'/.ws?v=5&ns={namespace}' + (f'&ls={last}' if last else '') + (f'&ac={app}' if app else '')
-        self.socket = WebSocket(port, path, headers=headers, timeout=timeout, extensions=extensions)
+        self.socket = WebSocket(port, path, headers=headers, timeout=timeout, extensions=extensions, receive_buffer=receive_buffer)
         assert self.socket.head.status == 101, self.socket.head
         self.number = 0
         self.pushes = []

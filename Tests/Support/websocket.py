@@ -31,8 +31,8 @@ class WebSocket:
     """A socket that can also send what the protocol forbids. `extensions` is the offer of compression; if the host agrees, `send` compresses each
     message, and `compressed` counts the messages that came compressed."""
 
-    def __init__(self, port, path, headers=(), subprotocol=None, timeout=20, extensions=None):
-        self.wire = Wire(port, timeout=timeout)
+    def __init__(self, port, path, headers=(), subprotocol=None, timeout=20, extensions=None, receive_buffer=None):
+        self.wire = Wire(port, timeout=timeout, receive_buffer=receive_buffer)
         offer = [('Sec-WebSocket-Protocol', subprotocol)] if subprotocol else []
         offer += [('Sec-WebSocket-Extensions', extensions)] if extensions else []
         self.wire.send_request('GET', path, [

@@ -1,5 +1,6 @@
 import HearthBytes
 import CLibuv
+import CLinux
 
 extension Stream {
     /// Queues `bytes`, which are sent at the end of the turn.
@@ -31,8 +32,11 @@ extension Stream {
     /// Bytes that the kernel has not taken yet.
     public var pendingBytes: Int { outbox.count + inFlight.count }
 
-    /// The same, without the part of a write that the kernel has taken since it began: falls whenever the peer takes something.
-    public var unsentBytes: Int { state == .closed ? 0 : outbox.count + uv_stream_get_write_queue_size(handle) }
+    /// Bytes that the peer has not acknowledged. Falls whenever the peer takes something. One system call.
+    public var unsentBytes: Int {
+        guard let descriptor else { return 0 }
+        return outbox.count + uv_stream_get_write_queue_size(handle) + Int(linux_unacknowledged_bytes(descriptor))
+    }
 
     /// Whether so much is queued that a writer should wait for `streamDidDrain`.
     public var isCongested: Bool { isCongested(beyond: highWatermark) }

@@ -95,11 +95,16 @@ public final class Stream {
         return Stream(loop: loop, handle: handle)
     }
 
-    /// Duplicates the descriptor for another process; nil when none is free.
-    public func duplicateDescriptor() -> Int32? {
+    /// The descriptor; nil once the stream is closed.
+    var descriptor: Int32? {
         var descriptor: uv_os_fd_t = -1
         let base = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self)
-        guard state != .closed, uv_fileno(base, &descriptor) == 0 else { return nil }
+        return state != .closed && uv_fileno(base, &descriptor) == 0 ? descriptor : nil
+    }
+
+    /// Duplicates the descriptor for another process; nil when none is free.
+    public func duplicateDescriptor() -> Int32? {
+        guard let descriptor else { return nil }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy < 0 ? nil : copy
     }

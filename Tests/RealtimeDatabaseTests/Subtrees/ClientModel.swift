@@ -83,7 +83,7 @@ struct ClientModel {
     func merging(_ json: String) throws -> Node {
         var node = node
         for part in try JSONValue(parsing: json.utf8Span.span).array ?? [] {
-            let value = try Draft(parsing: (part["m"] ?? .null).serialized().span).node
+            let value = try Node(json: part["m"] ?? .null)
             node = Self.merge(value, into: node, [], after: part["s"]?.string.map(Self.keys), upTo: part["e"]?.string.map(Self.keys))
         }
         return node

@@ -109,6 +109,9 @@ int linux_run_soon(int nice);
  * that it starts do not inherit that. 0, or a negated errno. */
 int linux_run_in_turn(void);
 
+/* The bytes that the peer of a connection has not acknowledged; 0 where the kernel does not say. */
+int linux_unacknowledged_bytes(int socket);
+
 /* Creates a non-blocking, close-on-exec eventfd. Its descriptor, or a negated errno. */
 int linux_event_descriptor(void);
 

@@ -293,7 +293,7 @@ final class HTTPConnection: StreamHandler {
     /// Checks deadlines. Called from time to time by the server.
     func checkDeadlines(_ now: UInt64) {
         let pending = stream.pendingBytes
-        if checkWriting(now, stream.unsentBytes) { return }
+        if checkWriting(now, pending == 0 ? 0 : stream.unsentBytes) { return }
         if isHeld { return releaseIfIdle() }
         let limits = server.limits
         let elapsed = now - min(now, phaseSince)

@@ -40,7 +40,7 @@ public final class WebSocket: UpgradedProtocol {
     private var state = State.open
     private var lastHeard: UInt64
     private var lastSent: UInt64
-    /// The bytes that the kernel had not taken at the last check.
+    /// The bytes that the peer had not acknowledged at the last check.
     private var lastUnsent = 0
     private var hasPinged = false
     /// Whether further bytes of the peer wait.

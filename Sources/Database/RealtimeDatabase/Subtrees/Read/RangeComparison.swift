@@ -41,8 +41,9 @@ struct RangeComparer: LeafVisitor, ~Copyable {
     private var leafRanges: [Int] = []
     /// Priorities whose node has had no leaf in their range yet: the number of levels and the range.
     private var alone: [(level: Int, range: Int)] = []
-    /// The ranges that have a priority, and no leaf of its node. Clients ignore such a priority in a merge.
-    private var unmergeable: Set<Int> = []
+    /// Whether a range has a priority, and no leaf of its node. Clients ignore such a priority in a merge, and lose one that they have if a merge
+    /// leaves the node without children for a moment.
+    private var hasLonePriority = false
     /// The ranges that end with a value that has a priority. Clients remove this priority when they merge the next range.
     private var endsWithPriority: Set<Int> = []
 
@@ -86,7 +87,7 @@ struct RangeComparer: LeafVisitor, ~Copyable {
         }
         if leafRanges.count >= count { leafRanges.removeLast(leafRanges.count - count + 1) }
         while let last = alone.last, last.level >= count {
-            unmergeable.insert(last.range)
+            hasLonePriority = true
             alone.removeLast()
         }
     }
@@ -95,12 +96,8 @@ struct RangeComparer: LeafVisitor, ~Copyable {
     mutating func finish(hasDisputedKey: Bool) -> RangeComparison {
         while range < hashes.hashes.count { endRange() }
         if runs.isEmpty { return .same }
-        guard !hasDisputedKey, runs.allSatisfy({ canMerge($0.ranges) }) else { return .whole }
+        guard !hasDisputedKey, !hasLonePriority, !runs.contains(where: { endsWithPriority.contains($0.ranges.lowerBound - 1) }) else { return .whole }
         return runs[0].ranges == 0...hashes.posts.count ? .whole : .different(runs)
-    }
-
-    private func canMerge(_ ranges: ClosedRange<Int>) -> Bool {
-        !endsWithPriority.contains(ranges.lowerBound - 1) && !ranges.contains(where: unmergeable.contains)
     }
 
     private mutating func advance(to position: Span<UInt8>) {
@@ -136,7 +133,7 @@ struct RangeComparer: LeafVisitor, ~Copyable {
         for index in 0..<count {
             if index < leafRanges.count { leafRanges[index] = range } else { leafRanges.append(range) }
         }
-        for other in alone where other.range != range { unmergeable.insert(other.range) }
+        if alone.contains(where: { $0.range != range }) { hasLonePriority = true }
         alone.removeAll(keepingCapacity: true)
     }
 }
