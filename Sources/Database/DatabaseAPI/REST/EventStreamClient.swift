@@ -230,9 +230,17 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
     private func show(_ json: [UInt8]) {
         let isNothing = json.span.equals("null") || json.span.equals("{}")
         // A new namespace may still have no data here.
-        let isKnown = hasShownAbsence && isNothing
+        let wasAbsent = hasShownAbsence
         hasShownAbsence = namespace == nil
-        if !isKnown { send(value: isNothing ? Array("null".utf8) : json) }
+        guard wasAbsent else { return send(value: isNothing ? Array("null".utf8) : json) }
+        if isNothing { return }
+        var limits = DraftLimits()
+        limits.stringBytesMax = .max
+        guard query != nil, let draft = try? Draft(parsing: json.span, limits: limits) else { return send(value: json) }
+        // The first children of a result are changes of it.
+        var frames = ByteBuffer()
+        for child in draft.node.children { EventFrames.append(put: child.node, at: Path([child.key]), form: form, to: &frames) }
+        write(frames.array())
     }
 
     private func send(value json: [UInt8]) {

@@ -27,12 +27,17 @@ final class HashCache: Sendable {
     }
 
     private let hashes = Mutex(Hashes())
+    /// Whether somebody has asked for a hash lately. Otherwise changes are not remembered, which would cost each write.
+    private let isUsed = Atomic(false)
+    /// The changes up to this state were not remembered.
+    private let unnoted = Atomic<UInt64>(0)
 
     /// The hash of the subtree at `key`.
     ///
     /// - Parameter state: the number of the commit whose tree is read; nil for the newest tree, also before it is committed.
     func hash(at key: PathKey, in state: UInt64?) -> String? {
-        hashes.withLock { hashes in
+        if !isUsed.load(ordering: .relaxed) { isUsed.store(true, ordering: .sequentiallyConsistent) }
+        return hashes.withLock { hashes in
             guard let entry = hashes.entries[key], state.map({ entry.state <= $0 }) ?? true else { return nil }
             return entry.hash
         }
@@ -46,7 +51,7 @@ final class HashCache: Sendable {
     func keep(_ hash: String, at key: PathKey, in state: UInt64, rows: Int) {
         guard rows >= Self.rowsMin else { return }
         hashes.withLock { hashes in
-            guard state >= hashes.forgotten else { return }
+            guard state >= hashes.forgotten, state >= unnoted.load(ordering: .sequentiallyConsistent) else { return }
             for change in hashes.changes.reversed() {
                 guard change.state > state else { break }
                 if Self.affects(change.key, key) { return }
@@ -61,13 +66,19 @@ final class HashCache: Sendable {
     /// - Parameters:
     ///   - base: the path that contains all of `keys`.
     ///   - state: the number that the commit of the write will have.
-    func willChange(_ keys: some Collection<PathKey>, base: PathKey, state: UInt64) {
+    func willChange(_ keys: some Collection<PathKey>, base: @autoclosure () -> PathKey, state: UInt64) {
+        guard isUsed.load(ordering: .sequentiallyConsistent) else { return unnoted.store(state, ordering: .sequentiallyConsistent) }
         hashes.withLock { hashes in
             if keys.count > Self.changesOfWriteMax {
-                Self.note(base, state, &hashes)
+                Self.note(base(), state, &hashes)
             } else {
                 for key in keys { Self.note(key, state, &hashes) }
             }
+            // Nobody has needed a hash for many changes.
+            guard hashes.entries.isEmpty, hashes.changes.count >= Self.changesMax else { return }
+            hashes.changes = []
+            hashes.forgotten = state
+            isUsed.store(false, ordering: .sequentiallyConsistent)
         }
     }
 

@@ -78,9 +78,10 @@ extension Leaf {
         case .integer(let value): buffer.append(decimal: Int(value))
         case .double(let value):
             if value == 0 { return buffer.append(value.sign == .minus ? "-0" : "0") }
-            // Clients in Java take digits alone for an integer of 64 bits, and fail on a larger one (spec database 10.2).
-            if value.magnitude >= 0x1p63 { return buffer.append("\(value)") }
+            let start = buffer.count
             buffer.append(jsonNumber: value)
+            // Clients in Java take digits alone for an integer of 64 bits, and fail on a larger one (spec database 10.2).
+            if value.magnitude >= 0x1p63, buffer.bytes.extracting(start..<buffer.count).isDigits { buffer.append(".0") }
         case .string(let text): buffer.append(jsonString: text)
         }
     }
@@ -196,4 +197,12 @@ extension Priority: Hashable {
     public static func == (left: Priority, right: Priority) -> Bool { left.leaf == right.leaf }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(leaf) }
+}
+
+extension Span<UInt8> {
+    /// Whether it is an integer, with or without a sign.
+    fileprivate var isDigits: Bool {
+        for index in 0..<count where !(48...57).contains(self[index]) && self[index] != UInt8(ascii: "-") { return false }
+        return true
+    }
 }
