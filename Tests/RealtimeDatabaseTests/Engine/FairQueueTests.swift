@@ -96,6 +96,7 @@ struct ScanGuardTests {
     @Test("a hash that took many rows is kept until its subtree changes")
     func keepsHashes() {
         let cache = HashCache()
+        #expect(cache.hash(at: key("a"), in: 7) == nil)
         cache.keep("small", at: key("a"), in: 7, rows: 10)
         cache.keep("large", at: key("b/c"), in: 7, rows: 1000)
         #expect(cache.hash(at: key("a"), in: 7) == nil)
@@ -113,6 +114,10 @@ struct ScanGuardTests {
     @Test("a hash of a state that has changed meanwhile is not kept")
     func forgetsLateHashes() {
         let cache = HashCache()
+        change(cache, ["c"], to: 6)
+        #expect(cache.hash(at: key("c"), in: 5) == nil)
+        cache.keep("early", at: key("c"), in: 5, rows: 1000)
+        #expect(cache.hash(at: key("c"), in: nil) == nil, "changes are remembered only once somebody has asked")
         change(cache, ["a/b"], to: 8)
         cache.keep("late", at: key("a"), in: 7, rows: 1000)
         cache.keep("other", at: key("c"), in: 7, rows: 1000)

@@ -51,7 +51,7 @@ final class HashCache: Sendable {
     func keep(_ hash: String, at key: PathKey, in state: UInt64, rows: Int) {
         guard rows >= Self.rowsMin else { return }
         hashes.withLock { hashes in
-            guard state >= hashes.forgotten, state >= unnoted.load(ordering: .sequentiallyConsistent) else { return }
+            guard isUsed.load(ordering: .relaxed), state >= hashes.forgotten, state >= unnoted.load(ordering: .sequentiallyConsistent) else { return }
             for change in hashes.changes.reversed() {
                 guard change.state > state else { break }
                 if Self.affects(change.key, key) { return }
