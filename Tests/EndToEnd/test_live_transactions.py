@@ -12,7 +12,6 @@ from hearth import Host
 from live import Live, View, name_of
 
 
-
 @pytest.fixture(scope='module')
 def host(tmp_path_factory):
     host = Host(tmp_path_factory.mktemp('transactions'), [], mode='development').start()
@@ -46,19 +45,18 @@ def hash_of_numbers(values):
 
 
 def add_one(live, view):
-    """A transaction as client libraries run it, but for their limit of tries. Returns the number of tries."""
-    count = 0
-    while True:
-        count += 1
+    """A transaction as client libraries run it. Returns the number of tries."""
+    for count in range(1, 26):
         value = view.apply(live.taken())
         status, text = live.ask('p', p='/count', d=(value or 0) + 1, h=hash_of(value))
         if status == 'ok':
             return count
         assert (status, text) == ('datastale', 'Transaction hash does not match')
+    raise AssertionError('25 tries were not enough')
 
 
-def test_transactions_of_a_hundred_clients_make_progress(database):
-    """One of those that are under way always succeeds, so that each of them ends, and none is lost."""
+def test_transactions_of_a_hundred_clients_succeed(database):
+    """Clients whose transactions have failed some times get turns, so that each of them ends within the tries of client libraries."""
     clients, rounds, failures, tries = 100, 3, [], []
     lives = [connect(database) for _ in range(clients)]
     start = threading.Barrier(clients)
@@ -81,7 +79,7 @@ def test_transactions_of_a_hundred_clients_make_progress(database):
     for live in lives:
         live.cut()
     assert not failures, failures[:3]
-    assert len(tries) == clients * rounds and max(tries) <= clients * rounds
+    assert len(tries) == clients * rounds
     assert database.get('/count.json') == clients * rounds
 
 
@@ -149,3 +147,16 @@ def test_what_may_not_be_written_is_not_compared(database):
     with connect(database) as live:
         for tag in (hash_of_numbers({f'k{number:05}': number for number in range(5_000)}), 'wrong', ''):
             assert live.ask('p', p='/own', d=1, h=tag) == ('permission_denied', 'Permission denied')
+
+
+def test_a_turn_ends(database):
+    """A client that has the turn at a node, and does not use it, holds up others for half a second; one that always fails, not at all."""
+    with connect(database) as idle, connect(database) as stubborn, connect(database) as other:
+        other.do('q', p='/count', h='')
+        for _ in range(3):
+            assert idle.ask('p', p='/count', d=0, h='wrong')[0] == 'datastale'
+        assert other.ask('p', p='/count', d=1, h='') == ('ok', '')
+        numbers = [stubborn.request('p', p='/count', d=0, h='wrong') for _ in range(40)]
+        for number in range(1, 20):
+            assert other.ask('p', p='/count', d=number + 1, h=hash_of(number)) == ('ok', '')
+        assert {stubborn.answer(number)[0] for number in numbers} == {'datastale'}

@@ -93,6 +93,7 @@ extension LiveConnection {
         request.client = client
         // A hash that the client sends may be the empty text: the node must not exist.
         request.wantsConflictingValue = false
+        request.contender = ObjectIdentifier(self)
         request.ifMatch = write.hash.map { $0.isEmpty ? Node.emptyETag : $0 }
         guard WriteSizeLimit.standard.allows(leaves: write.leaves, bytes: write.bytes) else {
             complete(reply, LiveRefusal(write: .writeTooLarge))

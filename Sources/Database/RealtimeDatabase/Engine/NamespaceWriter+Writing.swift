@@ -22,11 +22,14 @@ extension NamespaceWriter {
             }
         }
         guard request.ifMatch != nil else { return perform(request, stopwatch, on: loop, answer: answer) }
-        compare(request, of: namespace) { [unowned self] in
-            perform(request, stopwatch, on: loop, answer: answer)
-        } answer: { [unowned self] outcome in
-            figures.addFailed(request.operation)
-            loop.post { answer.value(outcome) }
+        enterContest(request) { [unowned self] in
+            compare(request, of: namespace) { [unowned self] in
+                perform(request, stopwatch, on: loop, answer: answer)
+            } answer: { [unowned self] outcome in
+                figures.addFailed(request.operation)
+                didContend(request, outcome)
+                loop.post { answer.value(outcome) }
+            }
         }
     }
 
@@ -39,6 +42,7 @@ extension NamespaceWriter {
         }) { open throws(StoreError) in
             let outcome = try perform(request, open)
             figures.add(request.operation, outcome)
+            didContend(request, outcome)
             if let operation = Operation(request, outcome, stopwatch) { operations.append(operation) }
             batch.answer(on: loop) { failure in answer.value(failure.map { .refused(DatabaseError($0)) } ?? outcome) }
         }

@@ -43,6 +43,9 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     var conditional = FairQueue<QueuedWrite>()
     var isWorking = false
     let hashes: HashCache
+    /// Nodes whose transactions fail because of each other.
+    var contests: [PathKey: Contest] = [:]
+    lazy var contestTimer = Timer(loop: loop) { [unowned self] in checkContests() }
     /// Writes that wait for the hash of a node, which a reader computes.
     var awaitedHashes: [PathKey: [AwaitedHash]] = [:]
 
@@ -122,6 +125,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     /// Commits the current transaction and closes the store until ``reopen()``.
     func close() {
+        endContests()
         commit()
         heldWrites?.refuseAll(.changingHands)
         refuseConditional(.changingHands)
@@ -138,6 +142,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     /// Commits the current transaction and closes the store permanently.
     func end() {
+        endContests()
         commit()
         heldWrites?.refuseAll(.stopping)
         refuseConditional(.stopping)
@@ -145,6 +150,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         figures = currentFigures
         housekeeping.close()
         disconnectTimer.close()
+        contestTimer.close()
         stop()
     }
 

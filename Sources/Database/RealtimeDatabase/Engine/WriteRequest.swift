@@ -43,6 +43,8 @@ public struct WriteRequest: Sendable {
     public var trace: TraceContext?
     /// The client, for taking turns.
     public var client = NetworkAddress.unspecified
+    /// The sender of a transaction, which tries again after a conflict; nil for others. See ``Contest``.
+    package var contender: ObjectIdentifier?
     /// Set when the result is no longer needed; nil if that is never the case. A write that has not begun then is not performed.
     public var cancellation: Cancellation?
     /// Whether a refusal contains the evaluated rules. For administrators and tests, because it reveals the rules.
