@@ -229,7 +229,7 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
-        .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", json, bytes], swiftSettings: house),
+        .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", json, bytes, crypto], swiftSettings: house),
         .testTarget(
             name: "RulesTests", dependencies: ["FuzzSupport", "Rules", "Tree", json, bytes], exclude: ["cases"], swiftSettings: house),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "CSQLite"], swiftSettings: house),

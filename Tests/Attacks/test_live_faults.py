@@ -268,6 +268,34 @@ def test_a_client_that_sends_and_never_reads(small):
         assert host.peak_bytes() - before < 100 * MEBIBYTE
 
 
+def test_large_writes_that_wait(small):
+    """Writes of a client that does not read wait behind its reads. The host takes only a few of them, and all once the client reads."""
+    host, database = small.host, small
+    count = 60
+    with bystander(database) as other, connect(database, timeout=60) as live:
+        live.do('p', p='/open/text', d='x' * 500_000)
+        before = host.peak_bytes()
+        reads = [live.request('g', p='/open/text', q={}) for _ in range(40)]
+        writes = []
+        text = 'y' * MEBIBYTE
+
+        def write():
+            for _ in range(count):
+                writes.append(live.request('p', p='/open/large', d=text))
+        thread = threading.Thread(target=write)
+        thread.start()
+        for number in range(200):
+            other.do('p', p='/open/other', d=number)
+        assert len(writes) < count / 2
+        assert host.peak_bytes() - before < 100 * MEBIBYTE
+        assert all(live.answer(number)[0] == 'ok' for number in reads)
+        for index in range(count):
+            until(lambda: len(writes) > index, 'the write is sent')  # pylint: disable=cell-var-from-loop
+            assert live.answer(writes[index])[0] == 'ok'
+        thread.join()
+        assert live.do('g', p='/open/large', q={}) == text
+
+
 def test_a_slow_reader(small):
     """It misses states and gets the newest one; the host holds little for it, and the others get every state."""
     host, database = small.host, small

@@ -220,6 +220,23 @@ def test_a_session_that_its_client_has_lost(database, live):
         assert other.do('g', p='/open/on', q={}) is True
 
 
+def test_requests_of_a_lost_session_come_first(database, live):
+    """The client sends again what was not answered, and goes on. Requests that the host has received earlier must not run later."""
+    large = {f'k{number:05}': number for number in range(50_000)}
+    for turn in range(3):
+        database.put('/open/large.json', {**large, 'turn': turn})
+        # The hash of the large node must be computed; the write waits for that.
+        live.request('p', p='/open/large', d=1, h='wrong')
+        live.request('p', p='/open/count', d='old')
+        with connect(database, last=live.session) as again:
+            again.do('p', p='/open/count', d='new')
+            while live.socket.frame()[0] != CLOSE:
+                pass
+            assert again.do('g', p='/open/count', q={}) == 'new'
+        live = connect(database)
+    live.cut()
+
+
 @pytest.mark.parametrize('last', ['x', 'a' * 65, '0' * 32 + '-' + '0' * 32])
 def test_sessions_that_never_were(last, database):
     with connect(database, last=last) as live:

@@ -160,3 +160,20 @@ def test_a_turn_ends(database):
         for number in range(1, 20):
             assert other.ask('p', p='/count', d=number + 1, h=hash_of(number)) == ('ok', '')
         assert {stubborn.answer(number)[0] for number in numbers} == {'datastale'}
+
+
+def test_hashes_of_clients_for_ios(database):
+    """They cover children by key where each of them has a priority, others by priority (spec 10.1)."""
+    children = {'a': (1, 2), 'b': (2, 1)}
+    hashes = {key: sha(f'priority:number:{struct.pack(">d", priority).hex()}:number:{struct.pack(">d", value).hex()}')
+              for key, (value, priority) in children.items()}
+    with connect(database) as live:
+        for order in ('ab', 'ba'):
+            database.put('/count.json', {key: {'.value': value, '.priority': priority} for key, (value, priority) in children.items()})
+            tag = sha(''.join(f':{key}:{hashes[key]}' for key in order))
+            # Nothing of what the client has is sent again.
+            live.do('q', p='/count', h=tag)
+            assert live.taken() == []
+            live.do('n', p='/count')
+            assert live.ask('p', p='/count', d=1, h=tag) == ('ok', '')
+            assert live.ask('p', p='/count', d=2, h=tag)[0] == 'datastale'

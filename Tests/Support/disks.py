@@ -92,7 +92,8 @@ class PowerDisk:
     def lose_power(self, chance):
         """Simulates a power failure after the process was killed: any sector that was written but not synced may be lost."""
         share = chance.choice([0, 0, 0.5, chance.random(), 1])
-        for path in self.folder.iterdir():
+        # A process that is killed early has not made the folder.
+        for path in self.folder.iterdir() if self.folder.exists() else ():
             synced = self.synced / path.name
             if path.suffix == '.sqlite-shm' or not synced.exists():
                 path.unlink()

@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 import Testing
 import Tree
 
@@ -17,7 +19,7 @@ import Tree
     func hashesAreThoseOfTheClients(_ text: String, _ hash: String) throws {
         let node = try Node.reading(text)
         #expect(node.hash() == hash)
-        #expect(node.etag == (hash.isEmpty ? "null_etag" : hash))
+        #expect(node.etag.text == (hash.isEmpty ? "null_etag" : hash))
     }
 
     @Test func theOrderOfABodyDoesNotMatter() throws {
@@ -32,10 +34,45 @@ import Tree
         // Told in another order, but without priorities, the text that is hashed is the same.
         for key in ["3", "5", "2", "4", "1"] {
             let child = node.child(key)
-            hasher.add(key, priority: nil, hash: try #require(child.nodeHash()))
+            hasher.add(key, priority: nil, hash: try #require(child.hashes()))
         }
-        let hash = hasher.finish()?.string
+        let hash = hasher.finish()?.hash.string
         #expect(hash == node.hash())
+    }
+
+    /// The texts that are hashed, at each level in the order of the priorities or, where every child has one, of the keys.
+    private func text(_ node: Node, byKey: Bool) throws -> String {
+        var children = Array(node.children)
+        let isRanked = children.allSatisfy { $0.node.priority != nil }
+        if !(byKey && isRanked) { children.sort { IndexValue($0.node.priority) < IndexValue($1.node.priority) } }
+        return try children.map { ":\($0.key):\(try hash($0.node, byKey: byKey))" }.joined()
+    }
+
+    private func hash(_ node: Node, byKey: Bool) throws -> String {
+        if let leaf = node.leaf { return NodeHash(of: leaf, priority: node.priority).string }
+        let priority = switch node.priority {
+        case nil: ""
+        case .string(let text): "priority:string:\(text):"
+        case .number(let number): "priority:number:" + String(format: "%016lx", number.bitPattern) + ":"
+        }
+        let text = Array((priority + (try text(node, byKey: byKey))).utf8)
+        return Data(Insecure.SHA1.hash(data: text)).base64EncodedString()
+    }
+
+    /// Clients for iOS hash children by key where each of them has a priority.
+    @Test(arguments: [
+        #"{"a":{".value":1,".priority":2},"b":{".value":2,".priority":1}}"#,
+        #"{"a":{".value":1,".priority":1},"b":{".value":2,".priority":2}}"#,
+        #"{"a":{".value":1,".priority":2},"b":{".value":2,".priority":1},"c":3}"#,
+        #"{"z":{"a":{".value":1,".priority":"y"},"b":{".value":2,".priority":"x"}},"y":4}"#,
+        #"{"z":{".priority":7,"a":{".value":1,".priority":"y"},"b":{".value":2,".priority":"x"}},"y":4,"a":{".value":1,".priority":2}}"#,
+        #"{"z":{".priority":7,"a":{".value":1,".priority":2},"b":{".value":2,".priority":1}},"y":{".value":1,".priority":9},".priority":3}"#,
+    ])
+    func hashesByKeyAreAccepted(_ json: String) throws {
+        let node = try Node.reading(json)
+        let usual = try hash(node, byKey: false), other = try hash(node, byKey: true)
+        #expect(node.etag == EntityTag(usual, byKey: other == usual ? nil : other))
+        #expect(node.etag.matches(usual) && node.etag.matches(other) && !node.etag.matches("x"))
     }
 
     @Test func manyChildrenAreHashedInPieces() throws {
@@ -44,12 +81,12 @@ import Tree
         var hasher = NodeHasher(priority: nil)
         var isEmpty = hasher.isEmpty
         #expect(isEmpty)
-        for child in children { hasher.add(Array(child.key.utf8).span, priority: nil, hash: try #require(child.node.nodeHash())) }
+        for child in children { hasher.add(Array(child.key.utf8).span, priority: nil, hash: try #require(child.node.hashes())) }
         isEmpty = hasher.isEmpty
-        let hash = hasher.finish()?.string
+        let hash = hasher.finish()?.hash.string
         #expect(!isEmpty && hash == node.hash() && hash?.utf8.count == 28)
         let nothing = NodeHasher(priority: .number(1))
-        let none = nothing.finish()?.string
+        let none = nothing.finish()?.hash.string
         #expect(none == nil)
     }
 }

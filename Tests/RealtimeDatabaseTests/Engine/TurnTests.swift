@@ -50,7 +50,7 @@ import Tree
             #expect(outcomes[0].commit != nil)
             for outcome in outcomes.dropFirst() {
                 guard case .conflict(let value, let etag) = outcome else { throw Unexpected() }
-                #expect(String(decoding: value, as: UTF8.self) == "0" && etag == Node(.integer(0)).etag)
+                #expect(String(decoding: value, as: UTF8.self) == "0" && etag == Node(.integer(0)).etag.text)
             }
         }
     }

@@ -33,6 +33,10 @@ final class LiveConnection {
     var listens: [ListenKey: LiveListen] = [:]
     /// The listens whose client lacks changes, with the commit from which on.
     private var due: [ObjectIdentifier: UInt64] = [:]
+    /// The bytes of the requests that are not complete.
+    private var receivedBytes = 0
+    /// Counts the memory of these requests.
+    private var received: MemoryCharge
     private var charge: MemoryCharge
     private var held = 0
     private var isPaused = false
@@ -45,6 +49,7 @@ final class LiveConnection {
     /// Whether the token has ended: the client gets nothing more, and reconnects.
     private var isRevoked = false
     private let didEnd: (LiveConnection) -> Void
+    private var endListeners: [() -> Void] = []
 
     struct ListenKey: Hashable {
         var path: Path
@@ -54,20 +59,24 @@ final class LiveConnection {
     /// The most requests that wait, and listens, of one connection.
     private static let queuedMax = 1024
     private static let listensMax = 10_000
+    /// The size of requests that are not complete from which on no more are read. They are counted in steps.
+    private static let receivedBytesMax = 1024 * 1024
+    private static let receivedStep = 16 * 1024
     /// The most values that are read at the same time.
     private static let readsMax = 16
     /// The memory that is counted for a listen.
     private static let listenBytes = 1024
 
     init(
-        _ front: DatabaseFrontEnd, _ namespaceName: String, client: NetworkAddress, credentials: LiveCredentials, charge: consuming MemoryCharge,
-        transport: any LiveTransport, didEnd: @escaping (LiveConnection) -> Void
+        _ front: DatabaseFrontEnd, _ namespaceName: String, client: NetworkAddress, credentials: LiveCredentials,
+        received: consuming MemoryCharge, charge: consuming MemoryCharge, transport: any LiveTransport, didEnd: @escaping (LiveConnection) -> Void
     ) {
         self.front = front
         self.namespaceName = namespaceName
         self.client = client
         self.credentials = credentials
         app = LiveAppCheck(isEnforced: front.apps.isEnforced)
+        self.received = received
         self.charge = charge
         self.transport = transport
         self.didEnd = didEnd
@@ -78,18 +87,23 @@ final class LiveConnection {
     /// Sends the first message.
     ///
     /// - Parameters:
-    ///   - last: the session that the client has lost; its operations run before the first request.
+    ///   - last: the session that the client has lost. It ends, and its operations run, before the first request, because the client sends again
+    ///     what was not answered.
+    ///   - clients: the connections of all loops.
     ///   - appToken: the App Check token with which the client connects; it is verified before the first request.
-    func begin(host: Span<UInt8>, last: DisconnectSession?, appToken: [UInt8]?) {
+    func begin(host: Span<UInt8>, last: DisconnectSession?, of clients: LiveClients, appToken: [UInt8]?) {
         push(LivePush.hello(host: host, session: session.id, now: UnixTime.milliseconds()))
         if let appToken {
             running += 1
             verifyApp(appToken) { [self] _ in didRun() }
         }
-        guard let last, case .namespace(let namespace)? = try? found() else { return }
+        guard let last else { return }
         running += 1
         group = .alone
-        namespace.endSession(last, on: front.loop) { [self] _ in didRun() }
+        clients.end(last, on: front.loop) { [self] in
+            guard case .namespace(let namespace)? = try? found() else { return didRun() }
+            namespace.endSession(last, on: front.loop) { [self] _ in didRun() }
+        }
     }
 
     /// Sends everything by another transport from now on.
@@ -111,9 +125,11 @@ final class LiveConnection {
         // The other messages belong to the transport, or need no answer.
         case .control: break
         case .request(let number, let action, let body):
-            let reply = LiveReply(number)
+            let reply = LiveReply(number, bytes: text.count)
             replies.append(reply)
+            receivedBytes += text.count
             guard !isRevoked else { return complete(reply, .expired) }
+            guard isReceivedCounted() else { return fail("too much is being sent at this moment; try again") }
             var limits = DraftLimits()
             limits.stringBytesMax = front.database.limits.stringBytesMax
             queue.append((reply, LiveAction(action, body: text.extracting(body), limits: limits)))
@@ -154,8 +170,8 @@ final class LiveConnection {
     }
 
     private func updatePause() {
-        let isFull = replies.count >= Self.queuedMax
-        guard isFull != isPaused, isFull || replies.count < Self.queuedMax / 2 else { return }
+        let isFull = replies.count >= Self.queuedMax || receivedBytes >= Self.receivedBytesMax
+        guard isFull != isPaused, isFull || replies.count < Self.queuedMax / 2 && receivedBytes < Self.receivedBytesMax / 2 else { return }
         isPaused = isFull
         transport?.setPaused(isFull)
     }
@@ -308,6 +324,8 @@ final class LiveConnection {
 
     func complete(_ reply: LiveReply, _ message: [UInt8]) {
         reply.message = message
+        receivedBytes -= reply.bytes
+        _ = isReceivedCounted()
         // Everything heard so far, if the state of the answer is not known.
         if reply.commit == .max { reply.commit = due.values.max() ?? 0 }
         flush()
@@ -335,6 +353,17 @@ final class LiveConnection {
 
     /// Whether the client may leave a message of so many bytes unread.
     func admits(_ bytes: Int) -> Bool { transport?.admits(bytes) ?? true }
+
+    /// Counts the memory of the requests that are not complete.
+    ///
+    /// - Returns: whether there is room for them.
+    private func isReceivedCounted() -> Bool {
+        let bytes = receivedBytes / Self.receivedStep * Self.receivedStep
+        guard bytes != received.bytes else { return true }
+        if bytes > received.bytes { return received.grow(to: bytes) == .granted }
+        received.set(to: bytes)
+        return true
+    }
 
     /// Changes the memory that is held for the client.
     ///
@@ -380,6 +409,13 @@ final class LiveConnection {
         run()
     }
 
+    /// Ends the connection, and calls `completion` when all requests that have arrived are complete.
+    func end(_ completion: @escaping () -> Void) {
+        endListeners.append(completion)
+        close()
+        endWhenIdle()
+    }
+
     private func endListens() {
         let ended = listens.values
         listens = [:]
@@ -390,8 +426,12 @@ final class LiveConnection {
     private func endWhenIdle() {
         guard transport == nil, running == 0, queue.isEmpty else { return }
         charge.set(to: 0)
+        received.set(to: 0)
         disconnects?.endSession(session, on: front.loop) { _ in }
         disconnects = nil
         didEnd(self)
+        let listeners = endListeners
+        endListeners = []
+        for listener in listeners { listener() }
     }
 }

@@ -6,10 +6,11 @@ import RealtimeDatabase
 /// The live interface of the database: the connections of one loop that client SDKs keep open (spec database 3).
 public final class LiveFrontEnd {
     private let front: DatabaseFrontEnd
-    /// The polling clients of all loops.
-    private let polls: LivePollTable
+    /// The clients of all loops.
+    private let clients: LiveClients
     private var links: [ObjectIdentifier: LiveLinkSocket] = [:]
-    private var connections: [ObjectIdentifier: LiveConnection] = [:]
+    private var connections: [DisconnectSession: LiveConnection] = [:]
+    private lazy var place = LiveClients.Place(loop: front.loop, front: LoopBound(self, loop: front.loop))
     private var isStopped = false
     private lazy var checks = Timer(loop: front.loop) { [unowned self] in
         for connection in Array(connections.values) { connection.check() }
@@ -18,10 +19,10 @@ public final class LiveFrontEnd {
 
     /// A front end for the loop of `front`, with which it shares settings and listeners.
     ///
-    /// - Parameter polls: the table that the front ends of all loops share.
-    public init(_ front: DatabaseFrontEnd, polls: LivePollTable) {
+    /// - Parameter clients: the table that the front ends of all loops share.
+    public init(_ front: DatabaseFrontEnd, clients: LiveClients) {
         self.front = front
-        self.polls = polls
+        self.clients = clients
     }
 
     /// Whether a request belongs to a live connection.
@@ -67,13 +68,15 @@ public final class LiveFrontEnd {
     private func makeConnection(_ opening: Opening, _ exchange: HTTPExchange, _ transport: any LiveTransport) -> LiveConnection {
         LiveConnection(
             front, opening.namespaceName, client: front.settings.proxies.customer(of: exchange),
-            credentials: LiveCredentials(front.requesters, exchange), charge: exchange.answerCharge(), transport: transport
+            credentials: LiveCredentials(front.requesters, exchange), received: exchange.requestCharge(), charge: exchange.answerCharge(),
+            transport: transport
         ) { [weak self] in self?.forget($0) }
     }
 
     private func begin(_ connection: LiveConnection, _ opening: Opening) {
         if connections.isEmpty { checks.start(afterMilliseconds: Self.checkMilliseconds, repeatMilliseconds: Self.checkMilliseconds) }
-        connections[ObjectIdentifier(connection)] = connection
+        connections[connection.session] = connection
+        clients.add(connection.session, at: place)
         do throws(DatabaseError) {
             _ = try front.database.find(opening.namespaceName, isKnown: true)
         } catch where error.kind == .unknownNamespace {
@@ -81,7 +84,7 @@ public final class LiveFrontEnd {
             connection.push(LivePush.control("s", error.message))
             return connection.close()
         } catch {}
-        connection.begin(host: opening.host.span, last: opening.last, appToken: opening.appToken)
+        connection.begin(host: opening.host.span, last: opening.last, of: clients, appToken: opening.appToken)
     }
 
     // MARK: Polling
@@ -112,7 +115,7 @@ public final class LiveFrontEnd {
     }
 
     private func entry(_ id: String, _ password: [UInt8]) throws(LivePollRequest.Fault) -> LivePollTable.Entry {
-        guard let entry = polls.find(id, password: password) else { throw .unknown }
+        guard let entry = clients.polls.find(id, password: password) else { throw .unknown }
         return entry
     }
 
@@ -121,7 +124,7 @@ public final class LiveFrontEnd {
         do throws(RESTError) { opening = try self.opening(exchange) } catch { return RESTAnswer.refuse(exchange, error) }
         var received = exchange.requestCharge()
         guard received.grow(to: LivePoll.ownBytes) == .granted else { return RESTAnswer.refuse(exchange, .tooMuchIsWritten) }
-        let polls = polls
+        let polls = clients.polls
         var id = ""
         let poll = LivePoll(front.loop, suffix: suffix, received: received, sent: exchange.answerCharge()) { _ in polls.remove(id) }
         let connection = makeConnection(opening, exchange, poll)
@@ -134,7 +137,7 @@ public final class LiveFrontEnd {
     /// Opens a WebSocket to which a polling client wants to change.
     private func upgrade(_ exchange: HTTPExchange, _ id: String) {
         guard !isStopped else { return RESTAnswer.refuse(exchange, RESTError(DatabaseError.stopping)) }
-        guard let entry = polls.find(id) else {
+        guard let entry = clients.polls.find(id) else {
             // The client goes on with polling, if it is still there, or connects anew.
             return LiveLinkSocket.refuse(exchange)
         }
@@ -144,8 +147,14 @@ public final class LiveFrontEnd {
     }
 
     private func forget(_ connection: LiveConnection) {
-        connections[ObjectIdentifier(connection)] = nil
+        connections[connection.session] = nil
+        clients.remove(connection.session)
         if connections.isEmpty { checks.stop() }
+    }
+
+    /// Ends the connection of a session, and calls `completion` when all requests that it has received are complete.
+    func end(_ session: DisconnectSession, completion: @escaping () -> Void) {
+        if let connection = connections[session] { connection.end(completion) } else { completion() }
     }
 
     /// Ends all connections, and opens no more. The clients reconnect.

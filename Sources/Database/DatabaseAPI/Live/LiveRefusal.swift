@@ -3,12 +3,17 @@ import RealtimeDatabase
 /// The place of an answer among those of a connection, which are sent in the order of the requests.
 final class LiveReply {
     let number: Int
+    /// The size of the request.
+    let bytes: Int
     /// The whole message, when it is known.
     var message: [UInt8]?
     /// The state whose changes must be sent before the answer.
     var commit: UInt64 = 0
 
-    init(_ number: Int) { self.number = number }
+    init(_ number: Int, bytes: Int) {
+        self.number = number
+        self.bytes = bytes
+    }
 }
 
 /// An error answer: a status of the protocol, and a sentence for the client (spec database 3.4).

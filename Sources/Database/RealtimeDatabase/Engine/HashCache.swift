@@ -13,7 +13,7 @@ final class HashCache: Sendable {
     private static let changesOfWriteMax = 16
 
     private struct Entry {
-        var hash: String
+        var tag: EntityTag
         /// The state in which it was computed.
         var state: UInt64
     }
@@ -27,28 +27,28 @@ final class HashCache: Sendable {
     }
 
     private let hashes = Mutex(Hashes())
-    /// Whether somebody has asked for a hash lately. Otherwise changes are not remembered, which would cost each write.
+    /// Whether a hash was asked for lately. Otherwise changes are not remembered, which would cost each write.
     private let isUsed = Atomic(false)
     /// The changes up to this state were not remembered.
     private let unnoted = Atomic<UInt64>(0)
 
-    /// The hash of the subtree at `key`.
+    /// The entity tag, which contains the hash, of the subtree at `key`; nil if it is not known.
     ///
     /// - Parameter state: the number of the commit whose tree is read; nil for the newest tree, also before it is committed.
-    func hash(at key: PathKey, in state: UInt64?) -> String? {
+    func etag(at key: PathKey, in state: UInt64?) -> EntityTag? {
         if !isUsed.load(ordering: .relaxed) { isUsed.store(true, ordering: .sequentiallyConsistent) }
         return hashes.withLock { hashes in
             guard let entry = hashes.entries[key], state.map({ entry.state <= $0 }) ?? true else { return nil }
-            return entry.hash
+            return entry.tag
         }
     }
 
-    /// Stores a hash, unless the subtree has changed since.
+    /// Stores an entity tag, unless the subtree has changed since.
     ///
     /// - Parameters:
     ///   - state: the number of the commit whose tree was read.
     ///   - rows: the number of rows that were read for it.
-    func keep(_ hash: String, at key: PathKey, in state: UInt64, rows: Int) {
+    func keep(_ tag: EntityTag, at key: PathKey, in state: UInt64, rows: Int) {
         guard rows >= Self.rowsMin else { return }
         hashes.withLock { hashes in
             guard isUsed.load(ordering: .relaxed), state >= hashes.forgotten, state >= unnoted.load(ordering: .sequentiallyConsistent) else { return }
@@ -57,7 +57,7 @@ final class HashCache: Sendable {
                 if Self.affects(change.key, key) { return }
             }
             if hashes.entries.count >= Self.countMax, hashes.entries[key] == nil { hashes.entries = [:] }
-            hashes.entries[key] = Entry(hash: hash, state: state)
+            hashes.entries[key] = Entry(tag: tag, state: state)
         }
     }
 

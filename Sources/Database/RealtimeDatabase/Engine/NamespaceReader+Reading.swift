@@ -14,8 +14,8 @@ extension NamespaceReader {
         var etag: String?
         if request.wantsETag || request.ifNoneMatch != nil {
             let found = try self.etag(of: request, snapshot)
-            if found == request.ifNoneMatch { return .notModified(etag: found, commit: snapshot.commit) }
-            etag = found
+            if let known = request.ifNoneMatch, found.matches(known) { return .notModified(etag: known, commit: snapshot.commit) }
+            etag = found.text
         }
         return try value(of: request, rules, snapshot, etag: etag)
     }
@@ -76,14 +76,13 @@ extension NamespaceReader {
         return nil
     }
 
-    private func etag(of request: ReadRequest, _ snapshot: Snapshot) throws(ReadError) -> String {
+    private func etag(of request: ReadRequest, _ snapshot: Snapshot) throws(ReadError) -> EntityTag {
         if let query = request.query { return try snapshot.reader.query(query, at: request.path, bytesMax: request.bytesMax).etag }
         let key = request.path.key
-        if let known = hashes.hash(at: key, in: snapshot.commit) { return known }
+        if let known = hashes.etag(at: key, in: snapshot.commit) { return known }
         do throws(StoreError) {
             let before = snapshot.reader.scanGuard?.rows ?? 0
-            let hash = try snapshot.reader.hash(at: key)
-            let etag = hash.isEmpty ? Node.emptyETag : hash
+            let etag = try snapshot.reader.etag(at: key)
             hashes.keep(etag, at: key, in: snapshot.commit, rows: (snapshot.reader.scanGuard?.rows ?? 0) - before)
             return etag
         } catch {

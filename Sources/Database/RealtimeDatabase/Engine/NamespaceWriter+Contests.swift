@@ -1,5 +1,6 @@
 import DequeModule
 import EventLoop
+import Store
 import Tree
 
 /// The transactions of live clients on one node, when they get in each other's way.

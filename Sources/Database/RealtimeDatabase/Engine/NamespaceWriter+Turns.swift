@@ -37,7 +37,7 @@ extension NamespaceWriter {
     private func isQuick(_ request: WriteRequest) -> Bool {
         let key = request.operation.path.key
         // Without a store, the write is refused.
-        guard hashes.hash(at: key, in: nil) == nil, let open = content else { return true }
+        guard hashes.etag(at: key, in: nil) == nil, let open = content else { return true }
         var rows = 0
         do throws(StoreError) {
             try open.tree.reader.scan(.tree, from: key.bytes, to: key.subtreeEnd) { _, _ in

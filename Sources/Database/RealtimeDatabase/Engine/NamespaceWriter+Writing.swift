@@ -149,7 +149,7 @@ extension NamespaceWriter {
         var receipt = WriteReceipt(commit: commitNumber + (hasChanges ? 1 : 0), value: nil, etag: nil)
         guard request.wantsValue || request.wantsETag, mayRead else { return receipt }
         let value = changes.first?.node ?? .empty
-        if request.wantsETag { receipt.etag = value.etag }
+        if request.wantsETag { receipt.etag = value.etag.text }
         if request.wantsValue { receipt.value = value }
         return receipt
     }
@@ -272,12 +272,12 @@ extension NamespaceWriter {
         reader.scanGuard = scanGuard
         var buffer = ByteBuffer()
         do throws(ReadError) {
-            let etag: String
+            let etag: EntityTag
             do throws(StoreError) { etag = try self.etag(at: key, reader, scanGuard) } catch { throw .store(error) }
-            guard etag != expected else { return nil }
-            guard request.wantsConflictingValue else { return .conflict(value: [], etag: etag) }
+            guard !etag.matches(expected) else { return nil }
+            guard request.wantsConflictingValue else { return .conflict(value: [], etag: etag.text) }
             try reader.write(at: key, form: .value, isPretty: false, bytesMax: settings.limits.readBytesMax, into: &buffer)
-            return .conflict(value: buffer.array(), etag: etag)
+            return .conflict(value: buffer.array(), etag: etag.text)
         } catch {
             if let failure = scanGuard.failure { return .refused(failure) }
             if case .store(let error) = error { throw error }
@@ -285,10 +285,9 @@ extension NamespaceWriter {
         }
     }
 
-    private func etag(at key: PathKey, _ reader: TreeReader, _ scanGuard: ScanGuard) throws(StoreError) -> String {
-        if let known = hashes.hash(at: key, in: nil) { return known }
-        let hash = try reader.hash(at: key)
-        let etag = hash.isEmpty ? Node.emptyETag : hash
+    private func etag(at key: PathKey, _ reader: TreeReader, _ scanGuard: ScanGuard) throws(StoreError) -> EntityTag {
+        if let known = hashes.etag(at: key, in: nil) { return known }
+        let etag = try reader.etag(at: key)
         // The changes of this turn may be undone.
         if !hasChanges { hashes.keep(etag, at: key, in: commitNumber, rows: scanGuard.rows) }
         return etag

@@ -132,14 +132,14 @@ public final class HearthHost {
         let proxies = TrustedProxies(try NetworkRange.list(settings.trustedProxies, of: "server.trustedProxies"))
         databaseSettings.proxies = proxies
         let functions = FunctionAdministration.Reference(administration: LoopBound(functionAdministration, loop: home), home: home)
-        let polls = LivePollTable()
+        let liveClients = LiveClients()
         for index in 0..<settings.loops {
             do throws(LoopError) {
                 let thread = index == 0 ? nil : try LoopThread()
                 let shard = LoopShard(
                     loop: thread?.loop ?? home, number: index, thread: thread, configuration: configuration,
                     adminToken: data.adminToken, proxies: proxies, gate: gate, memory: memory, database: database.database,
-                    rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, polls: polls,
+                    rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, liveClients: liveClients,
                     messaging: messaging,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)

@@ -37,7 +37,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
     init(
         loop: EventLoop, number: Int, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies,
         gate: TokenGate, memory: MemoryBudget, database: RealtimeDatabase, rulesPath: @escaping @Sendable () -> String?,
-        databaseSettings: DatabaseFrontEndSettings, polls: LivePollTable, messaging: MessagingService, metrics: MetricsPage,
+        databaseSettings: DatabaseFrontEndSettings, liveClients: LiveClients, messaging: MessagingService, metrics: MetricsPage,
         functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
@@ -54,7 +54,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
             developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, log: log)
         router = Router(
             functions: functionFront, database: front, messaging: messagingFront, admin: admin, metrics: metrics,
-            polls: polls, bodyBytesMax: configuration.server.limits.bodyBytes, log: log)
+            liveClients: liveClients, bodyBytesMax: configuration.server.limits.bodyBytes, log: log)
         let limits = HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax)
         server = HTTPServer(loop: loop, limits: limits, memory: memory, proxies: proxies, handler: router)
     }

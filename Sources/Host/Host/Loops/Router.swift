@@ -37,11 +37,11 @@ final class Router: HTTPHandler {
 
     init(
         functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, admin: AdminAPI, metrics: MetricsPage,
-        polls: LivePollTable, bodyBytesMax: Int, log: Logger
+        liveClients: LiveClients, bodyBytesMax: Int, log: Logger
     ) {
         self.functions = functions
         self.database = database
-        live = LiveFrontEnd(database, polls: polls)
+        live = LiveFrontEnd(database, clients: liveClients)
         self.messaging = messaging
         self.admin = admin
         self.metrics = metrics

@@ -1,7 +1,7 @@
 import HearthBytes
 import Tree
 
-/// Computes the hash of a node (spec database 3.8) from its rows.
+/// Computes the hashes of a node (spec database 3.8) from its rows.
 struct HashBuilder: RowVisitor, ~Copyable {
     /// A node whose children are being read.
     private final class Level {
@@ -18,8 +18,8 @@ struct HashBuilder: RowVisitor, ~Copyable {
 
     private var levels: [Level] = []
     private var key = ByteBuffer()
-    /// The hash; nil if there were no rows.
-    private(set) var hash: NodeHash?
+    /// The hashes; nil if there were no rows.
+    private(set) var hashes: NodeHashes?
 
     var isSatisfied: Bool { false }
 
@@ -34,14 +34,14 @@ struct HashBuilder: RowVisitor, ~Copyable {
         let priority = Self.priority(priority)
         key.clear()
         if !segment.isEmpty { PathKey.appendSegmentText(row, segment, into: &key) }
-        let hash = NodeHash(of: leaf, priority: priority)
-        if let level = levels.last { level.hasher?.add(key.bytes, priority: priority, hash: hash) } else { self.hash = hash }
+        let hashes = NodeHashes(NodeHash(of: leaf, priority: priority))
+        if let level = levels.last { level.hasher?.add(key.bytes, priority: priority, hash: hashes) } else { self.hashes = hashes }
     }
 
     mutating func close() {
-        guard let level = levels.popLast(), let hash = level.hasher.take()?.finish() else { return }
+        guard let level = levels.popLast(), let hashes = level.hasher.take()?.finish() else { return }
         let key = level.key
-        if let parent = levels.last { parent.hasher?.add(key.span, priority: level.priority, hash: hash) } else { self.hash = hash }
+        if let parent = levels.last { parent.hasher?.add(key.span, priority: level.priority, hash: hashes) } else { self.hashes = hashes }
     }
 
     private static func priority(_ json: Span<UInt8>) -> Priority? { json.isEmpty ? nil : Priority(json: json) }

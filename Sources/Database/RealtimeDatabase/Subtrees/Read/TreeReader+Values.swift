@@ -23,13 +23,13 @@ extension TreeReader {
         return builder.node
     }
 
-    /// The hash of the node at `key` (spec database 3.8); an empty string if it does not exist.
-    public func hash(at key: PathKey) throws(StoreError) -> String {
+    /// The entity tag of the node at `key` (spec database 3.8).
+    public func etag(at key: PathKey) throws(StoreError) -> EntityTag {
         var walk = RowWalk(at: key.bytes, wantsPriorities: state.hasPriorities)
         var builder = HashBuilder()
         try self.walk(&walk, KeyRange(lower: key.bytes, upper: key.subtreeEnd), &builder)
         walk.finish(&builder)
-        return builder.hash?.string ?? ""
+        return EntityTag(builder.hashes)
     }
 
     /// Appends the JSON of the node at `key`; `null` if it does not exist.
