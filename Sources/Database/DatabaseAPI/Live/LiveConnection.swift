@@ -32,11 +32,8 @@ final class LiveConnection {
     private var replies = Deque<LiveReply>()
     var listens: [ListenKey: LiveListen] = [:]
     /// The listens whose client lacks changes, with the commit from which on.
-    private var due: [ObjectIdentifier: UInt64] = [:]
-    /// The bytes of the requests that are not complete.
-    private var receivedBytes = 0
-    /// Counts the memory of these requests.
-    private var received: MemoryCharge
+    var due: [ObjectIdentifier: UInt64] = [:]
+    private var intake: LiveIntake
     private var charge: MemoryCharge
     private var held = 0
     private var isPaused = false
@@ -56,16 +53,10 @@ final class LiveConnection {
         var query: Query?
     }
 
-    /// The most requests that wait, and listens, of one connection.
+    /// The most requests of one connection that wait.
     private static let queuedMax = 1024
-    private static let listensMax = 10_000
-    /// The size of requests that are not complete from which on no more are read. They are counted in steps.
-    private static let receivedBytesMax = 1024 * 1024
-    private static let receivedStep = 16 * 1024
     /// The most values that are read at the same time.
     private static let readsMax = 16
-    /// The memory that is counted for a listen.
-    private static let listenBytes = 1024
 
     init(
         _ front: DatabaseFrontEnd, _ namespaceName: String, client: NetworkAddress, credentials: LiveCredentials,
@@ -76,7 +67,7 @@ final class LiveConnection {
         self.client = client
         self.credentials = credentials
         app = LiveAppCheck(isEnforced: front.apps.isEnforced)
-        self.received = received
+        intake = LiveIntake(received)
         self.charge = charge
         self.transport = transport
         self.didEnd = didEnd
@@ -127,9 +118,9 @@ final class LiveConnection {
         case .request(let number, let action, let body):
             let reply = LiveReply(number, bytes: text.count)
             replies.append(reply)
-            receivedBytes += text.count
+            let isGranted = intake.add(text.count)
             guard !isRevoked else { return complete(reply, .expired) }
-            guard isReceivedCounted() else { return fail("too much is being sent at this moment; try again") }
+            guard isGranted else { return fail("too much is being sent at this moment; try again") }
             var limits = DraftLimits()
             limits.stringBytesMax = front.database.limits.stringBytesMax
             queue.append((reply, LiveAction(action, body: text.extracting(body), limits: limits)))
@@ -139,7 +130,7 @@ final class LiveConnection {
     }
 
     /// Starts the requests that may run now.
-    private func run() {
+    func run() {
         guard !isStarting else { return }
         isStarting = true
         while let next = queue.first, !isJoining, mayRun(next.action) {
@@ -170,8 +161,8 @@ final class LiveConnection {
     }
 
     private func updatePause() {
-        let isFull = replies.count >= Self.queuedMax || receivedBytes >= Self.receivedBytesMax
-        guard isFull != isPaused, isFull || replies.count < Self.queuedMax / 2 && receivedBytes < Self.receivedBytesMax / 2 else { return }
+        let isFull = replies.count >= Self.queuedMax || intake.isFull
+        guard isFull != isPaused, isFull || replies.count < Self.queuedMax / 2 && intake.hasRoom else { return }
         isPaused = isFull
         transport?.setPaused(isFull)
     }
@@ -205,84 +196,6 @@ final class LiveConnection {
     func succeed(_ reply: LiveReply) {
         complete(reply, "ok", payload: "\"\"")
         didRun()
-    }
-
-    // MARK: Namespace
-
-    /// A listen has read the first value of a namespace that was created.
-    func didJoin() {
-        guard isJoining else { return }
-        isJoining = listens.values.contains { $0.isJoining }
-        run()
-    }
-
-    // MARK: Listens
-
-    /// Begins a listen, which calls ``didRun()`` when it has its answer.
-    ///
-    /// - Returns: false if it has its answer now.
-    private func listen(_ place: LivePlace, hash: String, tag: Int?, _ reply: LiveReply) -> Bool {
-        guard let path = place.path, transport != nil else {
-            complete(reply, "ok", payload: "{}")
-            return false
-        }
-        let key = ListenKey(path: path, query: place.query.query)
-        // A repeated listen replaces the tag, and says what the client has now.
-        if let old = listens.removeValue(forKey: key) { end(old) }
-        guard listens.count < Self.listensMax, hold(Self.listenBytes) else {
-            complete(reply, LiveRefusal(status: "too_big", message: "\(Self.listensMax) listens of a connection are the limit"))
-            return false
-        }
-        let listen = LiveListen(
-            self, path, place.query, tag: tag, copy: LiveCopy(hash: hash, ranges: place.ranges), principal: requester.principal,
-            client: client, reply: reply)
-        listens[key] = listen
-        do throws(DatabaseError) {
-            let found = try found()
-            listen.start(found)
-            guard case .absent = found, wait == nil, transport != nil else { return true }
-            wait = front.database.awaitNamespace(namespaceName, on: front.loop) { [weak self] in self?.hear($0) }
-        } catch {
-            listen.refuse(error)
-        }
-        return true
-    }
-
-    /// Ends a listen that was removed from the list. Those below that it covered go on by themselves.
-    private func end(_ listen: LiveListen) {
-        let wasBehind = listen.isBehind && listen.query.query == nil
-        hold(-Self.listenBytes)
-        listen.end()
-        didJoin()
-        guard wasBehind else { return }
-        for other in listens.values where other.query.query == nil && listen.path.contains(other.path) { other.catchUp() }
-    }
-
-    /// Removes a listen that has ended by itself.
-    func forget(_ listen: LiveListen) {
-        let key = ListenKey(path: listen.path, query: listen.query.query)
-        guard listens[key] === listen else { return }
-        listens[key] = nil
-        hold(-Self.listenBytes)
-        didJoin()
-    }
-
-    /// Whether a listen of the whole node at a place above sends the same changes.
-    func covers(_ listen: LiveListen) -> Bool {
-        guard listens.count > 1, !listen.path.isRoot else { return false }
-        for count in 0..<listen.path.count {
-            let above = Path(Array(listen.path.segments.prefix(count)))
-            if listens[ListenKey(path: above, query: nil)]?.coversBelow == true { return true }
-        }
-        return false
-    }
-
-    /// Notes from which commit on the client lacks changes of a listen; nil for none. Answers to later writes wait for them.
-    func setDue(_ commit: UInt64?, of listen: LiveListen) {
-        let id = ObjectIdentifier(listen)
-        guard due[id] != commit else { return }
-        due[id] = commit
-        flush()
     }
 
     // MARK: The end of a credential
@@ -324,15 +237,14 @@ final class LiveConnection {
 
     func complete(_ reply: LiveReply, _ message: [UInt8]) {
         reply.message = message
-        receivedBytes -= reply.bytes
-        _ = isReceivedCounted()
+        intake.remove(reply.bytes)
         // Everything heard so far, if the state of the answer is not known.
         if reply.commit == .max { reply.commit = due.values.max() ?? 0 }
         flush()
     }
 
     /// Sends the answers that are due, in order.
-    private func flush() {
+    func flush() {
         while let next = replies.first, let message = next.message {
             if next.commit > 0, due.values.contains(where: { $0 <= next.commit }) { return }
             replies.removeFirst()
@@ -353,17 +265,6 @@ final class LiveConnection {
 
     /// Whether the client may leave a message of so many bytes unread.
     func admits(_ bytes: Int) -> Bool { transport?.admits(bytes) ?? true }
-
-    /// Counts the memory of the requests that are not complete.
-    ///
-    /// - Returns: whether there is room for them.
-    private func isReceivedCounted() -> Bool {
-        let bytes = receivedBytes / Self.receivedStep * Self.receivedStep
-        guard bytes != received.bytes else { return true }
-        if bytes > received.bytes { return received.grow(to: bytes) == .granted }
-        received.set(to: bytes)
-        return true
-    }
 
     /// Changes the memory that is held for the client.
     ///
@@ -416,17 +317,10 @@ final class LiveConnection {
         endWhenIdle()
     }
 
-    private func endListens() {
-        let ended = listens.values
-        listens = [:]
-        for listen in ended { listen.end() }
-        isJoining = false
-    }
-
     private func endWhenIdle() {
         guard transport == nil, running == 0, queue.isEmpty else { return }
         charge.set(to: 0)
-        received.set(to: 0)
+        intake.end()
         disconnects?.endSession(session, on: front.loop) { _ in }
         disconnects = nil
         didEnd(self)

@@ -5,9 +5,9 @@ import Tree
 
 /// The transactions of live clients on one node, when they get in each other's way.
 ///
-/// A transaction is a write with the hash of its node. Of those that begin with the same value, one succeeds; the clients of the others get the new value,
-/// and try again, at most 25 times. So most of a hundred clients would fail. A client whose transaction has failed several times gets the turn: until
-/// it has tried again, the transactions of others on the node wait.
+/// A transaction is a write with the hash of its node. Of those that begin with the same value, one succeeds. The clients of the others get the new
+/// value and try again, at most 25 times, so most of a hundred clients would fail. A client whose transaction has failed several times gets the turn:
+/// until it has tried again, the transactions of others on the node wait.
 struct Contest {
     /// The failures of each client since its last success.
     var conflicts: [ObjectIdentifier: Int] = [:]
