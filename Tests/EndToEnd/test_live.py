@@ -317,7 +317,7 @@ def test_a_message_of_too_many_bytes(live):
 
 
 def test_names_of_databases(host):
-    with pytest.raises(AssertionError), Live(host.port, 'no_such_name'):
+    with pytest.raises(AssertionError, match="'s'"), Live(host.port, 'no_such_name'):
         pass
 
 

@@ -11,6 +11,7 @@ from hearth import Host
 from live import Live, name_of
 from polling import Poller, Polling, calls
 from processes import until
+from tokens import id_claims, unsigned
 from websocket import CLOSE, TEXT, WebSocket
 
 
@@ -203,6 +204,17 @@ def test_a_lost_request(poller, database):
     assert [poller.next()['d'].get('r'), poller.next()['d']['b']] == [1, {'p': 'a', 'd': 5}]
 
 
+def test_a_token_that_ends(polling, database):
+    """The client hears of it, polling ends, and onDisconnect operations run."""
+    answer = polling.ask('auth', cred=unsigned(id_claims('ada', lifetime=2)))
+    assert answer[0] == 'ok'
+    assert polling.ask('o', p='/gone', d=True) == ('ok', '')
+    assert polling.push() == ('ac', {'s': 'expired_token', 'd': 'Auth token is expired'})
+    until(lambda: database.get('/gone.json') is True, 'the operation runs')
+    with pytest.raises(AssertionError, match='404'):
+        polling.get(polling.address())
+
+
 def test_the_end_of_the_host(tmp_path):
     host = Host(tmp_path, [], mode='development').start()
     with Polling(host.port, 'demo-hearth-default-rtdb') as polling:
@@ -278,12 +290,31 @@ def test_long_messages_after_the_change(polling, database):
 
 
 def test_a_socket_that_does_not_work(polling, database):
-    """The browser gives the socket up, and goes on with polling."""
-    for _ in range(2):
-        upgrade = Upgrade(database, polling)
-        upgrade.socket.wire.close()
-        assert polling.ask('p', p='/a', d=1) == ('ok', '')
-        time.sleep(0.2)
+    """The browser gives the socket up, and goes on with polling. Another one is accepted once the host has noticed the end of the first."""
+    for number in range(3):
+        until(lambda: is_offered(polling, database), 'a socket is accepted')
+        assert polling.ask('p', p='/a', d=number) == ('ok', '')
+
+
+def is_offered(polling, database):
+    """Whether a socket would be accepted."""
+    with WebSocket(database.host.port, f'/.ws?v=5&ns={database.namespace}&s={polling.id}') as socket:
+        return json.loads(socket.frame()[1])['d']['t'] == 'a'
+
+
+def test_messages_before_the_end_of_polling(launch):
+    """They wait, and the host takes only a few of them."""
+    host = launch([], mode='development', config={'server': {'memoryBytes': 32 << 20}})
+    with Database(host, 'early') as database, Polling(host.port, 'early') as polling:
+        database.use_rules(OPEN_RULES)
+        upgrade = WebSocket(host.port, f'/.ws?v=5&ns=early&s={polling.id}', timeout=2)
+        upgrade.frame()
+        before = host.peak_bytes()
+        with pytest.raises(TimeoutError):
+            for number in range(60):
+                upgrade.send(TEXT, json.dumps(request(number, 'p', p='/a', d='x' * (4 << 20))))
+        assert host.peak_bytes() - before < 60 << 20
+        assert polling.ask('p', p='/b', d=1) == ('ok', '')
 
 
 def test_a_second_socket(polling, database):

@@ -243,6 +243,33 @@ def test_sessions_that_never_were(last, database):
         live.do('p', p='/open/on', d=True)
 
 
+def test_operations_create_no_database(host):
+    """What the rules do not allow, and the end of what never was, leave no trace."""
+    with Live(host.port, 'absent-of-operations') as live:
+        assert live.ask('o', p='/a', d=1)[0] == 'permission_denied'
+        assert live.ask('om', p='/', d={'a': 1})[0] == 'permission_denied'
+        assert live.ask('oc', p='/a', d=None) == ('ok', '')
+        live.do('gauth', cred='owner')
+        assert not list((host.data / 'database').glob('absent-of-operations*'))
+        live.do('o', p='/a', d=1)
+        assert list((host.data / 'database').glob('absent-of-operations*'))
+
+
+def test_many_operations_of_one_client(database, live):
+    """The most places are 1,000. What is beyond is refused, and changes nothing; cancelling makes room."""
+    for start in range(0, 1000, 250):
+        live.do('om', p='/open/many', d={f'k{number}': number for number in range(start, start + 250)})
+    status, text = live.ask('o', p='/open/more', d=1)
+    assert status == 'failure' and 'at most 1000 places' in text
+    live.do('oc', p='/open/many/k5', d=None)
+    live.do('o', p='/open/more', d=1)
+    assert 'of 262144 bytes' in live.ask('o', p='/open/large', d='x' * 262144)[1]
+    live.cut()
+    settled(database, '/open/more.json', 1)
+    assert database.get('/open/many.json') == {f'k{number}': number for number in range(1000) if number != 5}
+    assert database.get('/open/large.json') is None
+
+
 def test_presence_of_many(database):
     clients = [connect(database) for _ in range(20)]
     with connect(database) as watcher:

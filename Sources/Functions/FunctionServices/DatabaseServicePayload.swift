@@ -180,9 +180,6 @@ struct DatabaseServicePayload {
 
     // MARK: Observing
 
-    /// The size of the payload.
-    var bytes: Int { text.count }
-
     /// The mark of the value that the caller has.
     func mark() throws(DatabaseServiceRefusal) -> String? { try word(members.mark, "mark") }
 

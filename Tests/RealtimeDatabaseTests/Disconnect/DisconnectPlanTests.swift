@@ -1,5 +1,6 @@
 import HearthBytes
 import HearthJSON
+import Store
 import Testing
 import Tree
 
@@ -13,7 +14,7 @@ struct DisconnectPlanTests {
 
     /// The plan after operations, as `path value` each.
     private func plan(_ operations: [(String, String, String)]) throws -> [String] {
-        var plan = DisconnectPlan(auth: nil)
+        var plan = DisconnectPlan()
         for (kind, place, data) in operations {
             switch kind {
             case "o": try plan.apply(.set(try path(place), try value(data)))
@@ -51,14 +52,72 @@ struct DisconnectPlanTests {
         #expect(try plan([("o", "a", #"{".sv":"timestamp"}"#), ("oc", "a/b", "")]) == [#"a {".sv":"timestamp"}"#])
     }
 
-    @Test func isBounded() throws {
-        #expect(throws: DisconnectPlan.Fault.self) { try plan((0...1000).map { ("o", "a/k\($0)", "1") }) }
-        #expect(throws: DisconnectPlan.Fault.self) { try plan([("o", "a", "\"" + String(repeating: "x", count: 1 << 20) + "\"")]) }
+    /// Rows hold what plans do, and an operation touches only the rows of its places.
+    @Test func rowsAreBounded() throws {
+        let rows = try Rows()
+        for number in 0..<1000 { #expect(try rows.apply(.set(try path("a/k\(number)"), .int(1))) == nil) }
+        #expect(try rows.apply(.set(try path("b"), .int(1)))?.message.contains("at most 1000 places") == true)
+        #expect(try rows.apply(.update(.root, .object(["b": .int(1), "c": .int(2)]))) != nil)
+        #expect(try rows.apply(.cancel(try path("a/k1"))) == nil)
+        #expect(try rows.apply(.set(try path("b"), .int(1))) == nil)
+        #expect(try rows.apply(.set(try path("a"), .string(String(repeating: "x", count: 256 * 1024)))) != nil)
+        #expect(try rows.places().count == 1000, "what is refused changes nothing")
+        #expect(try rows.apply(.set(.root, .null)) == nil)
+        #expect(try rows.places() == [DisconnectPlan.Place(path: .root, value: .null)])
+        #expect(try rows.apply(.cancel(.root)) == nil)
+        #expect(try rows.take() == nil && rows.isEmpty())
     }
 
-    @Test func damagedRowsAreNotRead() {
-        for row in ["", "{}", "[]", #"{"places":7}"#, #"{"places":[["a"]]}"#, #"{"places":[["a.b",1]]}"#, #"{"places":[[1,1]]}"#] {
-            #expect(DisconnectPlan(row: Array(row.utf8).span) == nil, "\(row)")
+    @Test func operationsOfNoFormChangeNothing() throws {
+        let rows = try Rows()
+        #expect(try rows.apply(.update(try path("a"), .int(7))) != nil)
+        #expect(try rows.apply(.update(try path("a"), .object(["b": .int(1), "x.y": .int(1)]))) != nil)
+        #expect(try rows.isEmpty())
+    }
+
+    @Test func theLastSenderCounts() throws {
+        let rows = try Rows()
+        #expect(try rows.apply(.set(.root, .null), auth: .object(["uid": .string("a")])) == nil)
+        try rows.rows.setAuth(.null)
+        #expect(try rows.take()?.auth == .null)
+        #expect(try rows.apply(.set(.root, .null), auth: nil) == nil)
+        let auth = try rows.take()?.auth
+        #expect(auth == nil)
+        try rows.rows.setAuth(.null)
+        #expect(try rows.isEmpty())
+    }
+
+    /// The rows of one session beside those of another.
+    private final class Rows {
+        let store: any OrderedStore
+        let rows: DisconnectRows
+
+        init() throws {
+            store = try MemoryStorage().openWriter(namespace: "test")
+            try store.begin()
+            rows = DisconnectRows(DisconnectSession(run: String(repeating: "a", count: 32)), store)
+        }
+
+        func apply(_ operation: DisconnectOperation, auth: JSONValue? = nil) throws -> DisconnectPlan.Fault? {
+            try rows.apply(operation, auth: auth)
+        }
+
+        func take() throws -> (plan: DisconnectPlan, auth: JSONValue?)? { try rows.take() }
+
+        /// The places, which stay stored.
+        func places() throws -> [DisconnectPlan.Place] {
+            let places = try take()?.plan.places ?? []
+            for place in places { #expect(try apply(.set(place.path, place.value)) == nil) }
+            return places
+        }
+
+        func isEmpty() throws -> Bool {
+            var count = 0
+            try store.scan(.meta, from: [], to: [], reversed: false) { _, _ in
+                count += 1
+                return .next
+            }
+            return count == 0
         }
     }
 
@@ -68,7 +127,8 @@ struct DisconnectPlanTests {
         var dice = TreeDice(seed: seed)
         let keys = ["a", "b", "c"]
         for _ in 0..<60 {
-            var plan = DisconnectPlan(auth: nil)
+            var plan = DisconnectPlan()
+            let rows = try Rows()
             var model: [Path: Int?] = [:]
             for round in 0..<30 {
                 let place = Path((0..<dice.number(4)).map { _ in dice.pick(keys) })
@@ -77,6 +137,7 @@ struct DisconnectPlanTests {
                 case 0:
                     // Cancelling below a deletion does nothing, so the model has none.
                     try plan.apply(.cancel(place))
+                    #expect(try rows.apply(.cancel(place)) == nil)
                     for leaf in leaves { model[leaf] = nil }
                 case 1:
                     let members = keys.filter { _ in dice.once(in: 2) }
@@ -88,16 +149,23 @@ struct DisconnectPlanTests {
                         for leaf in child { model[leaf] = .some(round) }
                     }
                     try plan.apply(.update(place, .object(data)))
+                    #expect(try rows.apply(.update(place, .object(data))) == nil)
                 default:
                     try plan.apply(.set(place, Self.full(place.count, round)))
+                    #expect(try rows.apply(.set(place, Self.full(place.count, round))) == nil)
                     for leaf in leaves { model[leaf] = .some(round) }
                 }
                 #expect(Self.written(by: plan) == model)
-                #expect(DisconnectPlan(row: plan.row.span) == plan)
                 let places = plan.places.map(\.path)
                 for place in places { #expect(places.filter { place.contains($0) } == [place], "one place is below another") }
             }
+            #expect(Self.sorted(try rows.take()?.plan.places ?? []) == Self.sorted(plan.places))
+            #expect(try rows.isEmpty())
         }
+    }
+
+    private static func sorted(_ places: [DisconnectPlan.Place]) -> [DisconnectPlan.Place] {
+        places.sorted { $0.path.key.bytes.lexicographicallyPrecedes($1.path.key.bytes) }
     }
 
     private static func leaves(below place: Path) -> [Path] {

@@ -5,7 +5,7 @@ import HearthBytes
 /// Compression of messages for all WebSockets of one loop. Confined to its loop's thread.
 ///
 /// Every message is compressed on its own (`server_no_context_takeover` and `client_no_context_takeover`), so that no state belongs to a
-/// connection: an inflater has 40 KiB and a deflater 256 KiB, which is too much for each of many idle connections.
+/// connection: an inflater has 64 KiB and a deflater 256 KiB, which is too much for each of many idle connections.
 final class SharedCompression {
     private let loop: EventLoop
     /// An inflater that no message uses. Each message that arrives in parts has one until it is complete.

@@ -201,11 +201,12 @@ public final class WebSocket: UpgradedProtocol {
         switch state {
         case .closing(let since): if now - min(now, since) >= limits.closeMilliseconds { finish(1006) }
         case .open where limits.pingMilliseconds == 0:
+            guard !isPaused, now - min(now, max(lastHeard, lastSent)) >= limits.silenceMilliseconds / 2 else { return }
             // A peer that takes a long message says nothing meanwhile, but it is alive.
             let unsent = connection.stream.unsentBytes
             if unsent < lastUnsent { lastSent = now }
             lastUnsent = unsent
-            if !isPaused, now - min(now, max(lastHeard, lastSent)) >= limits.silenceMilliseconds { finish(1006) }
+            if now - min(now, max(lastHeard, lastSent)) >= limits.silenceMilliseconds { finish(1006) }
         case .open:
             let silence = now - min(now, lastHeard)
             if silence >= 2 * limits.pingMilliseconds {

@@ -14,7 +14,7 @@ protocol JudgedListener: AnyObject {
     /// Whether a verdict is needed now: not while a read is under way, which is judged itself, and not after the end.
     var mayBeJudged: Bool { get }
     /// Sends the due data that is allowed now.
-    func go()
+    func sendDue()
     /// Ends the listener, because the rules do not allow it or it cannot go on.
     func refuse(_ error: DatabaseError)
 }
@@ -43,13 +43,13 @@ extension JudgedListener {
             case .success where rules != permission.rulesSeen: judge()
             case .success(let found) where !found.isAllowed: refuse(.permissionDenied())
             case .success(let found):
-                permission.wasGranted(at: found.commit)
+                permission.grant(at: found.commit)
                 switch found.duration {
-                case .always: permission.holdsWithRules()
+                case .always: permission.holdUntilRulesChange()
                 case .untilChange(let places): watch(places, since: found.commit)
                 case .once: break
                 }
-                go()
+                sendDue()
             }
         }
     }
@@ -63,13 +63,13 @@ extension JudgedListener {
             guard let self, rules == permission.rulesSeen, watching != nil else { return }
             permission.isAsked = false
             switch news {
-            case .holds(let commit): permission.isWatched(upTo: commit)
+            case .holds(let commit): permission.holdWhileWatched(upTo: commit)
             case .changed:
-                permission.mayHaveChanged()
+                permission.limitToJudgedState()
                 watching = nil
                 judge()
             }
-            go()
+            sendDue()
         }
         // The first news completes the check.
         permission.isAsked = watching != nil

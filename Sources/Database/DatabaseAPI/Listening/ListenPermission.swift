@@ -20,7 +20,7 @@ struct ListenPermission {
         case rules
     }
 
-    /// Whether the permission may end without news: only its state was judged.
+    /// Whether the verdict covers one state only, so that nothing reports its end.
     var mayEnd: Bool { !isUnconditional && hold == .state }
 
     /// Whether the changes of a commit may be sent.
@@ -30,19 +30,20 @@ struct ListenPermission {
         return hold != .state || commit <= allowed
     }
 
-    mutating func wasGranted(at commit: UInt64) { self.commit = max(self.commit ?? 0, commit) }
+    /// The rules have allowed the read in the state of `commit`.
+    mutating func grant(at commit: UInt64) { self.commit = max(self.commit ?? 0, commit) }
 
     /// The last verdict holds as long as the rules.
-    mutating func holdsWithRules() { hold = .rules }
+    mutating func holdUntilRulesChange() { hold = .rules }
 
-    /// The last verdict holds up to the state of `commit`, and until ``mayHaveChanged()``.
-    mutating func isWatched(upTo commit: UInt64) {
-        wasGranted(at: commit)
+    /// The last verdict holds up to the state of `commit`, and until ``limitToJudgedState()``.
+    mutating func holdWhileWatched(upTo commit: UInt64) {
+        grant(at: commit)
         hold = .watched
     }
 
     /// The places that the rules look at have changed.
-    mutating func mayHaveChanged() { hold = .state }
+    mutating func limitToJudgedState() { hold = .state }
 
     mutating func rulesChanged() {
         rulesSeen += 1

@@ -15,9 +15,9 @@ protocol TopicMember: AnyObject {
     /// - Returns: the number of bytes that are sent for it, now or later; nil if none are, or if they are not known yet.
     func hear(_ change: SharedChange) -> Int?
     /// The result of the query may have changed up to a commit. A listener with an earlier state reads it again.
-    func isOutdated(by commit: UInt64)
+    func didBecomeOutdated(by commit: UInt64)
     /// Changes of the query's result from a commit on will be reported later; nil if all have been.
-    func isDue(since commit: UInt64?)
+    func didBecomeDue(since commit: UInt64?)
 }
 
 /// A place of a namespace, or the result of a query, with its listeners on this loop.
@@ -88,12 +88,12 @@ final class ListenTopic {
         case .rulesChanged:
             for member in members { member.rejudge() }
         case .outdated(let commit):
-            for member in members { member.isOutdated(by: commit) }
+            for member in members { member.didBecomeOutdated(by: commit) }
         case .due(let commit):
-            for member in members { member.isDue(since: commit) }
+            for member in members { member.didBecomeDue(since: commit) }
         case .settled:
             isReady = isFollowed || query == nil
-            for member in members { member.isDue(since: nil) }
+            for member in members { member.didBecomeDue(since: nil) }
         case .changed(let change):
             let stopwatch = namespace.profile.stopwatch()
             let shared = SharedChange(change, path)

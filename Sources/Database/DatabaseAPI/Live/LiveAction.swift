@@ -20,14 +20,14 @@ enum LiveAction {
     /// An invalid request.
     case refused(LiveRefusal)
 
-    /// Which requests may be under way at the same time. The others wait until all earlier ones are complete.
+    /// Requests of one group run at the same time. A request of another group waits until all earlier ones are complete.
     enum Group {
         /// Writes reach the database in order, so many of them may be under way.
         case write
         /// The same holds for reads: their results are in the answers.
         case read
-        /// One that changes what later ones may do, or that others would overtake. A listen is one too: its value comes before the values of later
-        /// listens, because a client that has a part of a query's result, from a listen below, shows that part as the result.
+        /// Runs alone: it changes what later requests may do, or must not be overtaken. A listen runs alone because clients need the values in the
+        /// order of their listens: one that has a part of a query's result, from a listen below, shows that part as the result.
         case alone
     }
 

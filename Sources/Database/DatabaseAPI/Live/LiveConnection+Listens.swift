@@ -17,8 +17,8 @@ extension LiveConnection {
         }
         let key = ListenKey(path: path, query: place.query.query)
         // A repeated listen replaces the tag, and says what the client has now.
-        if let old = listens.removeValue(forKey: key) { end(old) }
-        guard listens.count < Self.listensMax, hold(Self.listenBytes) else {
+        if let old = remove(key) { end(old) }
+        guard listens.count < Self.listensMax else {
             complete(reply, LiveRefusal(status: "too_big", message: "\(Self.listensMax) listens of a connection are the limit"))
             return false
         }
@@ -26,6 +26,11 @@ extension LiveConnection {
             self, path, place.query, tag: tag, copy: LiveCopy(hash: hash, ranges: place.ranges), principal: requester.principal,
             client: client, reply: reply)
         listens[key] = listen
+        if key.query == nil { wholeListens += 1 }
+        guard hold(Self.listenBytes) else {
+            listen.refuse(.tooMuchIsListened)
+            return true
+        }
         do throws(DatabaseError) {
             let found = try found()
             listen.start(found)
@@ -35,6 +40,13 @@ extension LiveConnection {
             listen.refuse(error)
         }
         return true
+    }
+
+    /// Removes a listen from the list.
+    func remove(_ key: ListenKey) -> LiveListen? {
+        guard let listen = listens.removeValue(forKey: key) else { return nil }
+        if key.query == nil { wholeListens -= 1 }
+        return listen
     }
 
     /// Ends a listen that was removed from the list. Those below that it covered go on by themselves.
@@ -51,14 +63,14 @@ extension LiveConnection {
     func forget(_ listen: LiveListen) {
         let key = ListenKey(path: listen.path, query: listen.query.query)
         guard listens[key] === listen else { return }
-        listens[key] = nil
+        _ = remove(key)
         hold(-Self.listenBytes)
         didJoin()
     }
 
     /// Whether a listen of the whole node at a place above sends the same changes.
     func covers(_ listen: LiveListen) -> Bool {
-        guard listens.count > 1, !listen.path.isRoot else { return false }
+        guard wholeListens > 1, !listen.path.isRoot else { return false }
         for count in 0..<listen.path.count {
             let above = Path(Array(listen.path.segments.prefix(count)))
             if listens[ListenKey(path: above, query: nil)]?.coversBelow == true { return true }
@@ -77,6 +89,7 @@ extension LiveConnection {
     func endListens() {
         let ended = listens.values
         listens = [:]
+        wholeListens = 0
         for listen in ended { listen.end() }
         isJoining = false
     }

@@ -40,7 +40,7 @@ extension LiveConnection {
         var request = ReadRequest(path, place.query.query.map { .query($0) } ?? .value, principal: requester.principal)
         request.form = .export
         request.client = client
-        request.cancellation = Cancellation()
+        request.cancellation = end
         request.mayLackIndex = true
         request.bytesMax = min(front.database.limits.readBytesMax, LiveSegments.countMax * LiveSegments.unitsMax)
         request.profiledAs = .realtimeRead
@@ -71,6 +71,10 @@ extension LiveConnection {
     }
 
     func gather(_ rest: ValueStream, _ gathered: [UInt8], _ reply: LiveReply) {
+        guard transport != nil else {
+            rest.cancel()
+            return didRead(.refused(.cancelled), reply)
+        }
         guard hold(gathered.count) else {
             rest.cancel()
             complete(reply, LiveRefusal(status: "unavailable", message: "Too many answers are being made"))
@@ -139,7 +143,11 @@ extension LiveConnection {
         do throws(DatabaseError) {
             switch try found() {
             case .namespace(let known): namespace = known
-            case .absent: namespace = try create()
+            case .absent(let absent):
+                // Only what may be written creates a namespace.
+                if case .cancel = operation { return succeed(reply) }
+                try absent.judge(operation, principal: requester.principal, limits: front.database.limits)
+                namespace = try create()
             }
         } catch {
             complete(reply, LiveRefusal(write: error))

@@ -31,7 +31,9 @@ final class LiveConnection {
     private var isStarting = false
     private var replies = Deque<LiveReply>()
     var listens: [ListenKey: LiveListen] = [:]
-    /// The listens whose client lacks changes, with the commit from which on.
+    /// The number of listens without a query.
+    var wholeListens = 0
+    /// The first commit of the unsent changes of each listen that has some.
     var due: [ObjectIdentifier: UInt64] = [:]
     private var intake: LiveIntake
     private var charge: MemoryCharge
@@ -41,10 +43,12 @@ final class LiveConnection {
     var isJoining = false
     var wait: NamespaceWait?
     var expiry: Timer?
-    /// The namespace, which must stay open, if operations may be stored for the time after the end.
+    /// The namespace, which must stay open, if onDisconnect operations may be stored.
     var disconnects: Namespace?
     /// Whether the token has ended: the client gets nothing more, and reconnects.
     private var isRevoked = false
+    /// Set when the connection has ended. Then nothing more is read for it.
+    let end = Cancellation()
     private let didEnd: (LiveConnection) -> Void
     private var endListeners: [() -> Void] = []
 
@@ -90,7 +94,6 @@ final class LiveConnection {
         }
         guard let last else { return }
         running += 1
-        group = .alone
         clients.end(last, on: front.loop) { [self] in
             guard case .namespace(let namespace)? = try? found() else { return didRun() }
             namespace.endSession(last, on: front.loop) { [self] _ in didRun() }
@@ -108,7 +111,7 @@ final class LiveConnection {
 
     /// Handles a message.
     func receive(_ text: Span<UInt8>) {
-        guard transport != nil else { return }
+        guard transport != nil, !isRevoked else { return }
         let message: LiveMessage
         do throws(LiveMessage.Fault) { message = try LiveMessage(parsing: text) } catch { return fail(error.reason) }
         switch message {
@@ -118,9 +121,7 @@ final class LiveConnection {
         case .request(let number, let action, let body):
             let reply = LiveReply(number, bytes: text.count)
             replies.append(reply)
-            let isGranted = intake.add(text.count)
-            guard !isRevoked else { return complete(reply, .expired) }
-            guard isGranted else { return fail("too much is being sent at this moment; try again") }
+            guard intake.add(text.count) else { return fail("too much is being sent at this moment; try again") }
             var limits = DraftLimits()
             limits.stringBytesMax = front.database.limits.stringBytesMax
             queue.append((reply, LiveAction(action, body: text.extracting(body), limits: limits)))
@@ -173,9 +174,7 @@ final class LiveConnection {
         case .listen(let place, let hash, let tag):
             if !listen(place, hash: hash, tag: tag, reply) { didRun() }
         case .unlisten(let place):
-            if let path = place.path, let listen = listens.removeValue(forKey: ListenKey(path: path, query: place.query.query)) {
-                end(listen)
-            }
+            if let path = place.path, let listen = remove(ListenKey(path: path, query: place.query.query)) { end(listen) }
             succeed(reply)
         case .get(let place): if transport == nil { succeed(reply) } else { get(place, reply) }
         case .write(let write): self.write(write, reply)
@@ -208,7 +207,7 @@ final class LiveConnection {
         guard !isRevoked, transport != nil else { return }
         push(message)
         isRevoked = true
-        for next in queue { complete(next.reply, .expired) }
+        for next in queue { intake.remove(next.reply.bytes) }
         queue.removeAll()
         endListens()
         transport?.close()
@@ -258,7 +257,7 @@ final class LiveConnection {
         isCongested = false
         for listen in Array(listens.values) {
             guard !isCongested else { return }
-            listen.go()
+            listen.sendDue()
         }
         run()
     }
@@ -299,6 +298,7 @@ final class LiveConnection {
     func didClose() {
         guard transport != nil else { return }
         transport = nil
+        end.isSet = true
         isCongested = false
         expiry?.close()
         expiry = nil

@@ -10,7 +10,6 @@ public final class LiveFrontEnd {
     private let clients: LiveClients
     private var links: [ObjectIdentifier: LiveLinkSocket] = [:]
     private var connections: [DisconnectSession: LiveConnection] = [:]
-    private lazy var place = LiveClients.Place(loop: front.loop, front: LoopBound(self, loop: front.loop))
     private var isStopped = false
     private lazy var checks = Timer(loop: front.loop) { [unowned self] in
         for connection in Array(connections.values) { connection.check() }
@@ -27,9 +26,6 @@ public final class LiveFrontEnd {
 
     /// Whether a request belongs to a live connection.
     public func claims(_ exchange: HTTPExchange) -> Bool { exchange.path.equals("/.ws") || exchange.path.equals("/.lp") }
-
-    /// The number of open connections.
-    public var count: Int { connections.count }
 
     /// Answers a claimed request.
     public func request(_ exchange: HTTPExchange) {
@@ -76,7 +72,7 @@ public final class LiveFrontEnd {
     private func begin(_ connection: LiveConnection, _ opening: Opening) {
         if connections.isEmpty { checks.start(afterMilliseconds: Self.checkMilliseconds, repeatMilliseconds: Self.checkMilliseconds) }
         connections[connection.session] = connection
-        clients.add(connection.session, at: place)
+        clients.add(connection.session, at: LiveClients.Place(loop: front.loop, front: LoopBound(self, loop: front.loop)))
         do throws(DatabaseError) {
             _ = try front.database.find(opening.namespaceName, isKnown: true)
         } catch where error.kind == .unknownNamespace {

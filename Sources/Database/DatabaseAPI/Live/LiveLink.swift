@@ -6,22 +6,20 @@ import HTTP
 final class LiveLink: LiveTransport {
     private static let inFlightMax = 256 * 1024
 
-    private let loop: EventLoop
     private let socketLoop: EventLoop
     private let socket: LoopBound<LiveLinkSocket>
     /// The polling that is given up; nil after that.
     weak var poll: LivePoll?
     /// The connection, once the host sends by this link.
     var connection: LiveConnection?
-    /// Messages that arrived before the last one by polling.
+    /// Messages that arrived before the last one by polling. They are not acknowledged, so the socket takes only a few.
     private var early: [[UInt8]] = []
     private var isInputOpen = false
     private var isCongested = false
     private var inFlight = 0
     private var isClosed = false
 
-    init(loop: EventLoop, socketLoop: EventLoop, socket: LoopBound<LiveLinkSocket>) {
-        self.loop = loop
+    init(socketLoop: EventLoop, socket: LoopBound<LiveLinkSocket>) {
         self.socketLoop = socketLoop
         self.socket = socket
     }
@@ -44,25 +42,30 @@ final class LiveLink: LiveTransport {
         isInputOpen = true
         let messages = early
         early = []
-        for message in messages { connection?.receive(message.span) }
+        for message in messages { take(message) }
     }
 
     // MARK: The socket's events
 
     func receive(_ message: [UInt8]) {
-        acknowledge(message.count)
         if connection == nil {
-            if LivePoll.isControl(message, "p") { return tell(LivePush.pong) }
-            if LivePoll.isControl(message, "a") {
-                poll?.move()
+            let isPing = LivePoll.isControl(message, "p")
+            if isPing || LivePoll.isControl(message, "a") {
+                acknowledge(message.count)
+                if isPing { tell(LivePush.pong) } else { poll?.move() }
                 return
             }
         }
-        guard isInputOpen, let connection else {
+        guard isInputOpen, connection != nil else {
             guard early.count < 1024 else { return close() }
             return early.append(message)
         }
-        connection.receive(message.span)
+        take(message)
+    }
+
+    private func take(_ message: [UInt8]) {
+        connection?.receive(message.span)
+        acknowledge(message.count)
     }
 
     /// The socket has room again for so many bytes.
@@ -155,7 +158,7 @@ final class LiveLinkSocket: WebSocketHandler {
     /// Connects the socket with the connection of a polling client.
     private func begin(_ socket: WebSocket, _ poll: LoopBound<LivePoll>) {
         self.socket = socket
-        let link = LoopBound(LiveLink(loop: homeLoop, socketLoop: loop, socket: LoopBound(self, loop: loop)), loop: homeLoop)
+        let link = LoopBound(LiveLink(socketLoop: loop, socket: LoopBound(self, loop: loop)), loop: homeLoop)
         self.link = link
         homeLoop.post { poll.value.upgrade(link.value) }
     }
@@ -196,14 +199,11 @@ final class LiveLinkSocket: WebSocketHandler {
 
     func webSocket(_ socket: WebSocket, didReceiveText text: Span<UInt8>) {
         do throws(LiveMessage.Fault) {
-            guard charge.grow(to: assembler.unfinishedBytes + text.count) == .granted else {
-                throw LiveMessage.Fault(reason: "too much is being sent at this moment; try again")
-            }
+            guard charge.grow(to: assembler.unfinishedBytes + text.count) == .granted else { return socket.end(1013, LiveSocket.shortage) }
             try assembler.take(text) { pass($0.array()) }
             charge.set(to: assembler.unfinishedBytes)
         } catch {
-            socket.send(text: LivePush.control("e", error.reason).span)
-            socket.close(code: 1009, reason: error.reason)
+            socket.end(1009, error.reason)
         }
     }
 

@@ -36,7 +36,7 @@ extension LiveListen {
 
     /// Waits until a long value is complete: a message begins with its length.
     private func gather(_ rest: ValueStream) {
-        guard hold(gathered.count + rest.heldBytes) else {
+        guard hold(backlogBytes + gathered.count + rest.heldBytes) else {
             rest.cancel()
             return refuse(.tooMuchIsListened)
         }

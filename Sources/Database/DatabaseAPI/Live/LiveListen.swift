@@ -27,7 +27,7 @@ final class LiveListen: TopicMember, JudgedListener {
     /// The received part of a long value.
     var gathered: [UInt8] = []
     private var backlog: [ChangeMessage] = []
-    private var backlogBytes = 0
+    private(set) var backlogBytes = 0
     /// Whether the whole value must be read again.
     var isStale = false
     /// The first and the last heard commit that the client does not have yet.
@@ -131,7 +131,7 @@ final class LiveListen: TopicMember, JudgedListener {
         request.principal = principal
         if case .admin = principal { permission.isUnconditional = true } else { permission.isUnconditional = false }
         rejudge()
-        go()
+        sendDue()
     }
 
     /// Ends the listen. A pending answer is given as a success, because the client waits for it.
@@ -195,7 +195,7 @@ final class LiveListen: TopicMember, JudgedListener {
         self.commit = commit
         copy.ranges = nil
         let isFirst = reply != nil
-        permission.wasGranted(at: commit)
+        permission.grant(at: commit)
         state = .live
         if heard <= commit {
             isStale = false
@@ -209,7 +209,7 @@ final class LiveListen: TopicMember, JudgedListener {
         answer()
         connection.didJoin()
         if isFirst || permission.mayEnd { judge() }
-        go()
+        sendDue()
     }
 
     func hear(_ change: SharedChange) -> Int? {
@@ -218,7 +218,7 @@ final class LiveListen: TopicMember, JudgedListener {
         heard = max(heard, number)
         guard number > commit || !mayBeJudged, !isStale else { return nil }
         if mayBeJudged, !change.change.continues(commit) {
-            isOutdated(by: number)
+            didBecomeOutdated(by: number)
             return nil
         }
         let bytes = message(change)
@@ -246,16 +246,16 @@ final class LiveListen: TopicMember, JudgedListener {
         return LivePush.tagged(change.bytes(.result) { change, _ in LivePush.push(ofResult: change) }, tag)
     }
 
-    func isOutdated(by number: UInt64) {
+    func didBecomeOutdated(by number: UInt64) {
         if case .over = state { return }
         heard = max(heard, number)
         guard number > commit || !mayBeJudged else { return }
         dueSince = dueSince ?? number
         isStale = true
-        go()
+        sendDue()
     }
 
-    func isDue(since number: UInt64?) {
+    func didBecomeDue(since number: UInt64?) {
         if case .over = state { return }
         unheardSince = number.map { min($0, unheardSince ?? .max) }
         if let unshown, topic?.isReady == true {
@@ -266,7 +266,7 @@ final class LiveListen: TopicMember, JudgedListener {
     }
 
     /// Sends the due data that the client can take.
-    func go() {
+    func sendDue() {
         guard mayBeJudged, namespace != nil else { return updateDue() }
         defer { updateDue() }
         sendBacklog()
@@ -299,7 +299,7 @@ final class LiveListen: TopicMember, JudgedListener {
         guard mayBeJudged else { return }
         isStale = true
         dueSince = dueSince ?? commit
-        go()
+        sendDue()
     }
 
     /// Whether the first value of a namespace that was created is being read.

@@ -94,7 +94,7 @@ final class LivePoll: LiveTransport {
         do throws(LiveMessage.Fault) {
             for segment in segments {
                 guard received.grow(to: heldBytes + segment.letters.count) == .granted else {
-                    throw LiveMessage.Fault(reason: "too much is being sent at this moment; try again")
+                    throw LiveMessage.Fault(reason: LiveSocket.shortage)
                 }
                 try assembler.take(segment) { receive($0) }
                 received.set(to: heldBytes)
@@ -287,6 +287,7 @@ final class LivePoll: LiveTransport {
     /// The client is gone, or has made a mistake.
     private func end() {
         isClosing = true
+        if !hasSaidAll { link?.close() }
         let ended = connection
         connection = nil
         ended?.didClose()
@@ -297,6 +298,7 @@ final class LivePoll: LiveTransport {
         guard !isOver else { return }
         isOver = true
         timer.close()
+        let ended = connection
         connection = nil
         inbox = []
         messages = []
@@ -304,6 +306,7 @@ final class LivePoll: LiveTransport {
         sent.set(to: 0)
         waiting?.send(Self.ended(suffix))
         waiting = nil
+        ended?.didClose()
         didEnd(self)
     }
 }

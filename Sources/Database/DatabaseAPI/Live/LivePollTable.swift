@@ -3,7 +3,7 @@ import HearthBytes
 import Synchronization
 
 /// The polling clients of all loops (spec database 3.9). A browser's requests may arrive on any loop.
-public final class LivePollTable: Sendable {
+final class LivePollTable: Sendable {
     struct Entry {
         var password: [UInt8]
         /// The loop of the connection.
@@ -12,9 +12,6 @@ public final class LivePollTable: Sendable {
     }
 
     private let entries = Mutex<[String: Entry]>([:])
-
-    /// A table without clients.
-    public init() {}
 
     func add(_ id: String, _ entry: Entry) { entries.withLock { $0[id] = entry } }
 

@@ -24,7 +24,7 @@ final class LiveReads {
 
     init(loop: EventLoop) { self.loop = loop }
 
-    /// Reads, now or later. A long value has been admitted when `completion` gets it. A request that is cancelled while it waits is dropped.
+    /// Reads, now or later. A long value has been admitted when `completion` gets it. One that is cancelled while it waits is refused.
     func read(_ request: ReadRequest, of namespace: Namespace, completion: @escaping (ReadOutcome) -> Void) {
         var request = request
         request.isPatient = true
@@ -34,7 +34,10 @@ final class LiveReads {
 
     private func start() {
         while running < Self.runningMax, let next = waiting.popFirst() {
-            if next.request.cancellation?.isSet == true { continue }
+            if next.request.cancellation?.isSet == true {
+                next.completion(.refused(.cancelled))
+                continue
+            }
             running += 1
             next.namespace.read(next.request, on: loop) { [self] in didRead($0, next) }
         }

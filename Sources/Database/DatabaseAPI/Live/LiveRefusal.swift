@@ -30,7 +30,6 @@ struct LiveRefusal: Error, Equatable {
 
     static let permissionDenied = LiveRefusal(status: "permission_denied", message: "Permission denied")
     static let expired = LiveRefusal(status: "expired_token", message: "Auth token is expired")
-    static let closed = LiveRefusal(status: "unavailable", message: "The connection is being closed")
 
     /// The client has no App Check token. The text is the hosted service's.
     static let appIsMissing = LiveRefusal(status: "permission_denied", message: RESTError.appIsMissing.message)

@@ -76,7 +76,7 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
         do throws(LiveMessage.Fault) {
             let bytes = assembler.unfinishedBytes + text.count
             guard charge.grow(to: bytes) == .granted else {
-                return end(1013, "too much is being sent at this moment; try again")
+                return end(1013, Self.shortage)
             }
             try assembler.take(text) { connection?.receive($0) }
             charge.set(to: assembler.unfinishedBytes)
@@ -85,10 +85,11 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
         }
     }
 
-    /// Ends the connection with a reason that the client logs.
+    /// The reason when there is no memory for a message.
+    static let shortage = "too much is being sent at this moment; try again"
+
     private func end(_ code: UInt16, _ reason: String) {
-        socket?.send(text: LivePush.control("e", reason).span)
-        socket?.close(code: code, reason: reason)
+        socket?.end(code, reason)
         connection?.didClose()
     }
 
@@ -104,5 +105,13 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
         let ended = connection
         connection = nil
         ended?.didClose()
+    }
+}
+
+extension WebSocket {
+    /// Ends the connection with a reason that the client logs.
+    func end(_ code: UInt16, _ reason: String) {
+        send(text: LivePush.control("e", reason).span)
+        close(code: code, reason: reason)
     }
 }

@@ -167,7 +167,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
 
     func exchangeDidDrain(_ exchange: HTTPExchange) {
         isCongested = false
-        go()
+        sendDue()
     }
 
     // MARK: The value
@@ -201,12 +201,12 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
                 return topic.follow()
             }
             self.commit = commit
-            permission.wasGranted(at: commit)
+            permission.grant(at: commit)
             guard startAnswer() else { return }
             show(json)
             becomeLive()
             if isFirst, permission.mayEnd { judge() }
-            go()
+            sendDue()
         case .stream(let rest):
             if let refusal = rest.admit(client: call.front.settings.proxies.customer(of: call.exchange)) { return refuse(refusal) }
             guard resultCharge.grow(to: rest.heldBytes) == .granted else {
@@ -214,7 +214,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
                 return refuse(.tooManyResults)
             }
             commit = rest.commit
-            permission.wasGranted(at: commit)
+            permission.grant(at: commit)
             guard startAnswer() else { return rest.cancel() }
             rest.whenCut(on: call.front.loop) { [weak self] in self?.take(.failed($0)) }
             state = .sending(rest)
@@ -222,7 +222,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
             write(rest.first)
             topic?.follow()
             if isFirst, permission.mayEnd { judge() }
-            go()
+            sendDue()
         }
     }
 
@@ -271,14 +271,14 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         }
         let message = ChangeMessage(bytes: bytes, commit: change.change.commit, since: change.change.since)
         if case .live = state, !message.continues(commit) {
-            isOutdated(by: message.commit)
+            didBecomeOutdated(by: message.commit)
             return nil
         }
         return receive(message) ? bytes.count : nil
     }
 
     /// Shows the first value when the result of the query is followed. Nothing else waits for changes that are due.
-    func isDue(since commit: UInt64?) {
+    func didBecomeDue(since commit: UInt64?) {
         guard case .reading = state, let unshown, topic?.isReady == true else { return }
         self.unshown = nil
         if heardOutdated > unshown.commit { read() } else { didRead(.value(json: unshown.json, etag: nil, commit: unshown.commit)) }
@@ -308,12 +308,12 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         return !isStale
     }
 
-    func isOutdated(by number: UInt64) {
+    func didBecomeOutdated(by number: UInt64) {
         heardOutdated = max(heardOutdated, number)
         guard case .live = state, number > commit else { return }
         guard call.credentialHolds() else { return endWithCredential() }
         isStale = true
-        go()
+        sendDue()
     }
 
     private func becomeLive() {
@@ -322,7 +322,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
     }
 
     /// Sends the due data that the client can take.
-    func go() {
+    func sendDue() {
         guard !isCongested else { return }
         switch state {
         case .waiting, .reading, .over: return
@@ -365,7 +365,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
         // A frame has begun that cannot be completed.
         case .failed: return abort()
         }
-        go()
+        sendDue()
     }
 
     func write(_ bytes: [UInt8]) {

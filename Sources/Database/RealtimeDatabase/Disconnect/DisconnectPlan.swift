@@ -2,7 +2,7 @@ import HearthBytes
 import HearthJSON
 import Tree
 
-/// The operations of a session in normal form: values for places that are not below one another.
+/// onDisconnect operations in normal form: values for places that are not below one another.
 struct DisconnectPlan: Equatable {
     /// A place with the JSON to write there, in export form; null deletes.
     struct Place: Equatable {
@@ -11,20 +11,13 @@ struct DisconnectPlan: Equatable {
     }
 
     /// In the order in which the places were first named.
-    private(set) var places: [Place] = []
-    /// The `auth` of the sender; nil for an administrator, `null` for a client that is not signed in.
-    var auth: JSONValue?
-
+    private(set) var places: [Place]
     /// The reason why an operation is not accepted.
     struct Fault: Error, Equatable {
         var message: String
     }
 
-    /// The most places of a session, and the most bytes of its stored form.
-    static let placesMax = 1000
-    static let bytesMax = 1 << 20
-
-    var isEmpty: Bool { places.isEmpty }
+    init(places: [Place] = []) { self.places = places }
 
     // MARK: Operations
 
@@ -42,10 +35,6 @@ struct DisconnectPlan: Equatable {
                 }
             }
         case .cancel(let path): cancel(path)
-        }
-        guard places.count <= Self.placesMax, row.count <= Self.bytesMax else {
-            throw Fault(
-                message: "A client can store operations for at most \(Self.placesMax) places and of \(Self.bytesMax) bytes for its disconnection")
         }
     }
 
@@ -76,7 +65,7 @@ struct DisconnectPlan: Equatable {
         guard let key = path.first else { return value }
         var members = JSONObject()
         for child in children(of: object) ?? [] { members[child.key] = child.value }
-        if case .object(let all) = object, members.count > 0 || all[".priority"] != nil, let priority = all[".priority"] {
+        if case .object(let all) = object, let priority = all[".priority"] {
             members[".priority"] = priority
         }
         members[key] = setting(value, at: path.dropFirst(), in: members[key] ?? .null)
@@ -109,28 +98,5 @@ struct DisconnectPlan: Equatable {
         var limits = limits
         limits.depthAbove = path.count
         return try Draft(parsing: value.serialized().span, limits: limits)
-    }
-
-    // MARK: The stored form
-
-    /// The row of a session.
-    var row: [UInt8] {
-        var row: JSONObject = [
-            "places": .array(places.map { .array([.string($0.path.segments.joined(separator: "/")), $0.value]) })
-        ]
-        if let auth { row["auth"] = auth }
-        return JSONValue.object(row).serialized()
-    }
-
-    init(auth: JSONValue?) { self.auth = auth }
-
-    /// Reads a row; nil if it is damaged.
-    init?(row: Span<UInt8>) {
-        guard let members = (try? JSONValue(parsing: row))?.object, let stored = members["places"]?.array else { return nil }
-        auth = members["auth"]
-        for place in stored {
-            guard let pair = place.array, pair.count == 2, let name = pair[0].string, let path = try? Path(parsing: name) else { return nil }
-            places.append(Place(path: path, value: pair[1]))
-        }
     }
 }

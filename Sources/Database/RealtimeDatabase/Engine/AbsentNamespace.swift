@@ -55,6 +55,12 @@ public struct AbsentNamespace: Sendable {
         }
     }
 
+    /// Throws the reason why a client may not store an operation.
+    public func judge(_ operation: DisconnectOperation, principal: Principal, limits: DatabaseLimits) throws(DatabaseError) {
+        guard let request = try operation.request(principal: principal, limits: limits) else { return }
+        guard judge(resolved(request), request, by: rules).isAllowed else { throw .permissionDenied() }
+    }
+
     // MARK: Judging
 
     /// Judges a request by the initial rules of the namespace, or by `others`.

@@ -115,7 +115,7 @@ public struct DatabaseError: Error, Sendable, CustomStringConvertible {
 
 extension DatabaseError {
     /// The client has left.
-    static let cancelled = DatabaseError(.unavailable, "The client does not wait any more: nothing was done.")
+    package static let cancelled = DatabaseError(.unavailable, "The client does not wait any more: nothing was done.")
     /// The scan took too long.
     static let scanTooSlow = DatabaseError(.timedOut, "The request took longer than it may.")
     /// Too many long requests wait for their turn.

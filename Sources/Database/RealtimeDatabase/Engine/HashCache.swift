@@ -12,14 +12,15 @@ final class HashCache: Sendable {
     private static let changesMax = 4096
     private static let changesOfWriteMax = 16
 
-    private struct Entry {
+    fileprivate struct Entry {
+        var key: PathKey
         var tag: EntityTag
         /// The state in which it was computed.
         var state: UInt64
     }
 
     private struct Hashes {
-        var entries: [PathKey: Entry] = [:]
+        var entries = SortedEntries()
         /// The last changes, with the states that they lead to, for hashes that are being computed in an earlier state.
         var changes: Deque<(state: UInt64, key: PathKey)> = []
         /// The changes up to this state are forgotten.
@@ -56,8 +57,8 @@ final class HashCache: Sendable {
                 guard change.state > state else { break }
                 if Self.affects(change.key, key) { return }
             }
-            if hashes.entries.count >= Self.countMax, hashes.entries[key] == nil { hashes.entries = [:] }
-            hashes.entries[key] = Entry(tag: tag, state: state)
+            if hashes.entries.count >= Self.countMax, hashes.entries[key] == nil { hashes.entries = SortedEntries() }
+            hashes.entries.insert(Entry(key: key, tag: tag, state: state))
         }
     }
 
@@ -74,7 +75,7 @@ final class HashCache: Sendable {
             } else {
                 for key in keys { Self.note(key, state, &hashes) }
             }
-            // Nobody has needed a hash for many changes.
+            // No hash was needed for many changes.
             guard hashes.entries.isEmpty, hashes.changes.count >= Self.changesMax else { return }
             hashes.changes = []
             hashes.forgotten = state
@@ -85,13 +86,55 @@ final class HashCache: Sendable {
     private static func note(_ key: PathKey, _ state: UInt64, _ hashes: inout Hashes) {
         if hashes.changes.count == changesMax, let first = hashes.changes.popFirst() { hashes.forgotten = max(hashes.forgotten, first.state) }
         hashes.changes.append((state, key))
-        guard !hashes.entries.isEmpty else { return }
-        hashes.entries = hashes.entries.filter { !affects(key, $0.key) }
+        hashes.entries.removeAll(affectedBy: key)
     }
 
     /// Whether a change at one key changes the subtree at another: one is the other or below it.
     private static func affects(_ change: PathKey, _ key: PathKey) -> Bool {
         let count = min(change.bytes.count, key.bytes.count)
         return change.bytes.prefix(count) == key.bytes.prefix(count)
+    }
+}
+
+/// Entries in the order of their keys, so that a change finds those that it affects without looking at the others.
+private struct SortedEntries {
+    private var entries: [HashCache.Entry] = []
+
+    var count: Int { entries.count }
+    var isEmpty: Bool { entries.isEmpty }
+
+    subscript(_ key: PathKey) -> HashCache.Entry? {
+        let place = place(of: key.bytes[...])
+        return place < entries.count && entries[place].key == key ? entries[place] : nil
+    }
+
+    mutating func insert(_ entry: HashCache.Entry) {
+        let place = place(of: entry.key.bytes[...])
+        if place < entries.count, entries[place].key == entry.key { entries[place] = entry } else { entries.insert(entry, at: place) }
+    }
+
+    /// Removes the entries of the key, of those above it, and of those below it.
+    mutating func removeAll(affectedBy key: PathKey) {
+        guard !entries.isEmpty else { return }
+        var end: Int? = 0
+        while let above = end, above < key.bytes.count {
+            let place = place(of: key.bytes[..<above])
+            if place < entries.count, entries[place].key.bytes.elementsEqual(key.bytes[..<above]) { entries.remove(at: place) }
+            end = PathKey.segmentEnd(key.bytes.span, from: above)
+        }
+        let first = place(of: key.bytes[...])
+        let last = entries[first...].firstIndex { !$0.key.bytes.starts(with: key.bytes) } ?? entries.count
+        entries.removeSubrange(first..<last)
+    }
+
+    /// The number of entries whose key is less.
+    private func place(of key: ArraySlice<UInt8>) -> Int {
+        var range = 0..<entries.count
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            let other = entries[middle].key.bytes
+            range = ByteOrder.precedes(other.span, key.span) ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
     }
 }

@@ -13,12 +13,15 @@ enum MetaKey {
     /// A setting made by an administrator.
     static func setting(_ name: String) -> [UInt8] { Array("engine.setting.\(name)".utf8) }
 
-    /// The beginning of the keys of ``DisconnectPlan`` rows, and the end of their range.
+    /// The beginning of the keys of the rows of sessions (``DisconnectRows``), and the end of their range.
     static let disconnect = Array("engine.disconnect.".utf8)
     static let disconnectEnd = Array("engine.disconnect/".utf8)
 
-    /// The operations of a session for the time after it.
+    /// The row of a session with onDisconnect operations.
     static func disconnect(_ session: DisconnectSession) -> [UInt8] { disconnect + Array(session.id.utf8) }
+
+    /// The beginning of the keys of the session's places.
+    static func disconnectPlaces(_ session: DisconnectSession) -> [UInt8] { Array("engine.disconnectPlace.\(session.id).".utf8) }
 
     /// A number, little-endian.
     static func number(_ bytes: Span<UInt8>) -> UInt64 {

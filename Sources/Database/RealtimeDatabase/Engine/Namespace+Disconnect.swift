@@ -1,6 +1,6 @@
 public import EventLoop
 
-/// Operations of clients for the time after their connection (spec database 4).
+/// onDisconnect operations of clients (spec database 4).
 extension Namespace {
     /// Stores an operation durably until the session ends. The rules judge it now, and again when it is performed.
     ///
@@ -24,7 +24,7 @@ extension Namespace {
     /// Performs the operations of a session that has ended as one write, exactly once. If the disk is full, they are performed later.
     public func endSession(_ session: DisconnectSession, on loop: EventLoop, completion: @escaping (DatabaseError?) -> Void) {
         let answer = LoopBound(completion, loop: loop)
-        onWriter { $0.endSession(session, answer: { answer.value($0) }, on: loop) }
+        onWriter { [self] in $0.endSession(session, of: self, answer: { answer.value($0) }, on: loop) }
     }
 }
 

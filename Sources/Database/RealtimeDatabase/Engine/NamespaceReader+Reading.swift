@@ -17,7 +17,7 @@ extension NamespaceReader {
             if let known = request.ifNoneMatch, found.matches(known) { return .notModified(etag: known, commit: snapshot.commit) }
             etag = found.text
         }
-        return try value(of: request, rules, snapshot, etag: etag)
+        return try value(of: request, snapshot, etag: etag)
     }
 
     /// Judges a read by rules, without reading.
@@ -90,7 +90,7 @@ extension NamespaceReader {
         }
     }
 
-    private func value(of request: ReadRequest, _ rules: RuleSet, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ReadOutcome {
+    private func value(of request: ReadRequest, _ snapshot: Snapshot, etag: String?) throws(ReadError) -> ReadOutcome {
         scratch.clear(keepingAtMost: 1024 * 1024)
         let key = request.path.key
         switch request.kind {

@@ -9,8 +9,8 @@ import Tree
 /// value and try again, at most 25 times, so most of a hundred clients would fail. A client whose transaction has failed several times gets the turn:
 /// until it has tried again, the transactions of others on the node wait.
 struct Contest {
-    /// The failures of each client since its last success.
-    var conflicts: [ObjectIdentifier: Int] = [:]
+    /// The failures of each client since its last success, with the time of the last one.
+    var conflicts: [ObjectIdentifier: (count: Int, time: UInt64)] = [:]
     /// The client whose turn it is.
     var holder: ObjectIdentifier?
     /// The end of the turn, in the loop's milliseconds.
@@ -28,7 +28,7 @@ struct Contest {
     static let failuresMax = 4
     /// The time that a client has for its turn. Enough for a mobile client, and short enough for others if it is gone.
     static let turnMilliseconds: UInt64 = 500
-    /// The time after which a node without conflicts is forgotten.
+    /// The time after which a node or a client without conflicts is forgotten.
     static let restMilliseconds: UInt64 = 5_000
     /// The most transactions that wait for one node. Others are performed at once.
     static let waitingMax = 4096
@@ -55,8 +55,8 @@ extension NamespaceWriter {
         }
         var contest = contests[key] ?? Contest()
         contest.lastConflict = loop.nowMilliseconds
-        let count = (contest.conflicts[contender] ?? 0) + 1
-        contest.conflicts[contender] = count
+        let count = (contest.conflicts[contender]?.count ?? 0) + 1
+        contest.conflicts[contender] = (count, contest.lastConflict)
         if contest.holder == contender {
             contest.failures += 1
         } else if contest.holder == nil, count >= Contest.conflictsMax {
@@ -75,7 +75,7 @@ extension NamespaceWriter {
         contests[key]?.conflicts[holder] = nil
         contests[key]?.failures = 0
         contests[key]?.holder = nil
-        // Not within the write that has ended the turn.
+        // Performed later, because the write that has ended the turn is still being performed.
         loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.performWaiting(key) }
     }
 
@@ -88,6 +88,7 @@ extension NamespaceWriter {
         let now = loop.nowMilliseconds
         for (key, contest) in contests {
             if contest.holder != nil, now >= contest.until { endTurn(key) }
+            contests[key]?.conflicts = contest.conflicts.filter { now < $0.value.time + Contest.restMilliseconds }
             if contest.holder == nil, contest.waiting.isEmpty, now >= contest.lastConflict + Contest.restMilliseconds { contests[key] = nil }
         }
         if contests.isEmpty { contestTimer.stop() }

@@ -6,7 +6,7 @@ import Rules
 import Store
 import Tree
 
-/// Operations of clients for the time after their connection (spec database 4). Each session has a row until it has ended.
+/// onDisconnect operations of clients (spec database 4).
 extension NamespaceWriter {
     /// Stores an operation, if the rules allow it now.
     func register(
@@ -15,17 +15,17 @@ extension NamespaceWriter {
     ) {
         let refuse: (DatabaseError) -> Void = { error in loop.post { answer(error) } }
         inTurn(refuse) { open throws(StoreError) in
-            var plan = try storedPlan(session, open) ?? DisconnectPlan(auth: nil)
-            plan.auth = principal.storedAuth
             do throws(DatabaseError) {
-                for request in try Self.requests(of: operation, principal: principal, limits: settings.limits) {
+                if let request = try operation.request(principal: principal, limits: settings.limits) {
                     guard try verdict(of: request, open).isAllowed else { throw .permissionDenied() }
                 }
-                do throws(DisconnectPlan.Fault) { try plan.apply(operation) } catch { throw DatabaseError(.invalidData, error.message) }
             } catch {
                 return self.answer(on: loop) { failure in answer(failure ?? error) }
             }
-            try store(plan, session, open)
+            if let fault = try DisconnectRows(session, open.store).apply(operation, auth: principal.storedAuth) {
+                return self.answer(on: loop) { failure in answer(failure ?? DatabaseError(.invalidData, fault.message)) }
+            }
+            hasChanges = true
             self.answer(on: loop, answer)
         }
     }
@@ -35,26 +35,29 @@ extension NamespaceWriter {
         _ principal: Principal, of session: DisconnectSession, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop
     ) {
         inTurn({ error in loop.post { answer(error) } }) { open throws(StoreError) in
-            if var plan = try storedPlan(session, open) {
-                plan.auth = principal.storedAuth
-                try store(plan, session, open)
-            }
+            try DisconnectRows(session, open.store).setAuth(principal.storedAuth)
+            hasChanges = true
             self.answer(on: loop, answer)
         }
     }
 
     /// Performs the operations of a session that has ended, and removes them in the same transaction.
-    func endSession(_ session: DisconnectSession, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop) {
-        endedSessions.insert(session)
-        perform(session, answer: answer, on: loop)
+    ///
+    /// - Parameter namespace: is kept open until that is done.
+    func endSession(
+        _ session: DisconnectSession, of namespace: Namespace, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop
+    ) {
+        perform(session, namespace, answer: answer, on: loop)
     }
 
     /// Performs the operations of the sessions that have ended, some at a time.
     func performEndedSessions() {
-        guard content != nil else { return disconnectTimer.start(afterMilliseconds: Self.retryMilliseconds) }
-        let some = endedSessions.prefix(Self.sessionsOfTurn)
-        for session in some { perform(session, answer: { _ in }, on: loop) }
-        if !endedSessions.isEmpty { disconnectTimer.start(afterMilliseconds: endedSessions.count > some.count ? 1 : Self.retryMilliseconds) }
+        guard content != nil, heldWrites == nil else { return disconnectTimer.start(afterMilliseconds: Self.retryMilliseconds) }
+        for (session, namespace) in endedSessions.prefix(Self.sessionsOfTurn) {
+            endedSessions[session] = nil
+            perform(session, namespace, answer: { _ in }, on: loop)
+        }
+        if !endedSessions.isEmpty { disconnectTimer.start(afterMilliseconds: 1) }
     }
 
     /// Finds the sessions of earlier runs of the database, which have ended with them.
@@ -65,91 +68,63 @@ extension NamespaceWriter {
             if let session = DisconnectSession(id: id), !session.isOf(run: settings.run) { found.append(session) }
             return .next
         }
-        endedSessions.formUnion(found)
+        // No lease: they are found again if the namespace is closed meanwhile.
+        for session in found { endedSessions[session] = .some(nil) }
         if !endedSessions.isEmpty { disconnectTimer.start(afterMilliseconds: 1) }
     }
 
     private static let sessionsOfTurn = 64
     private static let retryMilliseconds: UInt64 = 1000
+    /// The size with which a session counts among held writes: its operations are not read yet.
+    private static let heldBytes = 4096
 
     // MARK: Steps
 
     /// Performs the operations of a session. After a failure of the store, they are performed later.
-    private func perform(_ session: DisconnectSession, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop) {
+    private func perform(
+        _ session: DisconnectSession, _ namespace: Namespace?, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop
+    ) {
         if let heldWrites {
-            return heldWrites.hold(bytes: DisconnectPlan.bytesMax / 64) { [unowned self] in
-                perform(session, answer: answer, on: loop)
+            return heldWrites.hold(bytes: Self.heldBytes) { [unowned self] in
+                perform(session, namespace, answer: answer, on: loop)
             } refuse: { [unowned self] error in
-                disconnectTimer.start(afterMilliseconds: Self.retryMilliseconds)
+                performLater(session, namespace)
                 loop.post { answer(error) }
             }
         }
         let refuse: (DatabaseError) -> Void = { [unowned self] error in
-            disconnectTimer.start(afterMilliseconds: Self.retryMilliseconds)
+            performLater(session, namespace)
             loop.post { answer(error) }
         }
         inTurn(refuse) { open throws(StoreError) in
             try perform(session, open)
             let done = LoopBound(
                 { [unowned self] (failure: DatabaseError?) in
-                    if failure == nil { endedSessions.remove(session) } else { disconnectTimer.start(afterMilliseconds: Self.retryMilliseconds) }
+                    if failure != nil { performLater(session, namespace) }
                 }, loop: self.loop)
             self.answer(on: self.loop) { done.value($0) }
             self.answer(on: loop, answer)
         }
     }
 
+    private func performLater(_ session: DisconnectSession, _ namespace: Namespace?) {
+        endedSessions[session] = .some(namespace)
+        disconnectTimer.start(afterMilliseconds: Self.retryMilliseconds)
+    }
+
     private func perform(_ session: DisconnectSession, _ open: NamespaceContent) throws(StoreError) {
-        let key = MetaKey.disconnect(session)
-        let stored = try open.store.get(key, in: .meta) { DisconnectPlan(row: $0) }
-        guard let stored else { return }
-        try open.store.delete(key, in: .meta)
+        guard let (plan, auth) = try DisconnectRows(session, open.store).take() else { return }
         hasChanges = true
-        guard let plan = stored, let update = try? plan.update() else {
-            return settings.log.error("operations of a lost client cannot be read", metadata: ["namespace": "\(settings.name)"])
+        guard let update = try? plan.update() else {
+            return settings.log.error("onDisconnect operations cannot be read", metadata: ["namespace": "\(settings.name)"])
         }
-        let principal: Principal = plan.auth.map { .user(auth: $0 == .null ? nil : $0) } ?? .admin
+        let principal: Principal = auth.map { .user(auth: $0 == .null ? nil : $0) } ?? .admin
         let request = WriteRequest(.update(base: .root, update), principal: principal, origin: EventOrigin(of: principal))
         let outcome = try perform(request, open)
         figures.add(request.operation, outcome)
         if case .refused(let error) = outcome {
             settings.log.info(
-                "operations of a lost client were refused", metadata: ["namespace": "\(settings.name)", "reason": "\(error.message)"])
-        }
-    }
-
-    private func storedPlan(_ session: DisconnectSession, _ open: NamespaceContent) throws(StoreError) -> DisconnectPlan? {
-        try open.store.get(MetaKey.disconnect(session), in: .meta) { DisconnectPlan(row: $0) } ?? nil
-    }
-
-    private func store(_ plan: DisconnectPlan, _ session: DisconnectSession, _ open: NamespaceContent) throws(StoreError) {
-        hasChanges = true
-        if plan.isEmpty {
-            try open.store.delete(MetaKey.disconnect(session), in: .meta)
-        } else {
-            try open.store.put(MetaKey.disconnect(session), plan.row.span, in: .meta)
-        }
-    }
-
-    /// The writes that an operation stands for, for judging it.
-    private static func requests(
-        of operation: DisconnectOperation, principal: Principal, limits: DatabaseLimits
-    ) throws(DatabaseError) -> [WriteRequest] {
-        var draftLimits = DraftLimits()
-        draftLimits.stringBytesMax = limits.stringBytesMax
-        do throws(NodeError) {
-            switch operation {
-            case .set(let path, let value):
-                let draft = try DisconnectPlan.draft(value, at: path, limits: draftLimits)
-                return [WriteRequest(.set(path, draft), principal: principal, origin: EventOrigin(of: principal))]
-            case .update(let path, let members):
-                draftLimits.depthAbove = path.count
-                let update = try UpdateDraft(parsing: members.serialized().span, limits: draftLimits)
-                return [WriteRequest(.update(base: path, update), principal: principal, origin: EventOrigin(of: principal))]
-            case .cancel: return []
-            }
-        } catch {
-            throw DatabaseError(.invalidData, error.message)
+                "onDisconnect operations were refused", metadata: ["namespace": "\(settings.name)", "reason": "\(error.message)"])
         }
     }
 }
@@ -160,17 +135,6 @@ extension Principal {
         switch self {
         case .admin: nil
         case .user(let auth): auth ?? .null
-        }
-    }
-}
-
-extension EventOrigin {
-    /// The origin of the writes of a principal (spec database 6).
-    public init(of principal: Principal) {
-        switch principal {
-        case .admin: self = .admin
-        case .user(auth: nil): self = .unauthenticated
-        case .user(let auth?): self = EventOrigin(.user, id: auth["uid"]?.string)
         }
     }
 }

@@ -62,8 +62,8 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
     private var rulesAreUncommitted = false
     private var uncommittedFile: RulesFile?
 
-    /// Sessions of clients that have ended, but whose operations are not performed yet.
-    var endedSessions: Set<DisconnectSession> = []
+    /// Sessions of clients that have ended, but whose operations are to be performed later, with the lease that keeps the namespace open.
+    var endedSessions: [DisconnectSession: Namespace?] = [:]
     lazy var disconnectTimer = Timer(loop: loop) { [unowned self] in performEndedSessions() }
 
     lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
@@ -151,6 +151,7 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
         housekeeping.close()
         disconnectTimer.close()
         contestTimer.close()
+        endedSessions = [:]
         stop()
     }
 

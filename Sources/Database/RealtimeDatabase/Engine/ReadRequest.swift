@@ -27,7 +27,7 @@ public struct ReadRequest: Sendable {
     public var isPretty = false
     /// Whether the outcome contains the node's etag.
     public var wantsETag = false
-    /// The etag that the client already has. If it is still valid, the outcome is ``ReadOutcome/notModified(etag:)``.
+    /// The etag that the client already has. If it is still valid, the outcome is ``ReadOutcome/notModified(etag:commit:)``.
     public var ifNoneMatch: String?
     /// The size limit of the answer, in bytes of JSON.
     public var bytesMax = 256 * 1024 * 1024
@@ -46,7 +46,7 @@ public struct ReadRequest: Sendable {
     /// Whether a query is answered even without the index that it needs, by looking at all children.
     package var mayLackIndex = false
     /// The ranges of the value that the client has; nil for none. The answer is then a list of the parts that differ, as clients merge them, or the
-    /// value: values in export form are never lists. If nothing differs, the outcome is ``ReadOutcome/notModified(etag:)``.
+    /// value: values in export form are never lists. If nothing differs, the outcome is ``ReadOutcome/notModified(etag:commit:)``.
     package var clientRanges: RangeHashes?
     /// The name of the operation in the profiler; nil if it is not recorded.
     public var profiledAs: OperationName?

@@ -25,7 +25,7 @@ final class QueryView {
     /// The changes that have to be applied when the rows have been read.
     private var pending: [TreeChange] = []
     private var pendingBytes = 0
-    /// The first and the last change that the rows to be read contain for certain.
+    /// The first and the last commit of the changes that were discarded, because the rows being read must contain them.
     private var dropped: (first: UInt64, last: UInt64)?
     /// Whether the window has had rows, so that listeners know its result.
     private var wasFilled = false

@@ -107,7 +107,8 @@ struct RecentChanges {
 
     /// Whether one of the places has changed since the state of `commit`.
     func touch(_ places: [WatchedPlace], since commit: UInt64) -> Bool {
-        let first = entries.firstIndex { $0.commit > commit } ?? entries.count
+        // Most watches begin at one of the last commits.
+        let first = entries.lastIndex { $0.commit <= commit }.map { $0 + 1 } ?? 0
         return entries[first...].contains { entry in places.contains { $0.isAffected(by: entry.path, isDeleted: entry.isDeleted) } }
     }
 
