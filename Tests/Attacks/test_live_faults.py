@@ -4,8 +4,12 @@ Each has an exact answer, the host goes on serving others, and operations for th
 """
 
 import contextlib
+import ctypes
+import itertools
 import json
 import select
+import socket
+import struct
 import threading
 import time
 
@@ -16,6 +20,7 @@ from disks import SmallDisk
 from hearth import ROOT, Host, compiled
 from live import Live, View, name_of
 from processes import until
+from tokens import id_claims, unsigned
 from websocket import CLOSE, CONTINUATION, TEXT
 from wire import Ended
 
@@ -200,6 +205,32 @@ def test_clients_that_say_nothing_are_given_up(prepare):
                 lost.do('s', c={})
 
 
+def test_a_client_that_disappears_while_it_listens(prepare):
+    """What the host sends to it is no sign of life. One that receives, and says nothing, stays."""
+    host = prepare([], mode='development', env={'LD_PRELOAD': compiled(ROOT / 'Tests/Support/fast_clock.c', ()), 'CLOCK_FACTOR': '60'}).start()
+    with Database(host, DEFAULT) as database:
+        database.use_rules(RULES)
+        with connect(database) as lost, connect(database, timeout=60) as silent:
+            for live in (lost, silent):
+                live.do('o', p='/open/ended', d={'.sv': {'increment': 1}})
+                live.do('q', p='/open/tick', h='')
+            deafen(lost.socket.wire.socket)
+            ticks = itertools.count()
+
+            def is_given_up():
+                database.put('/open/tick.json', next(ticks))
+                return database.get('/open/ended.json')
+            assert until(is_given_up, 'the lost client is given up', 30) == 1
+            assert silent.do('g', p='/open/ended', q={}) == 1
+
+
+def deafen(connection):
+    """Makes the kernel drop what arrives for a socket, so that nothing is acknowledged, as if the machine were gone."""
+    drop_all = ctypes.create_string_buffer(struct.pack('HBBI', 6, 0, 0, 0))
+    program = struct.pack('HxxxxxxP', 1, ctypes.addressof(drop_all))
+    connection.setsockopt(socket.SOL_SOCKET, 26, program)
+
+
 # Floods
 
 
@@ -340,6 +371,52 @@ def test_a_full_disk(tmp_path):
                 the_disk_fills(database, disk)
         finally:
             host.abandon()
+
+
+def test_a_full_disk_and_a_lost_session(tmp_path):
+    """Operations that cannot run yet never run after the next connection's writes: that connection ends until they can."""
+    with SmallDisk(tmp_path / 'data', 8) as disk:
+        host = Host(tmp_path, [], mode='development').start()
+        with Database(host, DEFAULT) as database:
+            database.use_rules(RULES)
+            first = connect(database)
+            first.do('o', p='/open/status', d='offline')
+            first.do('p', p='/open/status', d='online')
+            disk.fill()
+            with connect(database, last=first.session) as again, pytest.raises((Ended, ConnectionError, AssertionError)):
+                again.do('p', p='/open/status', d='full')
+            disk.make_room()
+
+            def comes_back():
+                with contextlib.suppress(Ended, ConnectionError, AssertionError), connect(database, last=first.session) as again:
+                    return again.ask('p', p='/open/status', d='online again') == ('ok', '')
+            until(comes_back, 'the client is served again')
+            database.put('/open/later.json', 1)
+            assert database.get('/open/status.json') == 'online again'
+            first.cut()
+        host.stop()
+
+
+def test_a_full_disk_when_a_user_signs_out(tmp_path):
+    """The user's operations are judged for nobody afterwards, although that could not be stored."""
+    with SmallDisk(tmp_path / 'data', 8) as disk:
+        host = Host(tmp_path, [], mode='development').start()
+        with Database(host, DEFAULT) as database:
+            database.use_rules({'rules': {'.read': True, 'users': {'$uid': {'.write': 'auth.uid === $uid'}}}})
+            with connect(database) as live:
+                live.do('auth', cred=unsigned(id_claims('ada')))
+                live.do('o', p='/users/ada', d='ended')
+                live.do('p', p='/users/ada', d='here')
+                disk.fill()
+                live.do('unauth')
+                disk.make_room()
+            # The end of the next client comes after that of the first.
+            with connect(database) as live:
+                live.do('gauth', cred='owner')
+                live.do('o', p='/users/bob', d='ended')
+            until(lambda: database.get('/users/bob.json'), 'the operations have run')
+            assert database.get('/users/ada.json') == 'here'
+        host.stop()
 
 
 def the_disk_fills(database, disk):

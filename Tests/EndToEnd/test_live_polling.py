@@ -302,6 +302,44 @@ def is_offered(polling, database):
         return json.loads(socket.frame()[1])['d']['t'] == 'a'
 
 
+def test_requests_that_wait_when_the_client_changes(poller, database):
+    """More requests than the host takes at once, because a transaction on a large node is under way. They are performed, before the later ones."""
+    database.put('/large.json', {f'k{number:06}': number for number in range(150_000)})
+    database.put('/large/k000000.json', -1)
+    upgrade = Upgrade(database, poller)
+    poller.poll(poller.parts(request(1, 'p', p='/large', d=1, h='wrong'))[0])
+    count, answers = 1_200, []
+
+    def send(part):
+        threading.Thread(target=lambda query: answers.append(poller.get(query)), args=[poller.address(part)], daemon=True).start()
+        # As browsers do, which have only a few requests under way.
+        until(lambda: len(answers) >= poller.serial - 5, 'earlier requests are answered')
+    for start in range(2, count, 10):
+        parts = []
+        for number in range(start, min(start + 10, count)):
+            part, = poller.parts(request(number, 'p', p='/last', d=number))
+            parts.append(part.replace('0=', f'{len(parts)}='))
+        send(''.join(parts))
+    upgrade.send(control('a'))
+    upgrade.send(request(count, 'p', p='/last', d='last'))
+    send(poller.parts(control('n'))[0])
+    numbers = []
+    while count not in numbers:
+        message = upgrade.message()
+        assert set(message['d']) == {'r', 'b'}, message
+        numbers.append(message['d']['r'])
+    until(lambda: len(answers) > count // 10, 'the requests are answered')
+    for script in answers:
+        poller.take(script)
+    early = []
+    while message := poller.next():
+        if 'r' in message['d']:
+            early.append(message['d']['r'])
+    assert early + numbers == list(range(1, count + 1))
+    assert database.get('/last.json') == 'last'
+    upgrade.socket.wire.close()
+
+
 def test_messages_before_the_end_of_polling(launch):
     """They wait, and the host takes only a few of them."""
     host = launch([], mode='development', config={'server': {'memoryBytes': 32 << 20}})

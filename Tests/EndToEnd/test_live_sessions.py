@@ -159,6 +159,21 @@ def test_data_that_the_rules_look_at_ends_listens(database, live):
 # Operations for the end
 
 
+def test_a_listen_below_one_that_ends_with_a_change(database, live):
+    """The listen above would have sent the change; the one below sends it instead."""
+    database.use_rules({'rules': {'.write': True, 'a': {'.read': "root.child('allow').val() === true", 'b': {'.read': True}}}})
+    for value in range(1, 20, 2):
+        database.put('/.json', {'allow': True, 'a': {'b': value, 'c': 1}})
+        view = View('/a/b')
+        live.listen('/a')
+        view.apply([('d', {'p': 'a/b', 'd': value})] + live.listen('/a/b'))
+        live.do('m', p='/', d={'allow': False, 'a/b': value + 1})
+        pushes = live.taken()
+        assert ('c', {'p': 'a'}) in pushes
+        assert view.apply([push for push in pushes if push[0] != 'c']) == value + 1
+        live.do('n', p='/a/b')
+
+
 def test_the_end_of_a_session(database, live):
     live.do('p', p='/open/list', d={'a': 1, 'b': 2})
     live.do('o', p='/open/presence', d={'last': {'.sv': 'timestamp'}, 'on': False})
@@ -253,6 +268,24 @@ def test_operations_create_no_database(host):
         assert not list((host.data / 'database').glob('absent-of-operations*'))
         live.do('o', p='/a', d=1)
         assert list((host.data / 'database').glob('absent-of-operations*'))
+
+
+def test_operations_are_bounded_before_they_are_parsed(live):
+    for action, data in [('om', {f'k{number}': 1 for number in range(1001)}), ('o', 'x' * 262_144), ('om', {'a': 'x' * 262_144})]:
+        status, text = live.ask(action, p='/open/many', d=data)
+        assert status == 'failure' and 'at most 1000 places and of 262144 bytes' in text
+    live.do('o', p='/open/many', d={'z': 1})
+    live.do('om', p='/open/many', d={f'k{number}': number for number in range(999)})
+    live.do('oc', p='/open/many', d=None)
+
+
+def test_queries_and_hashes_are_bounded(live):
+    """They are kept as long as the listen."""
+    status, text = live.ask('q', p='/open', q={'i': '.key', 'l': 1, 'x': 'y' * 65_536}, t=1, h='')
+    assert status == 'failure' and 'at most 65536 bytes' in text
+    live.do('p', p='/open/a', d=1)
+    live.do('q', p='/open', q={'i': '.key', 'l': 1}, t=1, h='x' * 1_000_000)
+    assert live.taken() == [('d', {'p': 'open', 'd': {'a': 1}, 't': 1})]
 
 
 def test_many_operations_of_one_client(database, live):

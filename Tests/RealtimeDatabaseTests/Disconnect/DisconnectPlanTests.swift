@@ -26,7 +26,7 @@ struct DisconnectPlanTests {
     }
 
     @Test func aLaterOperationReplacesThoseAtAndBelow() throws {
-        #expect(try plan([("o", "a/b", "1"), ("o", "a/c", "2"), ("o", "x", "3"), ("o", "a", "4")]) == ["x 3", "a 4"])
+        #expect(try plan([("o", "a/b", "1"), ("o", "a/c", "2"), ("o", "x", "3"), ("o", "a", "4")]) == ["a 4", "x 3"])
         #expect(try plan([("o", "a", "1"), ("o", "a", "null")]) == ["a null"])
     }
 

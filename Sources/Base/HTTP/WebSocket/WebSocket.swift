@@ -39,9 +39,9 @@ public final class WebSocket: UpgradedProtocol {
     private var reader: WebSocketReader
     private var state = State.open
     private var lastHeard: UInt64
-    private var lastSent: UInt64
-    /// The bytes that the peer had not acknowledged at the last check.
-    private var lastUnsent = 0
+    /// The bytes of all frames that were sent.
+    private var sentBytes = 0
+    private var acknowledged: Acknowledged
     private var hasPinged = false
     /// Whether further bytes of the peer wait.
     private(set) var isPaused = false
@@ -53,7 +53,17 @@ public final class WebSocket: UpgradedProtocol {
         self.handler = handler
         reader = WebSocketReader(limits: limits, compression: agreement == nil ? nil : connection.server.compression)
         lastHeard = connection.stream.loop.nowMilliseconds
-        lastSent = lastHeard
+        acknowledged = Acknowledged(time: lastHeard, checked: lastHeard)
+    }
+
+    /// What the peer's kernel has acknowledged, for peers that hear but say nothing.
+    private struct Acknowledged {
+        /// The time at which more was found to be acknowledged.
+        var time: UInt64
+        var checked: UInt64
+        /// The bytes that were sent, and those of them that were not acknowledged, at that time.
+        var sentBytes = 0
+        var unsentBytes = 0
     }
 
     /// Whether messages can be sent.
@@ -106,7 +116,7 @@ public final class WebSocket: UpgradedProtocol {
     /// - Parameter opcode: with the bit of a compressed message.
     private func write(_ payload: Span<UInt8>, opcode: UInt8) {
         let stream = connection.stream
-        lastSent = stream.loop.nowMilliseconds
+        sentBytes += payload.count + 2
         stream.outbox.append(0x80 | opcode)
         switch payload.count {
         case 0..<126: stream.outbox.append(UInt8(payload.count))
@@ -201,12 +211,8 @@ public final class WebSocket: UpgradedProtocol {
         switch state {
         case .closing(let since): if now - min(now, since) >= limits.closeMilliseconds { finish(1006) }
         case .open where limits.pingMilliseconds == 0:
-            guard !isPaused, now - min(now, max(lastHeard, lastSent)) >= limits.silenceMilliseconds / 2 else { return }
-            // A peer that takes a long message says nothing meanwhile, but it is alive.
-            let unsent = connection.stream.unsentBytes
-            if unsent < lastUnsent { lastSent = now }
-            lastUnsent = unsent
-            if now - min(now, max(lastHeard, lastSent)) >= limits.silenceMilliseconds { finish(1006) }
+            checkAcknowledged(now)
+            if !isPaused, now - min(now, max(lastHeard, acknowledged.time)) >= limits.silenceMilliseconds { finish(1006) }
         case .open:
             let silence = now - min(now, lastHeard)
             if silence >= 2 * limits.pingMilliseconds {
@@ -217,5 +223,17 @@ public final class WebSocket: UpgradedProtocol {
             }
         case .closed: break
         }
+    }
+
+    /// Asks the kernel, if something was sent, whether the peer has received more. A peer that receives something says nothing meanwhile.
+    private func checkAcknowledged(_ now: UInt64) {
+        let old = acknowledged
+        guard sentBytes != old.sentBytes || old.unsentBytes > 0, now - min(now, old.checked) >= limits.silenceMilliseconds / 24 else { return }
+        let unsent = connection.stream.unsentBytes
+        // Encryption adds to what is not acknowledged, which then only grows more.
+        if sentBytes - unsent > old.sentBytes - old.unsentBytes { acknowledged.time = now }
+        acknowledged.checked = now
+        acknowledged.sentBytes = sentBytes
+        acknowledged.unsentBytes = unsent
     }
 }

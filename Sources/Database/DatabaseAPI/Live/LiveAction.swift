@@ -4,7 +4,7 @@ import RealtimeDatabase
 import Tree
 
 /// A request of a client, parsed (spec database 3.4).
-enum LiveAction {
+enum LiveAction: Sendable {
     case listen(LivePlace, hash: String, tag: Int?)
     case unlisten(LivePlace)
     case get(LivePlace)
@@ -51,7 +51,7 @@ enum LiveAction {
 }
 
 /// A place to read, with its query.
-struct LivePlace {
+struct LivePlace: Sendable {
     /// Nil for `.info` and below, which exists in clients only.
     var path: Path?
     var query: LiveQuery
@@ -60,7 +60,7 @@ struct LivePlace {
 }
 
 /// A put or a merge.
-struct LiveWrite {
+struct LiveWrite: Sendable {
     var operation: WriteRequest.Operation
     /// The hash that the node must have; nil for any.
     var hash: String?
@@ -70,7 +70,7 @@ struct LiveWrite {
 }
 
 /// The body of `auth` and `gauth`. Both accept every kind of credential.
-struct LiveCredential {
+struct LiveCredential: Sendable {
     var token: [UInt8]
     /// Whether the rules apply as for a client that is not signed in.
     var isSignedOut: Bool
@@ -120,7 +120,7 @@ extension LiveAction {
                 }
                 tag = number
             }
-            guard (tag != nil) == (place.query.query != nil) || place.query.query == nil else {
+            guard tag != nil || place.query.query == nil else {
                 throw .badRequest("a listen with a query must have a tag \"t\"")
             }
             if let text = body.text("ch"), !text.equals("null") { place.ranges = try RangeHashes.parse(text) }
@@ -168,9 +168,11 @@ extension LiveAction {
         guard let path = try body.path() else { throw .permissionDenied }
         guard name != "oc" else { return .disconnect(.cancel(path)) }
         let data = try body.data()
+        guard data.count <= DisconnectOperation.bytesMax else { throw .badRequest(DisconnectOperation.limitMessage) }
         guard let value = try? JSONValue(parsing: data, limits: JSONLimits(depthMax: 2 * Path.depthMax)) else {
             throw .badRequest("the data \"d\" must be JSON")
         }
+        if name == "om", value.object?.count ?? 0 > DisconnectOperation.placesMax { throw .badRequest(DisconnectOperation.limitMessage) }
         return .disconnect(name == "o" ? .set(path, value) : .update(path, value))
     }
 

@@ -27,10 +27,12 @@ extension LiveConnection {
             client: client, reply: reply)
         listens[key] = listen
         if key.query == nil { wholeListens += 1 }
-        guard hold(Self.listenBytes) else {
+        let bytes = Self.listenBytes + (place.query.text?.count ?? 0)
+        guard hold(bytes) else {
             listen.refuse(.tooMuchIsListened)
             return true
         }
+        listen.ownBytes = bytes
         do throws(DatabaseError) {
             let found = try found()
             listen.start(found)
@@ -51,12 +53,16 @@ extension LiveConnection {
 
     /// Ends a listen that was removed from the list. Those below that it covered go on by themselves.
     func end(_ listen: LiveListen) {
-        let wasBehind = listen.isBehind && listen.query.query == nil
-        hold(-Self.listenBytes)
+        if listen.isBehind { catchUp(below: listen) }
+        hold(-listen.ownBytes)
         listen.end()
         didJoin()
-        guard wasBehind else { return }
-        for other in listens.values where other.query.query == nil && listen.path.contains(other.path) { other.catchUp() }
+    }
+
+    /// Makes the listens below one that has ended send what it has not sent for them.
+    private func catchUp(below listen: LiveListen) {
+        guard listen.query.query == nil else { return }
+        for other in Array(listens.values) where other.query.query == nil && listen.path.contains(other.path) { other.catchUp() }
     }
 
     /// Removes a listen that has ended by itself.
@@ -64,8 +70,10 @@ extension LiveConnection {
         let key = ListenKey(path: listen.path, query: listen.query.query)
         guard listens[key] === listen else { return }
         _ = remove(key)
-        hold(-Self.listenBytes)
+        hold(-listen.ownBytes)
         didJoin()
+        // It may have been refused instead of sending a change.
+        catchUp(below: listen)
     }
 
     /// Whether a listen of the whole node at a place above sends the same changes.

@@ -111,7 +111,7 @@ extension LiveConnection {
                 if let outcome = absent.write(request) { return didWrite(outcome, reply) }
                 namespace = try create()
                 if isJoining {
-                    queue.prepend((reply, .write(write)))
+                    queue.prepend(LiveRequest(reply, .write(write)))
                     running -= 1
                     return
                 }
@@ -164,27 +164,33 @@ extension LiveConnection {
 
     func authenticate(_ credential: LiveCredential, _ reply: LiveReply) {
         credentials.check(credential) { [self] result in
+            let requester: Requester
+            let answer: [UInt8]
             switch result {
             case .success(let found):
-                use(found.requester)
-                complete(reply, LivePush.answer(reply.number, "ok", payload: found.answer.span))
+                requester = found.requester
+                answer = LivePush.answer(reply.number, "ok", payload: found.answer.span)
             case .failure(let refusal):
-                use(.signedOut)
-                complete(reply, refusal)
+                requester = .signedOut
+                answer = LivePush.answer(reply.number, refusal)
             }
-            didRun()
+            use(requester) { [self] in
+                complete(reply, answer)
+                didRun()
+            }
         }
     }
 
-    /// Performs everything for another sender from now on.
-    func use(_ requester: Requester) {
+    /// Performs everything for another sender from now on, also the onDisconnect operations once `completion` is called.
+    func use(_ requester: Requester, completion: @escaping () -> Void) {
         self.requester = requester
         judgeApp()
         for listen in Array(listens.values) { listen.use(requester.principal) }
-        disconnects?.setDisconnectPrincipal(requester.principal, of: session, on: front.loop) { _ in }
         expiry?.close()
         expiry = nil
         expiry = requester.expires.map { Timer.atExpiry($0, loop: front.loop) { [weak self] in self?.revoke() } }
+        guard let disconnects else { return completion() }
+        disconnects.setDisconnectPrincipal(requester.principal, of: session, on: front.loop) { _ in completion() }
     }
 
     /// Checks what may end without news. Called from time to time.

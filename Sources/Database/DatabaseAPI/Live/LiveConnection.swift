@@ -25,7 +25,8 @@ final class LiveConnection {
     let reads: LiveReads
     private(set) var isCongested = false
 
-    var queue = Deque<(reply: LiveReply, action: LiveAction)>()
+    /// The requests that wait. Their actions are nil while they are being parsed.
+    var queue = Deque<LiveRequest>()
     var running = 0
     private var group = LiveAction.Group.alone
     private var isStarting = false
@@ -96,7 +97,11 @@ final class LiveConnection {
         running += 1
         clients.end(last, on: front.loop) { [self] in
             guard case .namespace(let namespace)? = try? found() else { return didRun() }
-            namespace.endSession(last, on: front.loop) { [self] _ in didRun() }
+            namespace.endSession(last, on: front.loop) { [self] error in
+                // The client connects again, so that the operations do not run after its next writes.
+                if error != nil { close() }
+                didRun()
+            }
         }
     }
 
@@ -122,11 +127,24 @@ final class LiveConnection {
             let reply = LiveReply(number, bytes: text.count)
             replies.append(reply)
             guard intake.add(text.count) else { return fail("too much is being sent at this moment; try again") }
-            var limits = DraftLimits()
-            limits.stringBytesMax = front.database.limits.stringBytesMax
-            queue.append((reply, LiveAction(action, body: text.extracting(body), limits: limits)))
+            let request = LiveRequest(reply)
+            queue.append(request)
+            parse(action, text.extracting(body), into: request)
             run()
             updatePause()
+        }
+    }
+
+    /// Parses the body of a request; a large one on another thread, as the REST interface does.
+    private func parse(_ name: String, _ body: Span<UInt8>, into request: LiveRequest) {
+        var limits = DraftLimits()
+        limits.stringBytesMax = front.database.limits.stringBytesMax
+        guard body.count > RESTCall.smallBodyBytes else { return request.action = LiveAction(name, body: body, limits: limits) }
+        limits.nodesMax = max(intake.room(mayExceed: requester.isAdmin), 0) / Node.leafOverheadBytes
+        let bytes = body.array()
+        front.loop.compute { [limits] in LiveAction(name, body: bytes.span, limits: limits) } then: { [self] action in
+            request.action = action
+            run()
         }
     }
 
@@ -134,11 +152,11 @@ final class LiveConnection {
     func run() {
         guard !isStarting else { return }
         isStarting = true
-        while let next = queue.first, !isJoining, mayRun(next.action) {
+        while let next = queue.first, let action = next.action, !isJoining, mayRun(action) {
             queue.removeFirst()
             running += 1
-            group = next.action.group
-            start(next.action, next.reply)
+            group = action.group
+            start(action, next.reply)
         }
         isStarting = false
         updatePause()
@@ -180,9 +198,7 @@ final class LiveConnection {
         case .write(let write): self.write(write, reply)
         case .disconnect(let operation): register(operation, reply)
         case .authenticate(let credential): authenticate(credential, reply)
-        case .unauthenticate:
-            use(.signedOut)
-            succeed(reply)
+        case .unauthenticate: use(.signedOut) { [self] in succeed(reply) }
         case .appCheck(let token): checkApp(token, reply)
         case .endAppCheck: endApp(reply)
         case .nothing: succeed(reply)

@@ -19,6 +19,9 @@ struct LiveIntake: ~Copyable {
     /// Whether reading may go on.
     var hasRoom: Bool { bytes < Self.bytesMax / 2 }
 
+    /// The memory that a request may take.
+    func room(mayExceed: Bool) -> Int { charge.room(mayExceed: mayExceed) }
+
     /// Adds a request.
     ///
     /// - Returns: whether there is memory for it.

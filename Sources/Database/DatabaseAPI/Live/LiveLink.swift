@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 import HearthBytes
 import HTTP
@@ -12,8 +13,10 @@ final class LiveLink: LiveTransport {
     weak var poll: LivePoll?
     /// The connection, once the host sends by this link.
     var connection: LiveConnection?
-    /// Messages that arrived before the last one by polling. They are not acknowledged, so the socket takes only a few.
-    private var early: [[UInt8]] = []
+    /// Messages that arrived before the last one by polling, or while the connection takes none. They are not acknowledged, so the socket takes only
+    /// a few.
+    private var early = Deque<[UInt8]>()
+    private var isPaused = false
     private var isInputOpen = false
     private var isCongested = false
     private var inFlight = 0
@@ -40,9 +43,11 @@ final class LiveLink: LiveTransport {
     /// The client has sent everything by polling that it sends there.
     func openInput() {
         isInputOpen = true
-        let messages = early
-        early = []
-        for message in messages { take(message) }
+        takeEarly()
+    }
+
+    private func takeEarly() {
+        while isInputOpen, !isPaused, connection != nil, let message = early.popFirst() { take(message) }
     }
 
     // MARK: The socket's events
@@ -56,11 +61,9 @@ final class LiveLink: LiveTransport {
                 return
             }
         }
-        guard isInputOpen, connection != nil else {
-            guard early.count < 1024 else { return close() }
-            return early.append(message)
-        }
-        take(message)
+        guard early.count < 1024 else { return close() }
+        early.append(message)
+        takeEarly()
     }
 
     private func take(_ message: [UInt8]) {
@@ -101,6 +104,12 @@ final class LiveLink: LiveTransport {
     }
 
     func setPaused(_ isPaused: Bool) {
+        self.isPaused = isPaused
+        // What the client has sent by polling comes first.
+        poll?.setPaused(isPaused)
+        takeEarly()
+        // It may be another one by now.
+        let isPaused = self.isPaused
         socketLoop.post { [socket] in socket.value.setPaused(isPaused) }
     }
 

@@ -45,6 +45,8 @@ final class LiveListen: TopicMember, JudgedListener {
     /// The memory that the listen holds.
     private(set) var heldBytes = 0
     private var chargedBytes = 0
+    /// The memory that the connection holds for the listen itself.
+    var ownBytes = 0
 
     enum State {
         /// Waits until the namespace reports changes, or exists.
@@ -171,8 +173,9 @@ final class LiveListen: TopicMember, JudgedListener {
         // again.
         let isFinal = error.kind == .permissionDenied || error.kind == .tooLarge
         if reply == nil, isFinal { connection.push(LivePush.cancel(path, query: query.query == nil ? nil : query.text)) }
-        _ = close()
+        // First, so that those below have changes due when the answers that waited for this one are sent.
         connection.forget(self)
+        _ = close()
         if reply == nil ? !isFinal : error.isPassing { connection.close() }
         answer { connection.complete($0, LiveRefusal(listen: error)) }
     }

@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 import HearthBytes
 import HTTP
@@ -13,6 +14,8 @@ final class LivePoll: LiveTransport {
     private static let silenceMilliseconds: UInt64 = 60_000
     /// The bytes that may wait for the client before changes are held back.
     private static let queuedBytesMax = 256 * 1024
+    /// The memory that is counted for a message that waits, beside its text.
+    private static let messageBytes = 64
     /// The memory that is counted for a client that polls. It has no connection of its own, so descriptors do not limit the number of clients.
     static let ownBytes = 8 * 1024
 
@@ -33,7 +36,7 @@ final class LivePoll: LiveTransport {
     private var isCongested = false
     private var isFlushDue = false
     /// The whole messages that arrived while the connection takes none.
-    private var inbox: [[UInt8]] = []
+    private var inbox = Deque<[UInt8]>()
     private var inboxBytes = 0
     private var isPaused = false
     private var isClosing = false
@@ -120,17 +123,20 @@ final class LivePoll: LiveTransport {
     }
 
     private func receive(_ message: [UInt8]) {
-        if link != nil, Self.isControl(message, "n") {
-            hasHeardAll = true
-            link?.openInput()
-            return endIfMoved()
-        }
-        guard isPaused else {
+        guard isPaused else { return handle(message) }
+        inbox.append(message)
+        inboxBytes += message.count + Self.messageBytes
+    }
+
+    /// Handles the next message. The client's last one by polling is `n`; those by the socket follow it.
+    private func handle(_ message: [UInt8]) {
+        guard link != nil, Self.isControl(message, "n") else {
             connection?.receive(message.span)
             return
         }
-        inbox.append(message)
-        inboxBytes += message.count
+        hasHeardAll = true
+        link?.openInput()
+        endIfMoved()
     }
 
     /// Whether a message is a control message of a kind.
@@ -180,8 +186,8 @@ final class LivePoll: LiveTransport {
         self.isPaused = isPaused
         while !self.isPaused, !inbox.isEmpty {
             let message = inbox.removeFirst()
-            inboxBytes -= message.count
-            connection?.receive(message.span)
+            inboxBytes -= message.count + Self.messageBytes
+            handle(message)
         }
         received.set(to: heldBytes)
     }
@@ -300,7 +306,7 @@ final class LivePoll: LiveTransport {
         timer.close()
         let ended = connection
         connection = nil
-        inbox = []
+        inbox = Deque()
         messages = []
         received.set(to: 0)
         sent.set(to: 0)

@@ -3,7 +3,7 @@ import HearthJSON
 import Tree
 
 /// The query of a listen or a read (spec database 3.6, 10.2).
-struct LiveQuery {
+struct LiveQuery: Sendable {
     /// The query; nil for the whole node. A query without range and limit is one for the whole node too.
     var query: Query?
     /// The JSON text of the query, as the client knows it; nil if it sent none.
@@ -14,8 +14,12 @@ struct LiveQuery {
 
     private init() {}
 
+    /// The most bytes of a query, which is kept as long as its listen.
+    static let bytesMax = 64 * 1024
+
     /// - Parameter text: the member `q`.
     init(parsing text: Span<UInt8>) throws(LiveRefusal) {
+        guard text.count <= Self.bytesMax else { throw .badRequest("the query \"q\" must have at most \(Self.bytesMax) bytes") }
         guard let parts = (try? JSONValue(parsing: text, limits: JSONLimits(depthMax: 4)))?.object else {
             throw .badRequest("the query \"q\" must be an object")
         }

@@ -8,6 +8,12 @@ struct LiveCopy {
     /// Hashes of its ranges; nil for none, and once the first value was sent.
     var ranges: RangeHashes?
 
+    /// - Parameter hash: as the client has sent it. One that cannot be a hash stands for another value.
+    init(hash: String, ranges: RangeHashes?) {
+        self.hash = hash.utf8.count <= 64 ? hash : "?"
+        self.ranges = ranges
+    }
+
     /// Makes the first read compare the value with the copy. The result of a query is compared as a whole.
     func prepare(_ request: inout ReadRequest, isFirst: Bool) {
         (request.ifNoneMatch, request.clientRanges) = (nil, nil)

@@ -16,6 +16,18 @@ final class LiveReply {
     }
 }
 
+/// A request of a connection that waits.
+final class LiveRequest {
+    let reply: LiveReply
+    /// Nil while the request is being parsed.
+    var action: LiveAction?
+
+    init(_ reply: LiveReply, _ action: LiveAction? = nil) {
+        self.reply = reply
+        self.action = action
+    }
+}
+
 /// An error answer: a status of the protocol, and a sentence for the client (spec database 3.4).
 struct LiveRefusal: Error, Equatable {
     var status: StaticString

@@ -18,10 +18,6 @@ struct DisconnectRows {
         var bytes = 0
     }
 
-    /// The most places of a session, and the most bytes of their rows.
-    static let placesMax = 1000
-    static let bytesMax = 256 * 1024
-
     init(_ session: DisconnectSession, _ store: any OrderedStore) {
         self.session = session
         self.store = store
@@ -49,9 +45,8 @@ struct DisconnectRows {
         head.auth = auth
         head.count += after.count - before.count
         head.bytes += after.reduce(0) { $0 + $1.key.count + $1.value.count } - before.reduce(0) { $0 + $1.key.count + $1.value.count }
-        guard head.count <= Self.placesMax, head.bytes <= Self.bytesMax else {
-            return DisconnectPlan.Fault(
-                message: "A client can store onDisconnect operations for at most \(Self.placesMax) places and of \(Self.bytesMax) bytes")
+        guard head.count <= DisconnectOperation.placesMax, head.bytes <= DisconnectOperation.bytesMax else {
+            return DisconnectPlan.Fault(message: DisconnectOperation.limitMessage)
         }
         for row in before where after[row.key] == nil { try store.delete(row.key, in: .meta) }
         for (key, value) in after { try store.put(key, value.span, in: .meta) }

@@ -20,7 +20,7 @@ struct Contest {
     /// The time of the last conflict.
     var lastConflict: UInt64 = 0
     /// The transactions that wait.
-    var waiting = Deque<() -> Void>()
+    var waiting = Deque<(deadline: UInt64, perform: () -> Void)>()
 
     /// The failures after which a client gets a turn.
     static let conflictsMax = 3
@@ -30,6 +30,10 @@ struct Contest {
     static let turnMilliseconds: UInt64 = 500
     /// The time after which a node or a client without conflicts is forgotten.
     static let restMilliseconds: UInt64 = 5_000
+    /// The longest time that a transaction waits for the turns of others.
+    static let patienceMilliseconds: UInt64 = 2_000
+    /// The failures that a client needs for another turn, after one that it has not used.
+    static let unusedPenalty = 30
     /// The most transactions that wait for one node. Others are performed at once.
     static let waitingMax = 4096
 }
@@ -42,7 +46,7 @@ extension NamespaceWriter {
         guard let contest = contests[key], let holder = contest.holder, holder != contender, contest.waiting.count < Contest.waitingMax else {
             return perform()
         }
-        contests[key]?.waiting.append(perform)
+        contests[key]?.waiting.append((loop.nowMilliseconds + Contest.patienceMilliseconds, perform))
     }
 
     /// Notes the outcome of a transaction.
@@ -50,7 +54,8 @@ extension NamespaceWriter {
         guard let contender = request.contender, request.ifMatch != nil else { return }
         let key = request.operation.path.key
         guard case .conflict = outcome else {
-            if contests[key]?.holder == contender { endTurn(key) } else { contests[key]?.conflicts[contender] = nil }
+            contests[key]?.conflicts[contender] = nil
+            if contests[key]?.holder == contender { endTurn(key) }
             return
         }
         var contest = contests[key] ?? Contest()
@@ -65,29 +70,43 @@ extension NamespaceWriter {
             contest.until = contest.lastConflict + Contest.turnMilliseconds
         }
         contests[key] = contest
-        if contest.failures >= Contest.failuresMax { endTurn(key) }
+        if contest.failures >= Contest.failuresMax { endUnusedTurn(key) }
         if contests.count == 1 { contestTimer.start(afterMilliseconds: 100, repeatMilliseconds: 100) }
     }
 
     /// Ends the turn of a client. The transactions that wait are performed until one of them gets the turn.
     private func endTurn(_ key: PathKey) {
-        guard let holder = contests[key]?.holder else { return }
-        contests[key]?.conflicts[holder] = nil
         contests[key]?.failures = 0
         contests[key]?.holder = nil
         // Performed later, because the write that has ended the turn is still being performed.
         loop.post { [writer = LoopBound(self, loop: loop)] in writer.value.performWaiting(key) }
     }
 
+    private func endUnusedTurn(_ key: PathKey) {
+        guard let holder = contests[key]?.holder else { return }
+        contests[key]?.conflicts[holder] = (Contest.conflictsMax - Contest.unusedPenalty, loop.nowMilliseconds)
+        endTurn(key)
+    }
+
     private func performWaiting(_ key: PathKey) {
-        while let contest = contests[key], contest.holder == nil, let next = contests[key]?.waiting.popFirst() { next() }
+        while let contest = contests[key], contest.holder == nil, let next = contests[key]?.waiting.popFirst() { next.perform() }
+    }
+
+    /// Performs the transactions that have waited too long, although others have the turn.
+    private func performOverdue(_ key: PathKey, _ now: UInt64) {
+        while let first = contests[key]?.waiting.first, now >= first.deadline {
+            _ = contests[key]?.waiting.popFirst()
+            first.perform()
+        }
     }
 
     /// Ends overdue turns, and forgets nodes at rest.
     func checkContests() {
         let now = loop.nowMilliseconds
-        for (key, contest) in contests {
-            if contest.holder != nil, now >= contest.until { endTurn(key) }
+        for key in Array(contests.keys) {
+            if let contest = contests[key], contest.holder != nil, now >= contest.until { endUnusedTurn(key) }
+            performOverdue(key, now)
+            guard let contest = contests[key] else { continue }
             contests[key]?.conflicts = contest.conflicts.filter { now < $0.value.time + Contest.restMilliseconds }
             if contest.holder == nil, contest.waiting.isEmpty, now >= contest.lastConflict + Contest.restMilliseconds { contests[key] = nil }
         }
@@ -99,6 +118,6 @@ extension NamespaceWriter {
         let waiting = contests.values.flatMap(\.waiting)
         contests = [:]
         contestTimer.stop()
-        for perform in waiting { perform() }
+        for next in waiting { next.perform() }
     }
 }

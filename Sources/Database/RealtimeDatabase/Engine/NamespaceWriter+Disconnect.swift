@@ -30,13 +30,16 @@ extension NamespaceWriter {
         }
     }
 
-    /// Makes the operations of a session be judged for another principal.
+    /// Makes the operations of a session be judged for another principal. While that cannot be stored, it is remembered.
     func setPrincipal(
         _ principal: Principal, of session: DisconnectSession, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop
     ) {
+        unstoredPrincipals[session] = principal
         inTurn({ error in loop.post { answer(error) } }) { open throws(StoreError) in
             try DisconnectRows(session, open.store).setAuth(principal.storedAuth)
             hasChanges = true
+            let done = LoopBound({ [unowned self] (failure: DatabaseError?) in if failure == nil { unstoredPrincipals[session] = nil } }, loop: self.loop)
+            self.answer(on: self.loop) { done.value($0) }
             self.answer(on: loop, answer)
         }
     }
@@ -100,7 +103,7 @@ extension NamespaceWriter {
             try perform(session, open)
             let done = LoopBound(
                 { [unowned self] (failure: DatabaseError?) in
-                    if failure != nil { performLater(session, namespace) }
+                    if failure == nil { unstoredPrincipals[session] = nil } else { performLater(session, namespace) }
                 }, loop: self.loop)
             self.answer(on: self.loop) { done.value($0) }
             self.answer(on: loop, answer)
@@ -118,7 +121,7 @@ extension NamespaceWriter {
         guard let update = try? plan.update() else {
             return settings.log.error("onDisconnect operations cannot be read", metadata: ["namespace": "\(settings.name)"])
         }
-        let principal: Principal = auth.map { .user(auth: $0 == .null ? nil : $0) } ?? .admin
+        let principal = unstoredPrincipals[session] ?? auth.map { .user(auth: $0 == .null ? nil : $0) } ?? .admin
         let request = WriteRequest(.update(base: .root, update), principal: principal, origin: EventOrigin(of: principal))
         let outcome = try perform(request, open)
         figures.add(request.operation, outcome)

@@ -64,6 +64,8 @@ final class NamespaceWriter: StoreWriter<NamespaceContent> {
 
     /// Sessions of clients that have ended, but whose operations are to be performed later, with the lease that keeps the namespace open.
     var endedSessions: [DisconnectSession: Namespace?] = [:]
+    /// The principals of sessions that have changed, and could not be stored yet.
+    var unstoredPrincipals: [DisconnectSession: Principal] = [:]
     lazy var disconnectTimer = Timer(loop: loop) { [unowned self] in performEndedSessions() }
 
     lazy var housekeeping = Timer(loop: loop) { [unowned self] in keepHouse() }
