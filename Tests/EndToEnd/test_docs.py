@@ -1,5 +1,6 @@
 """The commands in the documentation do what the pages say."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,8 +9,10 @@ import subprocess
 import pytest
 
 from built_packages import built
-from hearth import PRODUCTS, ROOT, Host
+from databases import OPEN_RULES, Database
+from hearth import PRODUCTS, ROOT, Host, callable_headers
 from sources import tracked
+from tokens import PROJECT
 
 BLOCK = re.compile(r'^```(\w+)\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
 # Building and serving is what this test has behind it.
@@ -81,18 +84,62 @@ def test_the_plugin_in_the_header_works(launch, tmp_path):
     assert host.result('echo', {'a': [1]}) == {'a': [1]}
 
 
+def built_from_the_guide():
+    """Builds the plugin of docs/writing-a-plugin.md beside a clone that is called hearth, and `Watcher` with the guide's function that observes."""
+    blocks = [text for kind, text in BLOCK.findall((ROOT / 'docs/writing-a-plugin.md').read_text()) if kind == 'swift']
+    package, greeter, tests = blocks[:3]
+    watch = next(text for text in blocks if text.startswith('OnCall("watch"'))
+    product, target = '.library(name: "Greeter", type: .dynamic, targets: ["Greeter"])', re.search(r'\.target\(.*?\]\),\n', package, re.DOTALL)[0]
+    assert package.count(product) == 1
+    package = package.replace(product, f'{product}, {product.replace("Greeter", "Watcher")}')
+    package = package.replace(target, target + target.replace('"Greeter"', '"Watcher"'))
+    return built('greeter', {'Package.swift': package, 'Sources/Greeter/Greeter.swift': greeter, 'Tests/GreeterTests/GreeterTests.swift': tests,
+                             'Sources/Watcher/Watcher.swift': f'import HearthFunctions\n\nlet functions = Functions {{\n{watch}}}\n'},
+                 ['Greeter', 'Watcher'])
+
+
 @pytest.mark.timeout(600)
 def test_the_plugin_in_the_guide_works(launch):
-    """docs/writing-a-plugin.md builds one from nothing, beside a clone that is called hearth."""
-    blocks = {kind: [text for found, text in BLOCK.findall((ROOT / 'docs/writing-a-plugin.md').read_text()) if found == kind]
-              for kind in ('swift', 'json')}
-    config = json.loads(blocks['json'][0])
-    libraries = built('greeter', {'Package.swift': blocks['swift'][0], 'Sources/Greeter/Greeter.swift': blocks['swift'][1],
-                                  'Tests/GreeterTests/GreeterTests.swift': blocks['swift'][2]}, ['Greeter'])
+    """docs/writing-a-plugin.md builds one from nothing."""
+    config = json.loads(next(text for kind, text in BLOCK.findall((ROOT / 'docs/writing-a-plugin.md').read_text()) if kind == 'json'))
+    library = built_from_the_guide()['Greeter']
     assert config['plugins']['Greeter']['library'] == '../greeter/.build/release/libGreeter.so'
-    host = launch({'Greeter': {'library': str(libraries['Greeter'])}})
+    host = launch({'Greeter': {'library': str(library)}})
     assert host.result('greet', {'name': 'Ada'}) == 'Hello, Ada!'
     assert host.callable('greet', {'name': ''}).json['error']['status'] == 'INVALID_ARGUMENT'
+
+
+@pytest.mark.timeout(600)
+def test_the_function_that_observes_tells_its_client_why_it_ends(launch):
+    """The sample `watch` in docs/writing-a-plugin.md."""
+    host = launch({'Watcher': {'library': str(built_from_the_guide()['Watcher'])}}, mode='development')
+    with Database(host, f'{PROJECT}-default-rtdb') as database:
+        database.use_rules(OPEN_RULES)
+        database.put('/rooms/one.json', {'open': True})
+        with watching(host) as frames:
+            assert next(frames) == {'message': {'open': True}}
+            database.put('/rooms/one.json', {'open': False})
+            assert list(frames) == [{'message': {'open': False}}, {'result': 'closed'}]
+        with watching(host, 'two') as frames:
+            assert next(frames) == {'message': None}
+            database.use_rules({'rules': {'.read': False}})
+            [last] = frames
+            assert last['error']['status'] == 'PERMISSION_DENIED'
+        database.use_rules(OPEN_RULES)
+    with watching(host, 'two') as frames:
+        assert next(frames) == {'message': None}
+        host.begin_stop()
+        [last] = frames
+        assert last['error']['status'] == 'UNAVAILABLE'
+
+
+@contextlib.contextmanager
+def watching(host, room='one'):
+    """The frames of a call of `watch`."""
+    with host.wire() as wire:
+        wire.send_request('POST', host.path('watch'), [*callable_headers(), ('Accept', 'text/event-stream')], json.dumps({'data': room}))
+        wire.head()
+        yield (json.loads(frame.removeprefix('data: ')) for frame in wire.frames() if frame.startswith('data: '))
 
 
 def test_every_page_is_in_the_index():
