@@ -16,18 +16,15 @@ import time
 import pytest
 
 from databases import Database
-from disks import SmallDisk
 from hearth import ROOT, Host, compiled
 from live import Live, View, name_of
 from processes import until
-from tokens import id_claims, unsigned
 from websocket import CLOSE, CONTINUATION, TEXT
 from wire import Ended
 
 DEFAULT = 'demo-hearth-default-rtdb'
 RULES = {'rules': {'open': {'.read': True, '.write': True}, 'users': {'$uid': {'.read': 'auth.uid === $uid', '.write': True}}}}
 MEBIBYTE = 1 << 20
-FULL = 'The disk is full: nothing was written. Try again when there is room.'
 
 
 @pytest.fixture(scope='module')
@@ -206,7 +203,7 @@ def test_clients_that_say_nothing_are_given_up(prepare):
 
 
 def test_a_client_that_disappears_while_it_listens(prepare):
-    """What the host sends to it is no sign of life. One that receives, and says nothing, stays."""
+    """Data on its way to a client is no sign of life. A client that receives, and says nothing, stays."""
     host = prepare([], mode='development', env={'LD_PRELOAD': compiled(ROOT / 'Tests/Support/fast_clock.c', ()), 'CLOCK_FACTOR': '60'}).start()
     with Database(host, DEFAULT) as database:
         database.use_rules(RULES)
@@ -352,94 +349,3 @@ def test_a_slow_reader(small):
         assert numbers == sorted(numbers) and len(set(numbers)) < 75
         slow.do('p', p='/open/big', d=None)
         assert slow_view.apply(slow.taken()) is None
-
-
-# Disks
-
-
-def test_a_full_disk(tmp_path):
-    """A write is refused as over HTTP; listens and reads go on, nobody hears of the refused write, and the client can try again."""
-    host = Host(tmp_path, [], mode='development')
-    folder = host.data / 'database'
-    folder.mkdir(parents=True)
-    host.data.chmod(0o700)
-    with SmallDisk(folder) as disk:
-        host.start()
-        try:
-            with Database(host, 'disk') as database:
-                database.use_rules(RULES)
-                the_disk_fills(database, disk)
-        finally:
-            host.abandon()
-
-
-def test_a_full_disk_and_a_lost_session(tmp_path):
-    """Operations that cannot run yet never run after the next connection's writes: that connection ends until they can."""
-    with SmallDisk(tmp_path / 'data', 8) as disk:
-        host = Host(tmp_path, [], mode='development').start()
-        with Database(host, DEFAULT) as database:
-            database.use_rules(RULES)
-            first = connect(database)
-            first.do('o', p='/open/status', d='offline')
-            first.do('p', p='/open/status', d='online')
-            disk.fill()
-            with connect(database, last=first.session) as again, pytest.raises((Ended, ConnectionError, AssertionError)):
-                again.do('p', p='/open/status', d='full')
-            disk.make_room()
-
-            def comes_back():
-                with contextlib.suppress(Ended, ConnectionError, AssertionError), connect(database, last=first.session) as again:
-                    return again.ask('p', p='/open/status', d='online again') == ('ok', '')
-            until(comes_back, 'the client is served again')
-            database.put('/open/later.json', 1)
-            assert database.get('/open/status.json') == 'online again'
-            first.cut()
-        host.stop()
-
-
-def test_a_full_disk_when_a_user_signs_out(tmp_path):
-    """The user's operations are judged for nobody afterwards, although that could not be stored."""
-    with SmallDisk(tmp_path / 'data', 8) as disk:
-        host = Host(tmp_path, [], mode='development').start()
-        with Database(host, DEFAULT) as database:
-            database.use_rules({'rules': {'.read': True, 'users': {'$uid': {'.write': 'auth.uid === $uid'}}}})
-            with connect(database) as live:
-                live.do('auth', cred=unsigned(id_claims('ada')))
-                live.do('o', p='/users/ada', d='ended')
-                live.do('p', p='/users/ada', d='here')
-                disk.fill()
-                live.do('unauth')
-                disk.make_room()
-            # The end of the next client comes after that of the first.
-            with connect(database) as live:
-                live.do('gauth', cred='owner')
-                live.do('o', p='/users/bob', d='ended')
-            until(lambda: database.get('/users/bob.json'), 'the operations have run')
-            assert database.get('/users/ada.json') == 'here'
-        host.stop()
-
-
-def the_disk_fills(database, disk):
-    text = 'x' * 20_000
-    with connect(database) as live, connect(database) as listener:
-        view = View('/open/fill')
-        view.apply(listener.listen('/open/fill'))
-        live.do('o', p='/open/ends', d=1)
-        disk.fill()
-        done = {}
-        for number in range(1000):
-            status, reason = live.ask('p', p=f'/open/fill/n{number}', d=text)
-            if status != 'ok':
-                break
-            done[f'n{number}'] = text
-        assert (status, reason) == ('unavailable', FULL)
-        assert live.ask('m', p='/open/fill', d={'a': text, 'b': text}) == ('unavailable', FULL)
-        assert live.ask('p', p='/open/fill/t', d=text, h='') == ('unavailable', FULL)
-        assert live.ask('o', p='/open/ends', d=text)[0] == 'unavailable'
-        assert (live.do('g', p='/open/fill', q={}) or {}) == done
-        listener.do('s', c={})
-        assert (view.apply(listener.taken()) or {}) == done
-        disk.make_room()
-        live.do('p', p='/open/fill/after', d=1)
-        view.apply([listener.push()])
-        assert view.value == {**done, 'after': 1}

@@ -259,7 +259,7 @@ def test_sessions_that_never_were(last, database):
 
 
 def test_operations_create_no_database(host):
-    """What the rules do not allow, and the end of what never was, leave no trace."""
+    """Refused operations, and the end of operations that never were, leave no trace."""
     with Live(host.port, 'absent-of-operations') as live:
         assert live.ask('o', p='/a', d=1)[0] == 'permission_denied'
         assert live.ask('om', p='/', d={'a': 1})[0] == 'permission_denied'

@@ -56,7 +56,7 @@ public final class WebSocket: UpgradedProtocol {
         acknowledged = Acknowledged(time: lastHeard, checked: lastHeard)
     }
 
-    /// What the peer's kernel has acknowledged, for peers that hear but say nothing.
+    /// The bytes that the peer's kernel has acknowledged, for peers that receive but send nothing.
     private struct Acknowledged {
         /// The time at which more was found to be acknowledged.
         var time: UInt64

@@ -105,7 +105,7 @@ final class LiveLink: LiveTransport {
 
     func setPaused(_ isPaused: Bool) {
         self.isPaused = isPaused
-        // What the client has sent by polling comes first.
+        // Messages by polling come first.
         poll?.setPaused(isPaused)
         takeEarly()
         // It may be another one by now.

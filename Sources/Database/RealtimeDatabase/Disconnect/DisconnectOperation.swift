@@ -16,25 +16,3 @@ public enum DisconnectOperation: Sendable {
     /// The message for an operation beyond these limits.
     public static let limitMessage = "A client can store onDisconnect operations for at most \(placesMax) places and of \(bytesMax) bytes"
 }
-
-extension DisconnectOperation {
-    /// The write that the operation stands for, for judging it; nil for one that only removes others.
-    func request(principal: Principal, limits: DatabaseLimits) throws(DatabaseError) -> WriteRequest? {
-        var draftLimits = DraftLimits()
-        draftLimits.stringBytesMax = limits.stringBytesMax
-        do throws(NodeError) {
-            switch self {
-            case .set(let path, let value):
-                let draft = try DisconnectPlan.draft(value, at: path, limits: draftLimits)
-                return WriteRequest(.set(path, draft), principal: principal, origin: EventOrigin(of: principal))
-            case .update(let path, let members):
-                draftLimits.depthAbove = path.count
-                let update = try UpdateDraft(parsing: members.serialized().span, limits: draftLimits)
-                return WriteRequest(.update(base: path, update), principal: principal, origin: EventOrigin(of: principal))
-            case .cancel: return nil
-            }
-        } catch {
-            throw DatabaseError(.invalidData, error.message)
-        }
-    }
-}

@@ -38,7 +38,10 @@ extension NamespaceWriter {
         inTurn({ error in loop.post { answer(error) } }) { open throws(StoreError) in
             try DisconnectRows(session, open.store).setAuth(principal.storedAuth)
             hasChanges = true
-            let done = LoopBound({ [unowned self] (failure: DatabaseError?) in if failure == nil { unstoredPrincipals[session] = nil } }, loop: self.loop)
+            let done = LoopBound(
+                { [unowned self] (failure: DatabaseError?) in
+                    if failure == nil { unstoredPrincipals[session] = nil }
+                }, loop: self.loop)
             self.answer(on: self.loop) { done.value($0) }
             self.answer(on: loop, answer)
         }
@@ -138,6 +141,28 @@ extension Principal {
         switch self {
         case .admin: nil
         case .user(let auth): auth ?? .null
+        }
+    }
+}
+
+extension DisconnectOperation {
+    /// The write that the operation stands for, for judging it; nil for one that only removes others.
+    func request(principal: Principal, limits: DatabaseLimits) throws(DatabaseError) -> WriteRequest? {
+        var draftLimits = DraftLimits()
+        draftLimits.stringBytesMax = limits.stringBytesMax
+        do throws(NodeError) {
+            switch self {
+            case .set(let path, let value):
+                let draft = try DisconnectPlan.draft(value, at: path, limits: draftLimits)
+                return WriteRequest(.set(path, draft), principal: principal, origin: EventOrigin(of: principal))
+            case .update(let path, let members):
+                draftLimits.depthAbove = path.count
+                let update = try UpdateDraft(parsing: members.serialized().span, limits: draftLimits)
+                return WriteRequest(.update(base: path, update), principal: principal, origin: EventOrigin(of: principal))
+            case .cancel: return nil
+            }
+        } catch {
+            throw DatabaseError(.invalidData, error.message)
         }
     }
 }

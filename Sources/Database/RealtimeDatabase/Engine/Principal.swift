@@ -21,3 +21,14 @@ public enum AuthVariable {
         return .object(["uid": .string(uid), "provider": provider, "token": claims])
     }
 }
+
+extension EventOrigin {
+    /// The origin of the writes of a principal (spec database 6).
+    public init(of principal: Principal) {
+        switch principal {
+        case .admin: self = .admin
+        case .user(auth: nil): self = .unauthenticated
+        case .user(let auth?): self = EventOrigin(.user, id: auth["uid"]?.string)
+        }
+    }
+}

@@ -1,5 +1,3 @@
-import HearthJSON
-
 /// The writer whose write raised an event (spec functions 8.5).
 public struct EventOrigin: Sendable, Hashable {
     /// The kind of writer.
@@ -39,15 +37,4 @@ public struct EventOrigin: Sendable, Hashable {
     public static let admin = EventOrigin(.admin)
     /// A client without a token.
     public static let unauthenticated = EventOrigin(.unauthenticated)
-}
-
-extension EventOrigin {
-    /// The origin of the writes of a principal (spec database 6).
-    public init(of principal: Principal) {
-        switch principal {
-        case .admin: self = .admin
-        case .user(auth: nil): self = .unauthenticated
-        case .user(let auth?): self = EventOrigin(.user, id: auth["uid"]?.string)
-        }
-    }
 }

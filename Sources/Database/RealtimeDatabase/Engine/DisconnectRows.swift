@@ -86,7 +86,9 @@ struct DisconnectRows {
     private func key(of path: Path) -> [UInt8] { base + path.key.bytes }
 
     private func place(_ key: [UInt8], _ value: [UInt8]) throws(Failure) -> DisconnectPlan.Place {
-        guard let value = try? JSONValue(parsing: value.span) else { throw .fault(DisconnectPlan.Fault(message: "A stored operation cannot be read")) }
+        guard let value = try? JSONValue(parsing: value.span) else {
+            throw .fault(DisconnectPlan.Fault(message: "A stored operation cannot be read"))
+        }
         return DisconnectPlan.Place(path: PathKey.path(of: key.span.extracting(droppingFirst: base.count)), value: value)
     }
 
