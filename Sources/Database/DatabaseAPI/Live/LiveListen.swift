@@ -72,6 +72,7 @@ final class LiveListen: TopicMember, JudgedListener {
         request.client = client
         request.bytesMax = min(connection.front.database.limits.readBytesMax, LiveSegments.countMax * LiveSegments.unitsMax)
         request.cancellation = Cancellation()
+        request.probesIndex = true
         if case .admin = principal { permission.isUnconditional = true }
     }
 
