@@ -177,7 +177,7 @@ final class LiveListen: TopicMember, JudgedListener {
         // First, so that those below have changes due when the answers that waited for this one are sent.
         connection.forget(self)
         _ = close()
-        if reply == nil ? !isFinal : error.isPassing { connection.close() }
+        if reply == nil ? !isFinal : error.isPassing { connection.fail(error) }
         answer { connection.complete($0, LiveRefusal(listen: error)) }
     }
 
