@@ -10,6 +10,7 @@ import pytest
 
 from databases import OWNER, Database
 from hearth import BINARY, Host, callable_headers
+from live import Live
 from tokens import app_check_claims, id_claims, unsigned
 from wire import Wire
 
@@ -205,3 +206,19 @@ def test_the_option_is_for_development_mode(tmp_path):
     ended = subprocess.run([str(BINARY), 'serve', '--mode', 'production', '--development-tokens', 'network'], cwd=tmp_path, check=False,
                            capture_output=True, text=True, timeout=30)
     assert ended.returncode != 0 and '--development-tokens is for --mode development' in ended.stderr
+
+
+def test_the_refusal_of_another_address_says_what_helps(host, open_host):
+    """The emulator of Android reaches this machine as 10.0.2.2."""
+    with Live(host.port, 'android', host='10.0.2.2:5001') as live:
+        status, text = live.ask('auth', cred=TOKEN)
+        assert status == 'invalid_token' and 'for the host "10.0.2.2:5001": only localhost, ' in text
+        assert '127.0.0.0/8 and [::1] count' in text and '--development-tokens network' in text
+        assert 'numeric address' not in text
+    network = open_host('--development-tokens', 'network')
+    with Live(network.port, 'android', host='10.0.2.2:5001') as live:
+        assert live.ask('auth', cred=TOKEN)[0] == 'ok'
+    answer = network.ask_from('127.0.0.1', 'GET', '/.json', OWNER, authority='attacker.example')
+    assert 'only localhost, numeric addresses and names without a dot count' in reason(answer)
+    answer = network.ask_from('127.0.0.1', 'GET', '/.json?auth=owner', authority='10.0.2.2:5001')
+    assert 'Authorization field' in answer.text and '--development-tokens' not in answer.text

@@ -7,6 +7,7 @@ import pytest
 
 from databases import OPEN_RULES, OWNER, Database, EventStream, milliseconds
 from hearth import Host
+from live import Live
 from processes import until
 from tokens import PROJECT, id_claims, unsigned
 
@@ -171,6 +172,17 @@ def test_queries_without_an_index(order, described, database, profiler):
         assert stream.head.status == 400
     assert profiler.operation() == {'name': 'concurrent-connect'}
     assert profiler.operation() == read('listener-listen', ['q'], 0, described, unIndexed=True)
+
+
+def test_a_listen_without_an_index_is_one_operation(database, profiler):
+    database.put('/q.json', {'k': {'a': 1}})
+    assert profiler.operation()['name'] == 'rest-write'
+    with Live(database.host.port, database.namespace) as live:
+        live.own().do('q', p='/q', h='', q={'i': 'a', 'l': 1, 'vf': 'l'}, t=1)
+        live.do('n', p='/q', q={'i': 'a', 'l': 1, 'vf': 'l'})
+    listen = profiler.operation()
+    assert (listen['name'], listen['bytes'], listen['unIndexed']) == ('listener-listen', len('{"k":{"a":1}}'), True)
+    assert profiler.operation()['name'] == 'listener-unlisten'
 
 
 # -- event streams

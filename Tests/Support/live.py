@@ -31,7 +31,7 @@ class Live:
 
     def __init__(self, port, namespace, last=None, headers=(), timeout=20, host=None, app=None, extensions=None, receive_buffer=None):
         path = f'/.ws?v=5&ns={namespace}' + (f'&ls={last}' if last else '') + (f'&ac={app}' if app else '')
-        self.socket = WebSocket(port, path, headers=headers, timeout=timeout, extensions=extensions, receive_buffer=receive_buffer)
+        self.socket = WebSocket(port, path, headers=headers, timeout=timeout, extensions=extensions, receive_buffer=receive_buffer, host=host)
         assert self.socket.head.status == 101, self.socket.head
         self.number = 0
         self.pushes = []

@@ -31,13 +31,13 @@ class WebSocket:
     """A socket that can also send what the protocol forbids. `extensions` is the offer of compression; if the host agrees, `send` compresses each
     message, and `compressed` counts the messages that came compressed."""
 
-    def __init__(self, port, path, headers=(), subprotocol=None, timeout=20, extensions=None, receive_buffer=None):
+    def __init__(self, port, path, headers=(), subprotocol=None, timeout=20, extensions=None, receive_buffer=None, host=None):
         self.wire = Wire(port, timeout=timeout, receive_buffer=receive_buffer)
         offer = [('Sec-WebSocket-Protocol', subprotocol)] if subprotocol else []
         offer += [('Sec-WebSocket-Extensions', extensions)] if extensions else []
         self.wire.send_request('GET', path, [
             ('Upgrade', 'websocket'), ('Connection', 'keep-alive, Upgrade'), ('Sec-WebSocket-Version', '13'),
-            ('Sec-WebSocket-Key', base64.b64encode(os.urandom(16)).decode()), *offer, *headers])
+            ('Sec-WebSocket-Key', base64.b64encode(os.urandom(16)).decode()), *offer, *headers], host=host)
         self.head = self.wire.head()
         self.compressed = 0
         self.window_bits, self.agreement = 15, self.head.header('Sec-WebSocket-Extensions')

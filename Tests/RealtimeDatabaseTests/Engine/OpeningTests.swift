@@ -32,6 +32,8 @@ import Tree
     @Test func namesThatMayNotBe() throws {
         let run = try EngineRun(MemoryStorage(), allowed: ["second"])
         #expect(kind { try run.database.namespace("third") } == .unknownNamespace)
+        #expect(kind { try run.database.find("third", isKnown: true) } == .unknownNamespace)
+        #expect(try run.database.find("second", isKnown: false).namespace == nil)
         #expect(try run.database.namespace("second").name == "second")
         #expect(try run.database.namespace("test").name == "test")
     }

@@ -21,18 +21,29 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
     public func refusal(of exchange: HTTPExchange, isInQuery: Bool = false) -> String? {
         switch self {
         case .off: return "is off on this host; start it with --development-tokens loopback, or network, to enable it"
-        case .loopback:
-            guard LoopbackName.matches(peer: exchange.peerAddress) else {
-                return "counts from this machine only, and the request came from \(exchange.peerAddress)"
-            }
-            if let field = exchange.forwardingField {
-                return "counts from this machine only, and the request has passed a proxy (\(field))"
-            }
-            return pageRefusal(exchange, LoopbackName.matches, LoopbackName.matches)
+        case .loopback: return loopbackRefusal(of: exchange, advice: Self.networkAdvice)
         case .network:
-            if isInQuery { return DevelopmentAccess.loopback.refusal(of: exchange) }
-            return pageRefusal(exchange, LoopbackName.isOutsidePublicNames, LoopbackName.isInternal)
+            if isInQuery { return loopbackRefusal(of: exchange, advice: "send it in the Authorization field") }
+            let hosts = "only localhost, numeric addresses and names without a dot count"
+            return pageRefusal(exchange, LoopbackName.isOutsidePublicNames, LoopbackName.isInternal, hosts: hosts)
         }
+    }
+
+    /// Says how other machines, and emulators of phones, can be admitted.
+    private static let networkAdvice = "start the host with --development-tokens network to admit other addresses"
+
+    /// The reason why the request does not count as one of this machine.
+    ///
+    /// - Parameter advice: says what helps.
+    private func loopbackRefusal(of exchange: HTTPExchange, advice: String) -> String? {
+        guard LoopbackName.matches(peer: exchange.peerAddress) else {
+            return "counts from this machine only, and the request came from \(exchange.peerAddress)"
+        }
+        if let field = exchange.forwardingField {
+            return "counts from this machine only, and the request has passed a proxy (\(field))"
+        }
+        let hosts = "only localhost, names that end in .localhost, 127.0.0.0/8 and [::1] count; \(advice)"
+        return pageRefusal(exchange, LoopbackName.matches, LoopbackName.matches, hosts: hosts)
     }
 
     /// The reason why the request may come from a page of another site.
@@ -40,10 +51,13 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
     /// - Parameters:
     ///   - isTrusted: whether no page of another site can use this host name for the server.
     ///   - isOwn: whether pages of this host are trusted. Pages of the host that the request names always are.
-    private func pageRefusal(_ exchange: HTTPExchange, _ isTrusted: (Span<UInt8>) -> Bool, _ isOwn: (Span<UInt8>) -> Bool) -> String? {
+    ///   - hosts: says which host names count.
+    private func pageRefusal(
+        _ exchange: HTTPExchange, _ isTrusted: (Span<UInt8>) -> Bool, _ isOwn: (Span<UInt8>) -> Bool, hosts: String
+    ) -> String? {
         let host = exchange.host
         guard isTrusted(LoopbackName.host(ofAuthority: host)) else {
-            return "does not count for the host \"\(Self.shown(host))\"; ask for localhost or a numeric address"
+            return "does not count for the host \"\(Self.shown(host))\": \(hosts)"
         }
         if let origin = exchange.header("origin") {
             guard isOwn(LoopbackName.host(ofOrigin: origin)) || exchange.isOfOwnPage else {

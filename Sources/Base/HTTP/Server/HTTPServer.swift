@@ -101,6 +101,12 @@ public final class HTTPServer {
         if connections.isEmpty { loop.endOfTurn { [self] in reportDrained() } } else { startTimer() }
     }
 
+    /// Whether the server ends, or another process continues: connections that have nothing left to say must not delay that.
+    var isEnding: Bool { isDraining || isHolding }
+
+    /// How long a client may be silent at the end of its connection while the server ends.
+    static let endingPatienceMilliseconds: UInt64 = 1_000
+
     func reportDrained() {
         guard isDraining || receiver != nil, connections.isEmpty, let completion = whenDrained else { return }
         whenDrained = nil

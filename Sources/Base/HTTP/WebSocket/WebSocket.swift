@@ -9,6 +9,8 @@ public protocol WebSocketHandler: AnyObject {
     func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>)
     /// Most of the queued data has been sent, after ``HTTPFlow/congested`` was returned.
     func webSocketDidDrain(_ socket: WebSocket)
+    /// The server ends the connection by itself; the close is reported afterwards.
+    func webSocket(_ socket: WebSocket, willEndBecauseOf cause: WebSocketEnd)
     /// The socket has closed, with the peer's code, 1005 if it gave none, or 1006 if the connection was lost. The last call, exactly once.
     func webSocket(_ socket: WebSocket, didCloseWith code: UInt16)
 }
@@ -16,6 +18,18 @@ public protocol WebSocketHandler: AnyObject {
 extension WebSocketHandler {
     /// Does nothing.
     public func webSocketDidDrain(_ socket: WebSocket) {}
+    /// Does nothing.
+    public func webSocket(_ socket: WebSocket, willEndBecauseOf cause: WebSocketEnd) {}
+}
+
+/// Why the server ends the connection of a WebSocket by itself.
+public enum WebSocketEnd: Sendable {
+    /// The peer violates the protocol.
+    case violation(StaticString)
+    /// There is no memory for an incomplete message.
+    case shortage
+    /// The peer has said nothing for too long.
+    case silence
 }
 
 /// The server side of a WebSocket (RFC 6455), which can compress messages (RFC 7692). Confined to its loop's thread.
@@ -155,7 +169,10 @@ public final class WebSocket: UpgradedProtocol {
         do throws(WebSocketFault) {
             try reader.read(bytes) { event, payload in handle(event, payload) }
         } catch {
-            if isOpen { write(Self.closePayload(error.code, "\(error.reason)").span, opcode: 8) }
+            if isOpen {
+                handler?.webSocket(self, willEndBecauseOf: .violation(error.reason))
+                write(Self.closePayload(error.code, "\(error.reason)").span, opcode: 8)
+            }
             finish(error.code)
         }
     }
@@ -180,7 +197,10 @@ public final class WebSocket: UpgradedProtocol {
 
     /// No memory is left for the incomplete message.
     func giveUp() {
-        if isOpen { write(Self.closePayload(1013, "too much is being sent at this moment; try again").span, opcode: 8) }
+        if isOpen {
+            handler?.webSocket(self, willEndBecauseOf: .shortage)
+            write(Self.closePayload(1013, "too much is being sent at this moment; try again").span, opcode: 8)
+        }
         finish(1013)
     }
 
@@ -196,6 +216,21 @@ public final class WebSocket: UpgradedProtocol {
         connection.beginClosing()
     }
 
+    /// The peer is silent.
+    private func giveUpPeer() {
+        handler?.webSocket(self, willEndBecauseOf: .silence)
+        finish(1006)
+    }
+
+    /// Waits for the peer's close frame. While the server ends, it waits for a short time only, and not for the peer's end of the connection.
+    private func checkClosing(_ milliseconds: UInt64) {
+        guard !connection.server.isEnding else {
+            if milliseconds >= HTTPServer.endingPatienceMilliseconds { connection.stream.close() }
+            return
+        }
+        if milliseconds >= limits.closeMilliseconds { finish(1006) }
+    }
+
     func connectionDidEnd() { tellClosed(1006) }
 
     private func tellClosed(_ code: UInt16) {
@@ -209,14 +244,14 @@ public final class WebSocket: UpgradedProtocol {
     /// Checks deadlines. Called from time to time by the server.
     func check(_ now: UInt64) {
         switch state {
-        case .closing(let since): if now - min(now, since) >= limits.closeMilliseconds { finish(1006) }
+        case .closing(let since): checkClosing(now - min(now, since))
         case .open where limits.pingMilliseconds == 0:
             checkAcknowledged(now)
-            if !isPaused, now - min(now, max(lastHeard, acknowledged.time)) >= limits.silenceMilliseconds { finish(1006) }
+            if !isPaused, now - min(now, max(lastHeard, acknowledged.time)) >= limits.silenceMilliseconds { giveUpPeer() }
         case .open:
             let silence = now - min(now, lastHeard)
             if silence >= 2 * limits.pingMilliseconds {
-                finish(1006)
+                giveUpPeer()
             } else if silence >= limits.pingMilliseconds, !hasPinged {
                 hasPinged = true
                 write(Span(), opcode: 9)

@@ -10,7 +10,7 @@ public struct WebSocketLimits: Sendable {
     public var pingMilliseconds: UInt64 = 30_000
     /// The time after which the connection to such a peer is closed, if nothing was received or sent meanwhile.
     public var silenceMilliseconds: UInt64 = 120_000
-    /// The time that the peer has to answer a close frame.
+    /// The time that the peer has to answer a close frame. At most a second while the server ends.
     public var closeMilliseconds: UInt64 = 5_000
     /// Whether messages are compressed (RFC 7692) if the client offers it. A message is compressed on its own.
     public var allowsCompression = false

@@ -26,8 +26,12 @@ extension LiveConnection {
             wait?.end()
             wait = nil
         }
-        guard let found = try? found() else { return close() }
-        for listen in Array(listens.values) { listen.startAgain(found) }
+        do throws(DatabaseError) {
+            let found = try found()
+            for listen in Array(listens.values) { listen.startAgain(found) }
+        } catch {
+            fail(error)
+        }
     }
 
     // MARK: Reading and writing

@@ -50,6 +50,7 @@ final class LiveConnection {
     private var isRevoked = false
     /// Set when the connection has ended. Then nothing more is read for it.
     let end = Cancellation()
+    private let record: LiveRecord
     private let didEnd: (LiveConnection) -> Void
     private var endListeners: [() -> Void] = []
 
@@ -65,7 +66,8 @@ final class LiveConnection {
 
     init(
         _ front: DatabaseFrontEnd, _ namespaceName: String, client: NetworkAddress, credentials: LiveCredentials,
-        received: consuming MemoryCharge, charge: consuming MemoryCharge, transport: any LiveTransport, didEnd: @escaping (LiveConnection) -> Void
+        received: consuming MemoryCharge, charge: consuming MemoryCharge, transport: any LiveTransport, record: LiveRecord,
+        didEnd: @escaping (LiveConnection) -> Void
     ) {
         self.front = front
         self.namespaceName = namespaceName
@@ -75,6 +77,7 @@ final class LiveConnection {
         intake = LiveIntake(received)
         self.charge = charge
         self.transport = transport
+        self.record = record
         self.didEnd = didEnd
         session = front.database.makeSession()
         reads = LiveReads(loop: front.loop)
@@ -118,7 +121,7 @@ final class LiveConnection {
     func receive(_ text: Span<UInt8>) {
         guard transport != nil, !isRevoked else { return }
         let message: LiveMessage
-        do throws(LiveMessage.Fault) { message = try LiveMessage(parsing: text) } catch { return fail(error.reason) }
+        do throws(LiveMessage.Fault) { message = try LiveMessage(parsing: text) } catch { return fail(.mistake, error.reason) }
         switch message {
         case .control("p"): push(LivePush.pong)
         // The other messages belong to the transport, or need no answer.
@@ -126,7 +129,7 @@ final class LiveConnection {
         case .request(let number, let action, let body):
             let reply = LiveReply(number, bytes: text.count)
             replies.append(reply)
-            guard intake.add(text.count) else { return fail("too much is being sent at this moment; try again") }
+            guard intake.add(text.count) else { return fail(.shortage, LiveSocket.shortage) }
             let request = LiveRequest(reply)
             queue.append(request)
             parse(action, text.extracting(body), into: request)
@@ -221,6 +224,7 @@ final class LiveConnection {
     /// - Parameter message: `ac`, or `apc` for an App Check token.
     func revoke(_ message: [UInt8] = LivePush.revocation("ac", .expired)) {
         guard !isRevoked, transport != nil else { return }
+        note(.credential, "a credential has ended")
         push(message)
         isRevoked = true
         for next in queue { intake.remove(next.reply.bytes) }
@@ -298,10 +302,22 @@ final class LiveConnection {
 
     // MARK: The end
 
-    /// Ends the connection because of the client's mistake.
-    private func fail(_ reason: String) {
+    /// Ends the connection, with a reason that the client logs. It connects again.
+    func fail(_ ending: LiveEnding, _ reason: String) {
+        note(ending, reason)
         push(LivePush.control("e", reason))
         close()
+    }
+
+    /// Ends the connection, because something cannot be done now that the client must not take for refused.
+    func fail(_ error: DatabaseError) {
+        fail(error.message == DatabaseError.tooMuchIsListened.message ? .shortage : .unavailable, error.message)
+    }
+
+    /// Notes why the host ends the connection.
+    func note(_ ending: LiveEnding, _ reason: String) {
+        guard transport != nil, !isRevoked else { return }
+        record.note(ending, reason, namespace: namespaceName)
     }
 
     /// Ends the connection. The client reconnects.

@@ -1,6 +1,7 @@
 import EventLoop
 import HearthBytes
 public import HTTP
+public import Logging
 import RealtimeDatabase
 
 /// The live interface of the database: the connections of one loop that client SDKs keep open (spec database 3).
@@ -8,6 +9,7 @@ public final class LiveFrontEnd {
     private let front: DatabaseFrontEnd
     /// The clients of all loops.
     private let clients: LiveClients
+    private let record: LiveRecord
     private var links: [ObjectIdentifier: LiveLinkSocket] = [:]
     private var connections: [DisconnectSession: LiveConnection] = [:]
     private var isStopped = false
@@ -19,9 +21,18 @@ public final class LiveFrontEnd {
     /// A front end for the loop of `front`, with which it shares settings and listeners.
     ///
     /// - Parameter clients: the table that the front ends of all loops share.
-    public init(_ front: DatabaseFrontEnd, clients: LiveClients) {
+    public init(_ front: DatabaseFrontEnd, clients: LiveClients, log: Logger) {
         self.front = front
+        record = LiveRecord(log: log)
         self.clients = clients
+    }
+
+    /// The figures of the connections.
+    public var figures: LiveFigures {
+        var figures = LiveFigures()
+        for connection in connections.values { figures.add(connection) }
+        figures.mistakes = record.mistakes
+        return figures
     }
 
     /// Whether a request belongs to a live connection.
@@ -65,7 +76,7 @@ public final class LiveFrontEnd {
         LiveConnection(
             front, opening.namespaceName, client: front.settings.proxies.customer(of: exchange),
             credentials: LiveCredentials(front.requesters, exchange), received: exchange.requestCharge(), charge: exchange.answerCharge(),
-            transport: transport
+            transport: transport, record: record
         ) { [weak self] in self?.forget($0) }
     }
 
@@ -77,6 +88,7 @@ public final class LiveFrontEnd {
             _ = try front.database.find(opening.namespaceName, isKnown: true)
         } catch where error.kind == .unknownNamespace {
             // Clients do not connect again after this message.
+            connection.note(.unknownNamespace, error.message)
             connection.push(LivePush.control("s", error.message))
             return connection.close()
         } catch {}

@@ -71,6 +71,11 @@ final class LiveLink: LiveTransport {
         acknowledge(message.count)
     }
 
+    /// The socket is ended by the host.
+    func willEnd(_ cause: WebSocketEnd) { connection?.note(cause) }
+
+    func willEnd(_ ending: LiveEnding, _ reason: String) { connection?.note(ending, reason) }
+
     /// The socket has room again for so many bytes.
     func didSend(_ bytes: Int) {
         inFlight -= bytes
@@ -208,12 +213,21 @@ final class LiveLinkSocket: WebSocketHandler {
 
     func webSocket(_ socket: WebSocket, didReceiveText text: Span<UInt8>) {
         do throws(LiveMessage.Fault) {
-            guard charge.grow(to: assembler.unfinishedBytes + text.count) == .granted else { return socket.end(1013, LiveSocket.shortage) }
+            guard charge.grow(to: assembler.unfinishedBytes + text.count) == .granted else { return end(1013, .shortage, LiveSocket.shortage) }
             try assembler.take(text) { pass($0.array()) }
             charge.set(to: assembler.unfinishedBytes)
         } catch {
-            socket.end(1009, error.reason)
+            end(1009, .mistake, error.reason)
         }
+    }
+
+    private func end(_ code: UInt16, _ ending: LiveEnding, _ reason: String) {
+        tell { $0.willEnd(ending, reason) }
+        socket?.end(code, reason)
+    }
+
+    private func tell(_ body: @escaping @Sendable (LiveLink) -> Void) {
+        homeLoop.post { [link] in if let link = link?.value { body(link) } }
     }
 
     private func pass(_ message: [UInt8]) {
@@ -222,9 +236,14 @@ final class LiveLinkSocket: WebSocketHandler {
         homeLoop.post { [link] in link?.value.receive(message) }
     }
 
-    func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) { socket.close(code: 1003, reason: "frames must be texts") }
+    func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) {
+        tell { $0.willEnd(.mistake, LiveSocket.framesAreTexts) }
+        socket.close(code: 1003, reason: LiveSocket.framesAreTexts)
+    }
 
     func webSocketDidDrain(_ socket: WebSocket) { report() }
+
+    func webSocket(_ socket: WebSocket, willEndBecauseOf cause: WebSocketEnd) { tell { $0.willEnd(cause) } }
 
     func webSocket(_ socket: WebSocket, didCloseWith code: UInt16) {
         self.socket = nil

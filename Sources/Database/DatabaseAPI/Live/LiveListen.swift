@@ -72,6 +72,7 @@ final class LiveListen: TopicMember, JudgedListener {
         request.client = client
         request.bytesMax = min(connection.front.database.limits.readBytesMax, LiveSegments.countMax * LiveSegments.unitsMax)
         request.cancellation = Cancellation()
+        request.probesIndex = true
         if case .admin = principal { permission.isUnconditional = true }
     }
 
@@ -176,7 +177,7 @@ final class LiveListen: TopicMember, JudgedListener {
         // First, so that those below have changes due when the answers that waited for this one are sent.
         connection.forget(self)
         _ = close()
-        if reply == nil ? !isFinal : error.isPassing { connection.close() }
+        if reply == nil ? !isFinal : error.isPassing { connection.fail(error) }
         answer { connection.complete($0, LiveRefusal(listen: error)) }
     }
 

@@ -97,16 +97,23 @@ final class LivePoll: LiveTransport {
         do throws(LiveMessage.Fault) {
             for segment in segments {
                 guard received.grow(to: heldBytes + segment.letters.count) == .granted else {
-                    throw LiveMessage.Fault(reason: LiveSocket.shortage)
+                    fail(.shortage, LiveSocket.shortage)
+                    break
                 }
                 try assembler.take(segment) { receive($0) }
                 received.set(to: heldBytes)
             }
         } catch {
-            messages.append(LivePush.control("e", error.reason))
-            end()
+            fail(.mistake, error.reason)
         }
         flush()
+    }
+
+    /// Ends the connection, with a reason that the client logs.
+    private func fail(_ ending: LiveEnding, _ reason: String) {
+        connection?.note(ending, reason)
+        messages.append(LivePush.control("e", reason))
+        end()
     }
 
     /// The connection of a request was lost before its answer.
@@ -149,7 +156,9 @@ final class LivePoll: LiveTransport {
         guard waiting != nil else {
             // The client has changed to the socket halfway, or is gone.
             if hasSaidAll, !isMoved { link?.close() }
-            return isClosing || hasSaidAll ? finish() : end()
+            if isClosing || hasSaidAll { return finish() }
+            connection?.note(.silence, LiveSocket.silence)
+            return end()
         }
         release()
         timer.start(afterMilliseconds: Self.silenceMilliseconds)

@@ -76,27 +76,35 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
         do throws(LiveMessage.Fault) {
             let bytes = assembler.unfinishedBytes + text.count
             guard charge.grow(to: bytes) == .granted else {
-                return end(1013, Self.shortage)
+                return end(1013, .shortage, Self.shortage)
             }
             try assembler.take(text) { connection?.receive($0) }
             charge.set(to: assembler.unfinishedBytes)
         } catch {
-            end(1009, error.reason)
+            end(1009, .mistake, error.reason)
         }
     }
 
     /// The reason when there is no memory for a message.
     static let shortage = "too much is being sent at this moment; try again"
 
-    private func end(_ code: UInt16, _ reason: String) {
+    static let silence = "the client has said nothing for too long"
+
+    private func end(_ code: UInt16, _ ending: LiveEnding, _ reason: String) {
+        connection?.note(ending, reason)
         socket?.end(code, reason)
         connection?.didClose()
     }
 
     func webSocket(_ socket: WebSocket, didReceive bytes: Span<UInt8>) {
-        socket.close(code: 1003, reason: "frames must be texts")
+        connection?.note(.mistake, Self.framesAreTexts)
+        socket.close(code: 1003, reason: Self.framesAreTexts)
         connection?.didClose()
     }
+
+    static let framesAreTexts = "frames must be texts"
+
+    func webSocket(_ socket: WebSocket, willEndBecauseOf cause: WebSocketEnd) { connection?.note(cause) }
 
     func webSocketDidDrain(_ socket: WebSocket) { connection?.didDrain() }
 
@@ -113,5 +121,16 @@ extension WebSocket {
     func end(_ code: UInt16, _ reason: String) {
         send(text: LivePush.control("e", reason).span)
         close(code: code, reason: reason)
+    }
+}
+
+extension LiveConnection {
+    /// Notes why the WebSocket ends.
+    func note(_ cause: WebSocketEnd) {
+        switch cause {
+        case .violation(let reason): note(.mistake, "\(reason)")
+        case .shortage: note(.shortage, LiveSocket.shortage)
+        case .silence: note(.silence, LiveSocket.silence)
+        }
     }
 }

@@ -167,6 +167,7 @@ final class NamespaceReader {
 
     private func profile(_ request: ReadRequest, _ rules: RuleSet, _ outcome: ReadOutcome, _ stopwatch: OperationTimer) {
         guard let name = request.profiledAs else { return }
+        if request.probesIndex, case .refused(let error) = outcome, error.kind == .indexNotDefined { return }
         let isUnindexed = request.query.map { !rules.hasIndex(at: request.path, order: $0.order) } ?? false
         let operation = Operation(name, request, outcome, isUnindexed: isUnindexed, stopwatch)
         if case .stream(let rest) = outcome { rest.profile(operation) } else { settings.profile.record(operation) }

@@ -45,6 +45,8 @@ public struct ReadRequest: Sendable {
     var wantsNode = false
     /// Whether a query is answered even without the index that it needs, by looking at all children.
     package var mayLackIndex = false
+    /// Whether a query that lacks its index is refused only to learn that: the same read follows, with ``mayLackIndex``. The profiler skips it.
+    package var probesIndex = false
     /// The ranges of the value that the client has; nil for none. The answer is then a list of the parts that differ, as clients merge them, or the
     /// value: values in export form are never lists. If nothing differs, the outcome is ``ReadOutcome/notModified(etag:commit:)``.
     package var clientRanges: RangeHashes?

@@ -6,7 +6,7 @@ import Synchronization
 extension RealtimeDatabase {
     /// Finds the namespace with this name. If it exists, it is opened; otherwise it is not created.
     ///
-    /// - Parameter isKnown: whether a nonexistent one counts as empty. The default namespace always does.
+    /// - Parameter isKnown: whether a nonexistent one counts as empty. The default namespace and those of functions.json always do.
     /// - Throws: `DatabaseError` like ``namespace(_:)``; `unknownNamespace` for a nonexistent one that does not count as empty.
     public func find(_ name: String, isKnown: Bool) throws(DatabaseError) -> FoundNamespace {
         let found: Result<FoundNamespace, DatabaseError> = state.withLock { state in
@@ -14,12 +14,15 @@ extension RealtimeDatabase {
             return Result { () throws(DatabaseError) in
                 try check(name, state)
                 if storage.exists(namespace: name) { return .namespace(try open(name, &state)) }
-                guard isKnown || name == defaultNamespace else { throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"") }
+                guard isKnown || isListed(name) else { throw DatabaseError(.unknownNamespace, "there is no namespace \"\(name)\"") }
                 return .absent(AbsentNamespace(name: name, rules: state.rulesFile?.rules ?? .closed))
             }
         }
         return try found.get()
     }
+
+    /// Whether the project has a namespace by its configuration, even before something is written to it.
+    private func isListed(_ name: String) -> Bool { name == defaultNamespace || allowed?.contains(name) == true }
 
     /// Reads. See ``Namespace/read(_:on:completion:)`` and ``find(_:isKnown:)``.
     public func read(

@@ -12,7 +12,7 @@ public final class RealtimeDatabase: Sendable {
     public let limits: DatabaseLimits
     let storage: any StorageEngine
     /// The permitted names; nil for all valid ones.
-    private let allowed: Set<String>?
+    let allowed: Set<String>?
     private let log: Logger
     private let didRaiseEvents: @Sendable (EventAnnouncement) -> Void
     /// Counts long answers by namespace.

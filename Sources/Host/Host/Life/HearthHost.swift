@@ -152,6 +152,8 @@ public final class HearthHost {
                 throw HostStartError(Self.advice(error))
             }
         }
+        // The shards have duplicates. A host that stops must not leave a socket on which nobody accepts.
+        for socket in options.takeover?.sockets ?? options.sockets { close(socket.descriptor) }
         dispatcher.serve(on: shards.dropFirst().map(\.loop))
         guard let tls = settings.tls else { return }
         certificates = CertificateWatcher(tls, shards: shards, loop: home, log: log)

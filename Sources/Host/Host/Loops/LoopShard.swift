@@ -158,7 +158,9 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         let asked = EventLoop.monotonicNanoseconds()
         loop.post { [self] in
             let lag = EventLoop.monotonicNanoseconds() - asked
-            tell(LoopFigures(server: server.figures, connectionsOpen: server.connectionCount, lagNanoseconds: lag))
+            tell(
+                LoopFigures(
+                    server: server.figures, live: router.live.figures, connectionsOpen: server.connectionCount, lagNanoseconds: lag))
         }
     }
 

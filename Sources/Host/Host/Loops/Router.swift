@@ -41,7 +41,7 @@ final class Router: HTTPHandler {
     ) {
         self.functions = functions
         self.database = database
-        live = LiveFrontEnd(database, clients: liveClients)
+        live = LiveFrontEnd(database, clients: liveClients, log: log)
         self.messaging = messaging
         self.admin = admin
         self.metrics = metrics

@@ -1,3 +1,4 @@
+import DatabaseAPI
 import EventDelivery
 import EventLoop
 import FunctionDispatch
@@ -9,6 +10,7 @@ import RealtimeDatabase
 /// The figures of a loop.
 struct LoopFigures: Sendable {
     var server = HTTPServerFigures()
+    var live = LiveFigures()
     var connectionsOpen = 0
     /// The time that a message waited for the loop.
     var lagNanoseconds: UInt64 = 0

@@ -1,3 +1,4 @@
+import DatabaseAPI
 import EventDelivery
 import EventLoop
 import FunctionDispatch
@@ -28,6 +29,7 @@ struct MetricsReport {
         writeMemory(to: &text)
         writeLogs(to: &text)
         writeDatabase(to: &text)
+        writeLive(to: &text)
         writeOutbox(to: &text)
         writeMessaging(figures.messaging, to: &text)
         writeProcess(to: &text)
@@ -148,6 +150,18 @@ struct MetricsReport {
         text.number("hearth_database_namespaces_open", .gauge, figures.writers.count, "Databases that are open.")
         text.number("hearth_database_listeners", .gauge, writer.listeners, "Event streams and other listeners for changes.")
         text.number("hearth_database_stored_bytes", .gauge, writer.storedBytes, "Size of the open databases on the disk.")
+    }
+
+    private func writeLive(to text: inout MetricsText) {
+        let live = figures.loops.reduce(LiveFigures()) { $0 + $1.live }
+        text.begin("hearth_live_connections", .gauge, "Open live connections of clients, by transport.")
+        text.sample([("transport", "websocket")], live.sockets)
+        text.sample([("transport", "polling")], live.polls)
+        text.number("hearth_live_listens", .gauge, live.listens, "Open listens of live connections.")
+        text.number("hearth_live_presences", .gauge, live.presences, "Live connections that have sent onDisconnect operations.")
+        text.number(
+            "hearth_live_mistakes_total", .counter, live.mistakes,
+            "Live connections that were ended because the client has violated the protocol.")
     }
 
     private func writeOutbox(to text: inout MetricsText) {
