@@ -7,6 +7,7 @@ import pytest
 from databases import Database
 from disks import SmallDisk
 from hearth import Host
+from live import View
 from processes import until
 from test_live_faults import DEFAULT, RULES, connect
 from tokens import id_claims, unsigned
