@@ -8,12 +8,11 @@ from harness.database import host
 from harness.live.clients import opening, request, server, upgrade
 from harness.load import Watch, median, raw_request, report, write_requests
 from harness.machine import wait_until_quiet
-from harness.paths import BUILD, SERVER_CORE
+from harness.paths import BUILD
 from harness.servers import Running
 from harness.tools import Missing, compiled, say
 
 WRITERS = 200
-LISTENERS_OF_A_ROOM = 10
 LIMITS = (10, 25, 50, 75, 100)
 # Messages of a room at the beginning, so that each query is full.
 MESSAGES = 200
@@ -25,13 +24,14 @@ RULES = {"rules": {"rooms": {"$room": {".indexOn": ["n"]}}}}
 
 
 def measure(build: hearth.Build, options: argparse.Namespace) -> dict:
-    """Each write adds a message to one of the rooms, each of which has five followers and five queries."""
-    listeners = max(LISTENERS_OF_A_ROOM, options.listeners // 10)
-    rooms = listeners // LISTENERS_OF_A_ROOM
-    load = Load(rooms, options.writers)
+    """Each write adds a message to one of the rooms, each of which has as many followers as queries."""
+    pairs = max(1, options.room // 2)
+    rooms = max(1, options.listeners // 20 // pairs)
+    listeners = 2 * pairs * rooms
+    load = Load(rooms, pairs, options.writers)
     found: dict[str, list[dict]] = {"capacity": [], "half": []}
     for number in range(1, options.rounds + 1):
-        with host.started(server(build, listeners + WRITERS, rules=RULES), SERVER_CORE) as running:
+        with host.started(server(build, listeners + WRITERS, rules=RULES), None) as running:
             host.put_all(running, ((f"/rooms/{_room(room)}", _messages()) for room in range(rooms)))
             load.first = FIRST_WRITE
             load.run(running, 0, WARM_UP_SECONDS)
@@ -46,7 +46,7 @@ def measure(build: hearth.Build, options: argparse.Namespace) -> dict:
     half = {part: {name: median([seen[part][name] for seen in found["half"]]) / 1000 for name in ("p50", "p99", "longest")}
             for part in ("events", "followers", "queries", "acknowledgements")}
     return {
-        "listeners": rooms * LISTENERS_OF_A_ROOM, "rooms": rooms, "writers": f"{WRITERS} by {options.writers}",
+        "listeners": listeners, "rooms": rooms, "writers": f"{WRITERS} by {options.writers}",
         "capacityWritesPerSecond": round(median([seen["writesPerSecond"] for seen in found["capacity"]])),
         "capacityEventsPerSecond": round(median([seen["eventsPerSecond"] for seen in found["capacity"]])),
         "aimWritesPerSecond": AIM_WRITES_A_SECOND, "halfWritesPerSecond": round(median([seen["writesPerSecond"] for seen in found["half"]])),
@@ -62,12 +62,12 @@ def measure(build: hearth.Build, options: argparse.Namespace) -> dict:
 class Load:
     """The files of the load program, and the number of the next write."""
 
-    def __init__(self, rooms: int, writers: str):
+    def __init__(self, rooms: int, pairs: int, writers: str):
         self.first = FIRST_WRITE
         self.acknowledgement = '"s":"ok"' if writers == "websocket" else "HTTP/1.1 200"
         is_live = writers == "websocket"
         parts = {
-            "listeners": [kind(room, place) for place in range(LISTENERS_OF_A_ROOM // 2) for room in range(rooms) for kind in KINDS],
+            "listeners": [kind(room, place) for place in range(pairs) for room in range(rooms) for kind in KINDS],
             "writer": [upgrade() + request(1, "gauth", cred="owner") if is_live else raw_request("GET", "/.settings/rules.json", "", host.OWNER)],
             "writes": [(_live_write if is_live else _rest_write)(room) for room in range(rooms)]}
         self.files: dict[str, Path] = {
@@ -103,7 +103,7 @@ def _follower(room: int, place: int) -> bytes:
 def _query(room: int, place: int) -> bytes:
     """The last messages by key or by number. The limits go round, so that each order has all of them."""
     index = ".key" if (room + place) % 2 else "n"
-    return opening({"p": f"/rooms/{_room(room)}", "q": {"i": index, "l": LIMITS[place % len(LIMITS)], "vf": "r"}, "t": 1})
+    return opening({"p": f"/rooms/{_room(room)}", "q": {"i": index, "l": LIMITS[(room + place) % len(LIMITS)], "vf": "r"}, "t": 1})
 
 
 KINDS = (_follower, _query)

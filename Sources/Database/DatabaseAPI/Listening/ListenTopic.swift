@@ -4,6 +4,8 @@ import Tree
 
 /// A listener of a topic: an event stream, or a listen of a live connection.
 protocol TopicMember: AnyObject {
+    /// The position in the topic's list, which the topic sets.
+    var topicPlace: Int { get set }
     /// The namespace reports changes from now on.
     func begin()
     /// The namespace cannot report changes.
@@ -58,11 +60,20 @@ final class ListenTopic {
 
     /// Adds a listener. It begins immediately, or when the namespace has started to report changes.
     func add(_ member: any TopicMember) {
+        member.topicPlace = members.count
         members.append(member)
         if listening != nil { member.begin() }
     }
 
-    func remove(_ member: any TopicMember) { members.removeAll { $0 === member } }
+    /// Removes a listener. The last one takes its place, so that the cost does not depend on the number of listeners.
+    func remove(_ member: any TopicMember) {
+        let place = member.topicPlace
+        guard members.indices.contains(place), members[place] === member else { return }
+        let last = members.removeLast()
+        guard last !== member else { return }
+        members[place] = last
+        last.topicPlace = place
+    }
 
     /// Makes the namespace keep the result of the query, which a listener was allowed to read. `isDue` is called when the topic is ready.
     func follow() {

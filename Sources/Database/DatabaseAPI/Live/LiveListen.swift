@@ -17,6 +17,7 @@ final class LiveListen: TopicMember, JudgedListener {
     var request: ReadRequest
     private(set) var namespace: Namespace?
     private(set) var topic: ListenTopic?
+    var topicPlace = 0
     var state = State.waiting
     /// The answer to the listen, until it is given.
     private(set) var reply: LiveReply?

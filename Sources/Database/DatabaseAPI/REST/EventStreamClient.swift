@@ -15,6 +15,7 @@ final class EventStreamClient: OpenStream, HTTPExchangeObserver, TopicMember, Ju
     /// Nil until the namespace is created.
     var namespace: Namespace?
     private(set) var topic: ListenTopic?
+    var topicPlace = 0
     private var wait: NamespaceWait?
     var state = State.waiting
     /// The state of the tree that the client has.

@@ -252,12 +252,11 @@ public struct QueryWindow: Sendable {
                 if wasVisible { leaving.append(child) }
                 continue
             }
-            let row = rows[position]
             if !wasVisible {
-                entering.append((child, row.node))
+                entering.append((child, rows[position].node))
             } else if let place = touched.places[child] {
-                let rest = row.bytes <= Self.wholeBytesMax ? .root : place
-                entering.append((child.appending(rest), row.node.at(rest)))
+                let rest = rows[position].bytes <= Self.wholeBytesMax ? .root : place
+                entering.append((child.appending(rest), rows[position].node.at(rest)))
             }
         }
         return members(leaving: leaving, entering)
