@@ -32,7 +32,7 @@ import Tree
     @Test func namesThatMayNotBe() throws {
         let run = try EngineRun(MemoryStorage(), allowed: ["second"])
         #expect(kind { try run.database.namespace("third") } == .unknownNamespace)
-        #expect(kind { try run.database.find("third", isKnown: true) } == .unknownNamespace)
+        #expect(throws: DatabaseError.self) { try run.database.find("third", isKnown: true) }
         #expect(try run.database.find("second", isKnown: false).namespace == nil)
         #expect(try run.database.namespace("second").name == "second")
         #expect(try run.database.namespace("test").name == "test")

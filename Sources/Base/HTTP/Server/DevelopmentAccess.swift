@@ -24,8 +24,9 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
         case .loopback: return loopbackRefusal(of: exchange, advice: Self.networkAdvice)
         case .network:
             if isInQuery { return loopbackRefusal(of: exchange, advice: "send it in the Authorization field") }
-            let hosts = "only localhost, numeric addresses and names without a dot count"
-            return pageRefusal(exchange, LoopbackName.isOutsidePublicNames, LoopbackName.isInternal, hosts: hosts)
+            return pageRefusal(
+                exchange, LoopbackName.isOutsidePublicNames, LoopbackName.isInternal,
+                hosts: "only localhost, numeric addresses and names without a dot count")
         }
     }
 
@@ -42,8 +43,9 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
         if let field = exchange.forwardingField {
             return "counts from this machine only, and the request has passed a proxy (\(field))"
         }
-        let hosts = "only localhost, names that end in .localhost, 127.0.0.0/8 and [::1] count; \(advice)"
-        return pageRefusal(exchange, LoopbackName.matches, LoopbackName.matches, hosts: hosts)
+        return pageRefusal(
+            exchange, LoopbackName.matches, LoopbackName.matches,
+            hosts: "only localhost, names that end in .localhost, 127.0.0.0/8 and [::1] count; \(advice)")
     }
 
     /// The reason why the request may come from a page of another site.
@@ -51,13 +53,13 @@ public enum DevelopmentAccess: String, Sendable, CaseIterable {
     /// - Parameters:
     ///   - isTrusted: whether no page of another site can use this host name for the server.
     ///   - isOwn: whether pages of this host are trusted. Pages of the host that the request names always are.
-    ///   - hosts: says which host names count.
+    ///   - hosts: says which host names count. Made for a refusal only.
     private func pageRefusal(
-        _ exchange: HTTPExchange, _ isTrusted: (Span<UInt8>) -> Bool, _ isOwn: (Span<UInt8>) -> Bool, hosts: String
+        _ exchange: HTTPExchange, _ isTrusted: (Span<UInt8>) -> Bool, _ isOwn: (Span<UInt8>) -> Bool, hosts: @autoclosure () -> String
     ) -> String? {
         let host = exchange.host
         guard isTrusted(LoopbackName.host(ofAuthority: host)) else {
-            return "does not count for the host \"\(Self.shown(host))\": \(hosts)"
+            return "does not count for the host \"\(Self.shown(host))\": \(hosts())"
         }
         if let origin = exchange.header("origin") {
             guard isOwn(LoopbackName.host(ofOrigin: origin)) || exchange.isOfOwnPage else {
