@@ -83,8 +83,8 @@ def _database(build: hearth.Build) -> dict:
 
 
 def _fewest(running: Running, counted: Callable, file: Path, ceiling: float) -> float:
-    """The instructions of the requests. Counted again if there are too many, because slow reads pause those on the loop while the machine is busy, and
-    the others take more."""
+    """The instructions of the requests. Counted again if there are too many: on a busy machine slow reads pause those on the loop, and the others
+    take more."""
     total = float("inf")
     for _ in range(INSTRUCTION_TRIES):
         total = min(total, counted(lambda: exactly(running, INSTRUCTION_REQUESTS, CONNECTIONS, file), first=lambda: _translate(running, file)))
