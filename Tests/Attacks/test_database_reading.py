@@ -5,7 +5,7 @@ import json
 import pytest
 
 from databases import Database
-from hearth import Host
+from fixtures import shared_host
 from tokens import id_claims, unsigned
 
 SECRET = {'pin': 4711}
@@ -17,11 +17,7 @@ RULES = {'rules': {
 }}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('reading'), [], mode='development').start()
-    yield host
-    host.stop()
+host = shared_host()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from databases import OPEN_RULES, Database, EventStream
+from fixtures import shared_host
 from hearth import Host
 from tokens import id_claims, unsigned
 
@@ -18,11 +19,7 @@ MEMBERS = {'rules': {
 LONG = 'x' * (6 << 20)
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('streams'), [], mode='development').start()
-    yield host
-    host.stop()
+host = shared_host()
 
 
 @pytest.fixture

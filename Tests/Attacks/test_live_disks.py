@@ -7,9 +7,9 @@ import pytest
 from databases import Database
 from disks import SmallDisk
 from hearth import Host
-from live import View
+from live import View, connect
 from processes import until
-from test_live_faults import DEFAULT, RULES, connect
+from test_live_faults import DEFAULT, RULES
 from tokens import id_claims, unsigned
 from wire import Ended
 

@@ -16,10 +16,11 @@ import time
 import pytest
 
 from databases import Database
-from hearth import ROOT, Host, compiled
-from live import Live, View, name_of
+from fixtures import own_database, shared_host
+from hearth import ROOT, compiled
+from live import View, connect, name_of
 from processes import until
-from websocket import CLOSE, CONTINUATION, TEXT
+from websocket import CONTINUATION, TEXT
 from wire import Ended
 
 DEFAULT = 'demo-hearth-default-rtdb'
@@ -27,18 +28,8 @@ RULES = {'rules': {'open': {'.read': True, '.write': True}, 'users': {'$uid': {'
 MEBIBYTE = 1 << 20
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('live'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(RULES)
-        yield database
+host = shared_host()
+database = own_database(RULES)
 
 
 @pytest.fixture
@@ -48,10 +39,6 @@ def small(launch, request):
     with Database(host, name_of(request)) as database:
         database.use_rules(RULES)
         yield database
-
-
-def connect(database, **options):
-    return Live(database.host.port, database.namespace, **options)
 
 
 @contextlib.contextmanager

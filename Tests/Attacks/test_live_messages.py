@@ -5,7 +5,7 @@ import json
 import pytest
 
 from databases import OWNER, Database
-from hearth import Host
+from fixtures import shared_host
 from live import Live
 from tokens import id_claims, unsigned
 from websocket import CLOSE, CONTINUATION, TEXT
@@ -55,11 +55,7 @@ NUMBERS = {'1e999': 'failure', '-1e999': 'failure', '1' + '0' * 400: 'failure', 
            '0x10': 'failure', '1e': 'failure'}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('live'), [], mode='development').start()
-    yield host
-    host.stop()
+host = shared_host()
 
 
 @pytest.fixture(scope='module')

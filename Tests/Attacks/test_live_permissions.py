@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-from databases import Database
-from hearth import Host
-from live import Live, name_of
+from fixtures import own_database, shared_host
+from live import Live, connect
 from processes import until
 from tokens import id_claims, unsigned
 from websocket import CLOSE
@@ -19,22 +18,8 @@ DEFAULT = 'demo-hearth-default-rtdb'
 RULES = {'rules': {'open': {'.read': True, '.write': True}, 'users': {'$uid': {'.read': 'auth.uid === $uid', '.write': True}}}}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('live'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(RULES)
-        yield database
-
-
-def connect(database, **options):
-    return Live(database.host.port, database.namespace, **options)
+host = shared_host()
+database = own_database(RULES)
 
 
 class Load(threading.Thread):

@@ -7,18 +7,14 @@ import time
 import pytest
 
 from databases import OPEN_RULES, OWNER, Database
-from hearth import Host
+from fixtures import shared_host
 from tokens import id_claims, unsigned
 from wire import Ended, gzipped
 
 LIMITS = {'database': {'limits': {'writeBytes': 200_000, 'readBytes': 400_000, 'rulesBytes': 4096}}}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('corners'), [], mode='development', config=LIMITS).start()
-    yield host
-    host.stop()
+host = shared_host(config=LIMITS)
 
 
 @pytest.fixture

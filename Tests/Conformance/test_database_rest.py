@@ -9,18 +9,14 @@ import pytest
 
 from databases import OPEN_RULES, Database
 from expectations import same
-from hearth import Host
+from fixtures import shared_host
 
 CASES = json.loads((pathlib.Path(__file__).parent / 'cases/database-rest.json').read_text())
 SCENARIOS = CASES['scenarios']
 names = (f'rest-{number}' for number in itertools.count())
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('rest'), [], mode='development').start()
-    yield host
-    host.stop()
+host = shared_host()
 
 
 @pytest.mark.parametrize('scenario', SCENARIOS, ids=[scenario['id'] for scenario in SCENARIOS])

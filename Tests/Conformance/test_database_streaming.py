@@ -5,16 +5,12 @@ import json
 import pytest
 
 from databases import OPEN_RULES, OWNER, Database, EventStream
-from hearth import Host
+from fixtures import shared_host
 from processes import until
 from tokens import id_claims, unsigned
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('streams'), [], mode='development').start()
-    yield host
-    host.stop()
+host = shared_host()
 
 
 @pytest.fixture

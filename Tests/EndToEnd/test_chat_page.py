@@ -8,9 +8,9 @@ import urllib.parse
 import pytest
 
 from browser import Browser, Page
-from databases import Database
-from hearth import ROOT, Host
-from live import Live, name_of
+from fixtures import own_database, shared_host
+from hearth import ROOT
+from live import Live
 from processes import until
 
 SAMPLES = ROOT / 'docs/samples'
@@ -29,18 +29,8 @@ def browser(tmp_path_factory):
         yield browser
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('chat'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules((SAMPLES / 'chat.rules.json').read_text())
-        yield database
+host = shared_host()
+database = own_database((SAMPLES / 'chat.rules.json').read_text())
 
 
 @pytest.fixture

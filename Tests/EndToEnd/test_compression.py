@@ -8,8 +8,8 @@ import pytest
 from websockets.sync.client import connect
 
 from databases import OPEN_RULES, Database
-from hearth import Host
-from live import Live, name_of
+from fixtures import own_database, shared_host
+from live import Live
 from messaging import OWN
 from processes import anonymous_kib, resident_kib, until
 from websocket import BINARY, CLOSE, COMPRESSED, PING, PONG, TEXT, WebSocket, deflated
@@ -19,18 +19,8 @@ AGREED = 'permessage-deflate; server_no_context_takeover; client_no_context_take
 LARGE = {f'key{n}': {'name': f'the name of number {n}', 'n': n} for n in range(400)}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('compression'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(OPEN_RULES)
-        yield database
+host = shared_host()
+database = own_database()
 
 
 def live(database, extensions=OFFER):

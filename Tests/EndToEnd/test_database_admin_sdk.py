@@ -7,17 +7,13 @@ import pytest
 from firebase_admin import db, exceptions
 
 from databases import Database
-from hearth import Host
+from fixtures import shared_host
 from processes import until
 
 PLAYERS = {'ada': {'name': 'Ada', 'score': 7}, 'bob': {'name': 'Bob', 'score': 3}, 'cyd': {'name': 'Cyd', 'score': 5}}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('sdk'), [], mode='development').start()
-    yield host
-    host.stop()
+host = shared_host()
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ import time
 import pytest
 
 from databases import OPEN_RULES, OWNER, Database
+from fixtures import own_database
 from hearth import Host
-from live import Live, name_of
+from live import Live, connect
 from polling import Polling
 from tokens import SigningKey, app_check_claims, id_claims, unsigned, with_bad_signature
 from websocket import CLOSE
@@ -35,21 +36,13 @@ def host(tmp_path_factory, keys):
     host.stop()
 
 
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(OPEN_RULES)
-        yield database
+database = own_database()
 
 
 @pytest.fixture
 def live(database):
     with connect(database) as live:
         yield live
-
-
-def connect(database, **options):
-    return Live(database.host.port, database.namespace, **options)
 
 
 def header(token):

@@ -3,6 +3,7 @@
 import pytest
 
 from databases import OPEN_RULES, OWNER, Database
+from fixtures import shared_host
 from hearth import Host
 from processes import until
 from wire import gzipped
@@ -12,11 +13,7 @@ LIMITS = {'server': {'loops': 1}, 'database': {'limits': {'streams': 3, 'uploadB
 TOO_MUCH = {'error': 'Too much is being written at this moment; nothing was done, try again'}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('bounds'), [], mode='development', config=LIMITS).start()
-    yield host
-    host.stop()
+host = shared_host(config=LIMITS)
 
 
 @pytest.fixture

@@ -6,17 +6,13 @@ import pathlib
 import pytest
 
 from databases import OPEN_RULES, OWNER, Database
-from hearth import Host
+from fixtures import shared_host
 from processes import cpu_ticks, until
 
 SILENT = {'print': 'silent'}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('large'), [], mode='development', config={'server': {'loops': 1}}).start()
-    yield host
-    host.stop()
+host = shared_host(config={'server': {'loops': 1}})
 
 
 @pytest.fixture

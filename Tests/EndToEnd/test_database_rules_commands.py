@@ -6,7 +6,7 @@ import pytest
 
 from commands import Commands
 from databases import Database
-from hearth import Host
+from fixtures import shared_host
 
 RULES = '''{
   // People may see and change themselves.
@@ -24,11 +24,7 @@ RULES = '''{
 '''
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('rules'), [], mode='development').start()
-    yield host
-    host.stop()
+host = shared_host()
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ import select
 
 import pytest
 
-from databases import OPEN_RULES, Database
-from hearth import Host
+from fixtures import own_database, shared_host
 from live import Live, View, name_of
 from tokens import id_claims, unsigned
 from websocket import BINARY, CLOSE, TEXT
@@ -23,18 +22,8 @@ RULES = {'rules': {
 }}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('live'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(RULES)
-        yield database
+host = shared_host()
+database = own_database(RULES)
 
 
 @pytest.fixture

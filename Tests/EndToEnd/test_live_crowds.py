@@ -4,9 +4,8 @@ import collections
 
 import pytest
 
-from databases import Database
-from hearth import Host
-from live import Live, View, name_of
+from fixtures import own_database, shared_host
+from live import Live, View
 
 COUNT = 300
 RULES = {'rules': {
@@ -15,18 +14,8 @@ RULES = {'rules': {
 }}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('live'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(RULES)
-        yield database
+host = shared_host()
+database = own_database(RULES)
 
 
 def test_many_queries_of_one_client(database):

@@ -6,8 +6,8 @@ import pytest
 
 import processes
 from databases import OPEN_RULES, OWNER, Database
-from hearth import Host
-from live import Live, name_of
+from fixtures import own_database, shared_host
+from live import Live, connect
 from messaging import OWN, Messaging
 from observing import metric
 from polling import Polling
@@ -32,22 +32,8 @@ def stopping(tmp_path):
         host.abandon()
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('ends'), [], mode='development', config={'logging': {'level': 'debug'}}).start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(OPEN_RULES)
-        yield database
-
-
-def connect(database, **options):
-    return Live(database.host.port, database.namespace, **options)
+host = shared_host(config={'logging': {'level': 'debug'}})
+database = own_database()
 
 
 def close_code(live):

@@ -2,26 +2,16 @@
 
 import pytest
 
-from databases import OPEN_RULES, Database
-from hearth import Host
-from live import Live, View, name_of
+from databases import OPEN_RULES
+from fixtures import own_database, shared_host
+from live import Live, View
 
 COUNT = 200
 VALUE_HASH = 'Ajg9bohDwTVmqR14o1bVJnneryM='
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('live-many'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules({'rules': {**OPEN_RULES['rules'], 'lists': {'$list': {'.indexOn': 'n'}}}})
-        yield database
+host = shared_host()
+database = own_database({'rules': {**OPEN_RULES['rules'], 'lists': {'$list': {'.indexOn': 'n'}}}})
 
 
 @pytest.fixture

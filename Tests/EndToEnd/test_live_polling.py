@@ -7,26 +7,17 @@ import time
 import pytest
 
 from databases import OPEN_RULES, Database
+from fixtures import own_database, shared_host
 from hearth import Host
-from live import Live, name_of
+from live import Live
 from polling import Poller, Polling, calls
 from processes import until
 from tokens import id_claims, unsigned
 from websocket import CLOSE, TEXT, WebSocket
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('polling'), [], mode='development', config={'server': {'loops': 2}}).start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(OPEN_RULES)
-        yield database
+host = shared_host(config={'server': {'loops': 2}})
+database = own_database()
 
 
 @pytest.fixture

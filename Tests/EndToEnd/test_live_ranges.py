@@ -9,25 +9,14 @@ import struct
 
 import pytest
 
-from databases import Database
-from hearth import Host
-from live import Live, keys, name_of, with_value
+from fixtures import own_database, shared_host
+from live import Live, keys, with_value
 
 RULES = {'rules': {'open': {'.read': True, '.write': True, '.indexOn': 'n'}, 'closed': {'.read': False}}}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('ranges'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(RULES)
-        yield database
+host = shared_host()
+database = own_database(RULES)
 
 
 @pytest.fixture

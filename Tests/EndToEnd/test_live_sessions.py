@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from databases import OWNER, Database
-from hearth import Host
-from live import Live, View, name_of
+from databases import Database
+from fixtures import own_database, shared_host
+from live import Live, View, connect
 from tokens import id_claims, unsigned
 from websocket import CLOSE
 
@@ -21,28 +21,14 @@ RULES = {'rules': {
 }}
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('sessions'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules(RULES)
-        yield database
+host = shared_host()
+database = own_database(RULES)
 
 
 @pytest.fixture
 def live(database):
     with Live(database.host.port, database.namespace) as live:
         yield live
-
-
-def connect(database, **options):
-    return Live(database.host.port, database.namespace, **options)
 
 
 def settled(database, path, value):

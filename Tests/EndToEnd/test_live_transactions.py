@@ -5,25 +5,13 @@ import hashlib
 import struct
 import threading
 
-import pytest
-
-from databases import OWNER, Database
-from hearth import Host
-from live import Live, View, name_of
+from databases import OWNER
+from fixtures import own_database, shared_host
+from live import Live, View
 
 
-@pytest.fixture(scope='module')
-def host(tmp_path_factory):
-    host = Host(tmp_path_factory.mktemp('transactions'), [], mode='development').start()
-    yield host
-    host.stop()
-
-
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules({'rules': {'.read': True, **{name: {'.write': True} for name in ('count', 'large', 'other', 'elsewhere')}}})
-        yield database
+host = shared_host()
+database = own_database({'rules': {'.read': True, **{name: {'.write': True} for name in ('count', 'large', 'other', 'elsewhere')}}})
 
 
 def connect(database):

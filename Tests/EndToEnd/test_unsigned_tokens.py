@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from databases import Database
+from fixtures import own_database
 from hearth import Host
-from live import Live, name_of
+from live import Live
 from tokens import id_claims, unsigned
 
 HOUR = 3600
@@ -19,11 +19,7 @@ def host(tmp_path_factory):
     host.stop()
 
 
-@pytest.fixture
-def database(host, request):
-    with Database(host, name_of(request)) as database:
-        database.use_rules({'rules': {'.read': 'auth.uid === "ada"'}})
-        yield database
+database = own_database({'rules': {'.read': 'auth.uid === "ada"'}})
 
 
 def without(name):

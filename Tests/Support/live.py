@@ -203,6 +203,11 @@ def with_value(tree, place, value):
     return tree or None
 
 
+def connect(database, **options):
+    """A live connection to a database."""
+    return Live(database.host.port, database.namespace, **options)
+
+
 def name_of(request):
     """A namespace of a test's own."""
     return ''.join(c if c.isalnum() else '-' for c in request.node.name.lower())[:40] + '-' + os.urandom(4).hex()
