@@ -238,7 +238,7 @@ let package = Package(
             name: "RealtimeDatabaseTests",
             dependencies: [
                 "FuzzSupport", "RealtimeDatabase", "Rules", "Tree", "SQLite", "CSQLite", "Store", "EventLoop", "HTTP", json, bytes,
-                crypto, logging,
+                crypto, deque, logging,
             ],
             swiftSettings: house),
         .testTarget(

@@ -283,6 +283,20 @@ def test_a_client_that_sends_and_never_reads(small):
         assert host.peak_bytes() - before < 100 * MEBIBYTE
 
 
+def test_members_of_wrong_types_take_no_memory(small):
+    """Only texts are parsed where a text belongs, and an object only up to its limit."""
+    before = small.host.peak_bytes()
+    zeros = '[' + '0,' * 4_000_000 + '0]'
+    bodies = [('auth', f'{{"cred":{zeros}}}', 'invalid_token'), ('gauth', f'{{"cred":"owner","authvar":{{"a":{zeros}}}}}', 'failure'),
+              ('appcheck', f'{{"token":{zeros}}}', 'failure'), ('q', f'{{"p":{zeros},"h":""}}', 'failure'),
+              ('q', f'{{"p":"/open","h":{zeros}}}', 'failure'), ('n', '{' + '"x":0,' * 1_000_000 + '"p":"/open"}', 'ok')]
+    with connect(small, timeout=60) as live:
+        for number, (action, body, status) in enumerate(bodies, 1):
+            live.send(f'{{"t":"d","d":{{"r":{number},"a":"{action}","b":{body}}}}}')
+            assert live.answer(number)[0] == status, action
+    assert small.host.peak_bytes() - before < 80 * MEBIBYTE
+
+
 def test_large_writes_that_wait(small):
     """Writes of a client that does not read wait behind its reads. The host takes only a few of them, and all once the client reads."""
     host, database = small.host, small

@@ -84,7 +84,7 @@ struct LiveMessageTests {
         ("o", #"{"p":"/a"}"#, #"failure: a write must have data "d""#),
         ("o", #"{"p":"/a","d":x}"#, #"failure: the data "d" must be JSON"#),
         ("auth", "{}", #"invalid_token: "cred" must be a string"#),
-        ("gauth", #"{"cred":"owner","authvar":7}"#, #"failure: "authvar" must be an object, at most 32 levels deep"#),
+        ("gauth", #"{"cred":"owner","authvar":7}"#, #"failure: "authvar" must be an object, at most 32 levels deep and of at most 65536 bytes"#),
         ("gauth", #"{"cred":"owner","noauth":1}"#, #"failure: "noauth" must be true or false"#),
         ("q", #"{"p":"/a","h":5}"#, #"failure: "h" must be a string"#),
         ("p", #"{"p":"/a","d":1,"h":5}"#, #"failure: "h" must be a string"#),

@@ -78,12 +78,12 @@ struct DisconnectPlanTests {
     @Test func theLastSenderCounts() throws {
         let rows = try Rows()
         #expect(try rows.apply(.set(.root, .null), auth: .object(["uid": .string("a")])) == nil)
-        try rows.rows.setAuth(.null)
+        #expect(try rows.rows.setAuth(.null))
         #expect(try rows.take()?.auth == .null)
         #expect(try rows.apply(.set(.root, .null), auth: nil) == nil)
         let auth = try rows.take()?.auth
         #expect(auth == nil)
-        try rows.rows.setAuth(.null)
+        #expect(try !rows.rows.setAuth(.null))
         #expect(try rows.isEmpty())
     }
 

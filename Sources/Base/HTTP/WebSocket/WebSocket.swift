@@ -195,11 +195,14 @@ public final class WebSocket: UpgradedProtocol {
     /// Bytes of the incomplete message.
     var unfinishedBytes: Int { reader.unfinishedBytes }
 
+    /// The reason that a peer gets when there is no memory for its message.
+    public static let shortage = "too much is being sent at this moment; try again"
+
     /// No memory is left for the incomplete message.
     func giveUp() {
         if isOpen {
             handler?.webSocket(self, willEndBecauseOf: .shortage)
-            write(Self.closePayload(1013, "too much is being sent at this moment; try again").span, opcode: 8)
+            write(Self.closePayload(1013, Self.shortage).span, opcode: 8)
         }
         finish(1013)
     }

@@ -176,12 +176,15 @@ extension LiveAction {
         return .disconnect(name == "o" ? .set(path, value) : .update(path, value))
     }
 
+    /// The most bytes of the `auth` in whose name an administrator acts.
+    private static let authBytesMax = 64 * 1024
+
     private static func authenticate(_ body: borrowing LiveBody) throws(LiveRefusal) -> LiveAction {
         guard let token = body.string("cred") else { throw .invalidToken("\"cred\" must be a string") }
         var override: JSONValue?
         if let text = body.text("authvar"), !text.equals("null") {
-            guard let value = try? JSONValue(parsing: text, limits: JSONLimits(depthMax: 32)), case .object = value else {
-                throw .badRequest("\"authvar\" must be an object, at most 32 levels deep")
+            guard text.count <= authBytesMax, let value = try? JSONValue(parsing: text, limits: JSONLimits(depthMax: 32)), case .object = value else {
+                throw .badRequest("\"authvar\" must be an object, at most 32 levels deep and of at most \(authBytesMax) bytes")
             }
             override = value
         }
@@ -193,7 +196,10 @@ extension LiveAction {
 /// The members of a request's body.
 struct LiveBody: ~Escapable {
     private let all: Span<UInt8>
+    /// The last member of each name that a request may have.
     private var members: [(name: String, value: Range<Int>)] = []
+
+    private static let names: Set = ["p", "d", "h", "q", "t", "ch", "cred", "authvar", "noauth", "token"]
 
     @_lifetime(copy text)
     init(_ text: Span<UInt8>) throws(LiveRefusal) {
@@ -201,7 +207,11 @@ struct LiveBody: ~Escapable {
         var members: [(name: String, value: Range<Int>)] = []
         do throws(LiveMessage.Fault) {
             try JSONMembers.read(text, 0..<text.count) { name, value in
-                if name.count <= 16 { members.append((text.extracting(name).string(), value)) }
+                guard name.count <= 7 else { return }
+                let name = text.extracting(name).string()
+                guard Self.names.contains(name) else { return }
+                members.removeAll { $0.name == name }
+                members.append((name, value))
             }
         } catch {
             throw .badRequest("the body \"b\" of a request must be an object")
@@ -212,13 +222,14 @@ struct LiveBody: ~Escapable {
     /// The text of a member.
     @_lifetime(copy self)
     func text(_ name: String) -> Span<UInt8>? {
-        guard let range = members.last(where: { $0.name == name })?.value else { return nil }
+        guard let range = members.first(where: { $0.name == name })?.value else { return nil }
         return all.extracting(range)
     }
 
     /// A member that is a string.
     func string(_ name: String) -> String? {
-        guard let text = text(name) else { return nil }
+        // Nothing else is parsed, which could take much memory.
+        guard let text = text(name), !text.isEmpty, text[0] == UInt8(ascii: "\"") else { return nil }
         return (try? JSONValue(parsing: text))?.string
     }
 

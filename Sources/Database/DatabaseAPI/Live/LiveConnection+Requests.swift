@@ -44,7 +44,7 @@ extension LiveConnection {
         var request = ReadRequest(path, place.query.query.map { .query($0) } ?? .value, principal: requester.principal)
         request.form = .export
         request.client = client
-        request.cancellation = end
+        request.cancellation = cancellation
         request.mayLackIndex = true
         request.bytesMax = min(front.database.limits.readBytesMax, LiveSegments.countMax * LiveSegments.unitsMax)
         request.profiledAs = .realtimeRead

@@ -12,7 +12,7 @@ import Tree
 final class LiveConnection {
     let front: DatabaseFrontEnd
     let namespaceName: String
-    /// Identifies the connection to the client, and its operations for the time when it has ended.
+    /// Identifies the connection to the client, and its onDisconnect operations.
     let session: DisconnectSession
     /// The address, for taking turns.
     let client: NetworkAddress
@@ -49,7 +49,7 @@ final class LiveConnection {
     /// Whether the token has ended: the client gets nothing more, and reconnects.
     private var isRevoked = false
     /// Set when the connection has ended. Then nothing more is read for it.
-    let end = Cancellation()
+    let cancellation = Cancellation()
     private let record: LiveRecord
     private let didEnd: (LiveConnection) -> Void
     private var endListeners: [() -> Void] = []
@@ -311,7 +311,7 @@ final class LiveConnection {
 
     /// Ends the connection, because something cannot be done now that the client must not take for refused.
     func fail(_ error: DatabaseError) {
-        fail(error.message == DatabaseError.tooMuchIsListened.message ? .shortage : .unavailable, error.message)
+        fail(error.isShortage ? .shortage : .unavailable, error.message)
     }
 
     /// Notes why the host ends the connection.
@@ -326,11 +326,11 @@ final class LiveConnection {
         didClose()
     }
 
-    /// The transport has ended. Requests that have arrived are still performed; then the operations for the end run.
+    /// The transport has ended. Requests that have arrived are still performed; then the onDisconnect operations run.
     func didClose() {
         guard transport != nil else { return }
         transport = nil
-        end.isSet = true
+        cancellation.isSet = true
         isCongested = false
         expiry?.close()
         expiry = nil

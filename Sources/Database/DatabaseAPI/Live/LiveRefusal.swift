@@ -75,5 +75,8 @@ extension DatabaseError {
         .unavailable, "The values that clients listen to take all memory there is for them; try again")
 
     /// Whether the same request may succeed a moment later, without anything being changed.
-    var isPassing: Bool { kind == .unavailable && message != Self.tooMuchIsListened.message }
+    var isPassing: Bool { kind == .unavailable && !isShortage }
+
+    /// Whether it is ``tooMuchIsListened``.
+    var isShortage: Bool { message == Self.tooMuchIsListened.message }
 }

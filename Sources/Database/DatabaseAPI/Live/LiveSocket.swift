@@ -29,6 +29,11 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
     /// The time without any message in either direction after which the client is regarded as lost. Clients say something every 45 seconds.
     private static let silenceMilliseconds: UInt64 = 120_000
 
+    /// The reasons for the end of a connection, which clients log.
+    static let shortage = WebSocket.shortage
+    static let silence = "the client has said nothing for too long"
+    static let framesAreTexts = "frames must be texts"
+
     static let limits = {
         var limits = WebSocketLimits()
         limits.messageBytesMax = messageBytesMax
@@ -85,11 +90,6 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
         }
     }
 
-    /// The reason when there is no memory for a message.
-    static let shortage = "too much is being sent at this moment; try again"
-
-    static let silence = "the client has said nothing for too long"
-
     private func end(_ code: UInt16, _ ending: LiveEnding, _ reason: String) {
         connection?.note(ending, reason)
         socket?.end(code, reason)
@@ -101,8 +101,6 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
         socket.close(code: 1003, reason: Self.framesAreTexts)
         connection?.didClose()
     }
-
-    static let framesAreTexts = "frames must be texts"
 
     func webSocket(_ socket: WebSocket, willEndBecauseOf cause: WebSocketEnd) { connection?.note(cause) }
 

@@ -13,7 +13,7 @@ struct DisconnectRows {
     struct Head: Equatable {
         /// The `auth` of the sender; nil for an administrator, `null` for a client that is not signed in.
         var auth: JSONValue?
-        /// The number of places, and the bytes of their keys and values.
+        /// The number of places, and the bytes of their paths and values.
         var count = 0
         var bytes = 0
     }
@@ -44,7 +44,7 @@ struct DisconnectRows {
         var head = try head() ?? Head()
         head.auth = auth
         head.count += after.count - before.count
-        head.bytes += after.reduce(0) { $0 + $1.key.count + $1.value.count } - before.reduce(0) { $0 + $1.key.count + $1.value.count }
+        head.bytes += after.reduce(0) { $0 + bytes($1.key, $1.value) } - before.reduce(0) { $0 + bytes($1.key, $1.value) }
         guard head.count <= DisconnectOperation.placesMax, head.bytes <= DisconnectOperation.bytesMax else {
             return DisconnectPlan.Fault(message: DisconnectOperation.limitMessage)
         }
@@ -55,10 +55,13 @@ struct DisconnectRows {
     }
 
     /// Replaces the `auth` for which the operations will be judged.
-    func setAuth(_ auth: JSONValue?) throws(StoreError) {
-        guard var head = try head() else { return }
+    ///
+    /// - Returns: false if there are no operations; then nothing is changed.
+    func setAuth(_ auth: JSONValue?) throws(StoreError) -> Bool {
+        guard var head = try head() else { return false }
         head.auth = auth
         try put(head)
+        return true
     }
 
     /// Removes the operations, and returns them; nil if there are none.
@@ -82,6 +85,9 @@ struct DisconnectRows {
     }
 
     private var base: [UInt8] { MetaKey.disconnectPlaces(session) }
+
+    /// The size of an operation: its path and its value.
+    private func bytes(_ key: [UInt8], _ value: [UInt8]) -> Int { key.count - base.count + value.count }
 
     private func key(of path: Path) -> [UInt8] { base + path.key.bytes }
 

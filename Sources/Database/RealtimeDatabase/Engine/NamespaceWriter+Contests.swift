@@ -36,6 +36,8 @@ struct Contest {
     static let unusedPenalty = 30
     /// The most transactions that wait for one node. Others are performed at once.
     static let waitingMax = 4096
+    /// The most nodes of a namespace with turns. The transactions on others have none.
+    static let nodesMax = 1024
 }
 
 extension NamespaceWriter {
@@ -58,7 +60,7 @@ extension NamespaceWriter {
             if contests[key]?.holder == contender { endTurn(key) }
             return
         }
-        var contest = contests[key] ?? Contest()
+        guard var contest = contests[key] ?? (contests.count < Contest.nodesMax ? Contest() : nil) else { return }
         contest.lastConflict = loop.nowMilliseconds
         let count = (contest.conflicts[contender]?.count ?? 0) + 1
         contest.conflicts[contender] = (count, contest.lastConflict)

@@ -36,8 +36,7 @@ extension NamespaceWriter {
     ) {
         unstoredPrincipals[session] = principal
         inTurn({ error in loop.post { answer(error) } }) { open throws(StoreError) in
-            try DisconnectRows(session, open.store).setAuth(principal.storedAuth)
-            hasChanges = true
+            if try DisconnectRows(session, open.store).setAuth(principal.storedAuth) { hasChanges = true }
             let done = LoopBound(
                 { [unowned self] (failure: DatabaseError?) in
                     if failure == nil { unstoredPrincipals[session] = nil }
@@ -47,13 +46,34 @@ extension NamespaceWriter {
         }
     }
 
-    /// Performs the operations of a session that has ended, and removes them in the same transaction.
+    /// Performs the operations of a session that has ended, and removes them in the same transaction. After a failure of the store, they are
+    /// performed later.
     ///
-    /// - Parameter namespace: is kept open until that is done.
+    /// - Parameter namespace: is kept open until that is done; nil for a session of an earlier run.
     func endSession(
-        _ session: DisconnectSession, of namespace: Namespace, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop
+        _ session: DisconnectSession, of namespace: Namespace?, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop
     ) {
-        perform(session, namespace, answer: answer, on: loop)
+        if let heldWrites {
+            return heldWrites.hold(bytes: Self.heldBytes) { [unowned self] in
+                endSession(session, of: namespace, answer: answer, on: loop)
+            } refuse: { [unowned self] error in
+                performLater(session, namespace)
+                loop.post { answer(error) }
+            }
+        }
+        let refuse: (DatabaseError) -> Void = { [unowned self] error in
+            performLater(session, namespace)
+            loop.post { answer(error) }
+        }
+        inTurn(refuse) { open throws(StoreError) in
+            try perform(session, open)
+            let done = LoopBound(
+                { [unowned self] (failure: DatabaseError?) in
+                    if failure == nil { unstoredPrincipals[session] = nil } else { performLater(session, namespace) }
+                }, loop: self.loop)
+            self.answer(on: self.loop) { done.value($0) }
+            self.answer(on: loop, answer)
+        }
     }
 
     /// Performs the operations of the sessions that have ended, some at a time.
@@ -61,7 +81,7 @@ extension NamespaceWriter {
         guard content != nil, heldWrites == nil else { return disconnectTimer.start(afterMilliseconds: Self.retryMilliseconds) }
         for (session, namespace) in endedSessions.prefix(Self.sessionsOfTurn) {
             endedSessions[session] = nil
-            perform(session, namespace, answer: { _ in }, on: loop)
+            endSession(session, of: namespace, answer: { _ in }, on: loop)
         }
         if !endedSessions.isEmpty { disconnectTimer.start(afterMilliseconds: 1) }
     }
@@ -85,33 +105,6 @@ extension NamespaceWriter {
     private static let heldBytes = 4096
 
     // MARK: Steps
-
-    /// Performs the operations of a session. After a failure of the store, they are performed later.
-    private func perform(
-        _ session: DisconnectSession, _ namespace: Namespace?, answer: @escaping @Sendable (DatabaseError?) -> Void, on loop: EventLoop
-    ) {
-        if let heldWrites {
-            return heldWrites.hold(bytes: Self.heldBytes) { [unowned self] in
-                perform(session, namespace, answer: answer, on: loop)
-            } refuse: { [unowned self] error in
-                performLater(session, namespace)
-                loop.post { answer(error) }
-            }
-        }
-        let refuse: (DatabaseError) -> Void = { [unowned self] error in
-            performLater(session, namespace)
-            loop.post { answer(error) }
-        }
-        inTurn(refuse) { open throws(StoreError) in
-            try perform(session, open)
-            let done = LoopBound(
-                { [unowned self] (failure: DatabaseError?) in
-                    if failure == nil { unstoredPrincipals[session] = nil } else { performLater(session, namespace) }
-                }, loop: self.loop)
-            self.answer(on: self.loop) { done.value($0) }
-            self.answer(on: loop, answer)
-        }
-    }
 
     private func performLater(_ session: DisconnectSession, _ namespace: Namespace?) {
         endedSessions[session] = .some(namespace)

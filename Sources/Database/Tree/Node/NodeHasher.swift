@@ -1,4 +1,3 @@
-import Crypto
 import HearthBytes
 
 /// The hashes of a non-empty node (V1, spec database 3.8).
@@ -96,7 +95,7 @@ public struct NodeHasher: ~Copyable {
             for child in hasUnranked ? sorted : ranked { byKey?.add(rankedText.bytes.extracting(child.byKey)) }
         }
         for child in sorted { text.add(rankedText.bytes.extracting(child.text)) }
-        return NodeHashes(text.finish(), byKey: byKey.take()?.finish())
+        return NodeHashes(text.finish(), byKey: byKey?.finish())
     }
 
     private mutating func appendRanked(_ key: Span<UInt8>, _ hash: NodeHash) -> Range<Int> {
@@ -106,50 +105,18 @@ public struct NodeHasher: ~Copyable {
     }
 }
 
-/// A text that is hashed piece by piece.
-private struct HashedText: ~Copyable {
-    /// Nil before the first update, and during one: a single owner, so that updating does not copy the state.
-    private var sha: Insecure.SHA1?
-    /// Bytes not hashed yet.
-    var pending = ByteBuffer()
-
-    private static let pendingMax = 4096
-
-    mutating func add(_ key: Span<UInt8>, _ hash: NodeHash) {
+extension HashedText {
+    /// Adds a child.
+    fileprivate mutating func add(_ key: Span<UInt8>, _ hash: NodeHash) {
         Self.append(key, hash, to: &pending)
-        if pending.count >= Self.pendingMax { flush() }
+        flushIfLong()
     }
 
-    mutating func add(_ bytes: Span<UInt8>) {
-        pending.append(bytes)
-        if pending.count >= Self.pendingMax { flush() }
-    }
-
-    /// The same text, to be continued differently.
-    func copy() -> HashedText {
-        var copy = HashedText()
-        copy.sha = sha
-        copy.pending.append(pending.bytes)
-        return copy
-    }
-
-    consuming func finish() -> NodeHash {
-        flush()
-        return NodeHash((sha.take() ?? Insecure.SHA1()).finalize())
-    }
-
-    static func append(_ key: Span<UInt8>, _ hash: NodeHash, to text: inout ByteBuffer) {
+    fileprivate static func append(_ key: Span<UInt8>, _ hash: NodeHash, to text: inout ByteBuffer) {
         text.append(UInt8(ascii: ":"))
         text.append(key)
         text.append(UInt8(ascii: ":"))
         hash.append(to: &text)
-    }
-
-    private mutating func flush() {
-        var sha = sha.take() ?? Insecure.SHA1()
-        pending.withUnsafeBytes { sha.update(bufferPointer: $0) }
-        pending.clear()
-        self.sha = sha
     }
 }
 

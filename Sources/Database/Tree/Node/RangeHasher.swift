@@ -1,4 +1,3 @@
-import Crypto
 import HearthBytes
 
 /// Computes the hash of a part of a node, as clients with a large copy of it do (V2, spec database 3.8).
@@ -6,46 +5,41 @@ import HearthBytes
 /// The text that is hashed nests the keys of the part's leaves: `("a":("b":(number:3ff0000000000000)),"c":(string:"x"))`. The caller begins and
 /// ends children. Only a few kilobytes and the present leaf are in memory.
 public struct RangeHasher: ~Copyable {
-    /// Nil before the first update, and during one: a single owner, so that updating does not copy the state.
-    private var sha: Insecure.SHA1?
-    /// Bytes not hashed yet.
-    private var pending = ByteBuffer()
+    private var text = HashedText()
     private var depth = 0
     private var needsComma = false
     /// Whether nothing has been added.
     public private(set) var isEmpty = true
-
-    private static let pendingMax = 4096
 
     public init() {}
 
     /// Begins the child with this key in UTF-8.
     public mutating func begin(_ key: Span<UInt8>) {
         start()
-        if needsComma { pending.append(UInt8(ascii: ",")) }
-        Self.append(quoted: key, to: &pending)
-        pending.append(":(")
+        if needsComma { text.pending.append(UInt8(ascii: ",")) }
+        Self.append(quoted: key, to: &text.pending)
+        text.pending.append(":(")
         needsComma = false
         depth += 1
     }
 
     /// Ends the child that was begun last.
     public mutating func end() {
-        pending.append(UInt8(ascii: ")"))
+        text.pending.append(UInt8(ascii: ")"))
         needsComma = true
         depth -= 1
-        if pending.count >= Self.pendingMax { flush() }
+        text.flushIfLong()
     }
 
     /// Adds the value of the child that was begun last; without one, of the node itself.
     public mutating func add(_ leaf: Leaf, priority: Priority?) {
         start()
         if let priority {
-            pending.append("priority:")
-            Self.append(priority.leaf, to: &pending)
-            pending.append(UInt8(ascii: ":"))
+            text.pending.append("priority:")
+            Self.append(priority.leaf, to: &text.pending)
+            text.pending.append(UInt8(ascii: ":"))
         }
-        Self.append(leaf, to: &pending)
+        Self.append(leaf, to: &text.pending)
         needsComma = true
     }
 
@@ -53,25 +47,16 @@ public struct RangeHasher: ~Copyable {
     public mutating func finish() -> NodeHash? {
         guard !isEmpty else { return nil }
         while depth > 0 { end() }
-        pending.append(UInt8(ascii: ")"))
-        flush()
-        let sha = self.sha.take() ?? Insecure.SHA1()
+        text.pending.append(UInt8(ascii: ")"))
         isEmpty = true
         needsComma = false
-        return NodeHash(sha.finalize())
+        return text.finish()
     }
 
     private mutating func start() {
         guard isEmpty else { return }
         isEmpty = false
-        pending.append(UInt8(ascii: "("))
-    }
-
-    private mutating func flush() {
-        var sha = self.sha.take() ?? Insecure.SHA1()
-        pending.withUnsafeBytes { sha.update(bufferPointer: $0) }
-        pending.clear()
-        self.sha = sha
+        text.pending.append(UInt8(ascii: "("))
     }
 
     private static func append(_ leaf: Leaf, to text: inout ByteBuffer) {
