@@ -75,8 +75,8 @@ final class ListenTopic {
         last.topicPlace = place
     }
 
-    /// Makes the namespace keep the result of the query, which a listener was allowed to read. ``TopicMember/didBecomeDue(since:)`` is called when the
-    /// topic is ready.
+    /// Makes the namespace keep the result of the query, which a listener was allowed to read.
+    /// ``TopicMember/didBecomeDue(since:)`` is called when the topic is ready.
     func follow() {
         guard !isFollowed, let listening else { return }
         isFollowed = true
