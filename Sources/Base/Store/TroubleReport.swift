@@ -1,15 +1,20 @@
 public import Logging
 
-/// Logs when something begins to fail, each different reason once, and when it works again. A full disk has no room for a line about each
-/// write.
+/// Logs when something begins to fail, each different reason of each operation once, and when it works again. A full disk has no room for a
+/// line about each write.
 public struct TroubleReport {
     private let metadata: Logger.Metadata
     private let log: Logger
-    private var told: Set<StoreError> = []
+    private var told: Set<Line> = []
     private var count = 0
 
-    /// The most reasons that are logged until the next success.
+    /// The most lines until the next success.
     private static let toldMax = 8
+
+    private struct Line: Hashable {
+        let what: String
+        let error: StoreError
+    }
 
     /// Nothing has failed yet.
     ///
@@ -22,10 +27,10 @@ public struct TroubleReport {
     /// Whether something has failed since it last worked.
     public var isTrouble: Bool { count > 0 }
 
-    /// Counts a failure, and logs it if its reason is new.
+    /// Counts a failure, and logs it if it is new. The same reason of two operations, such as a write and a checkpoint, makes two lines.
     public mutating func failed(_ what: String, _ error: StoreError) {
         count += 1
-        guard told.count < Self.toldMax, told.insert(error).inserted else { return }
+        guard told.count < Self.toldMax, told.insert(Line(what: what, error: error)).inserted else { return }
         log.error("\(what)", metadata: metadata.merging(["reason": "\(error)"]) { $1 })
     }
 

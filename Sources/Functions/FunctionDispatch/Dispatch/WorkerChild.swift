@@ -131,16 +131,16 @@ final class WorkerChild {
     private func end(_ ending: ChildProcess.Ending) {
         owner?.child(self, ended: ending)
         owner = nil
-        leaveGroup(attemptsLeft: 100)
+        leaveGroup()
     }
 
-    /// Removes the control group. Repeats this for some time, because ended processes may stay in it for a moment.
-    private func leaveGroup(attemptsLeft: Int) {
+    /// Removes the control group. Repeats this for at most 5 s, because ended processes stay in it for a while, on a busy machine for longer.
+    private func leaveGroup(attempt: Int = 0) {
         endTimer = nil
-        guard attemptsLeft > 0, let group, !group.remove() else { return onEnd(self) }
+        guard attempt < 300, let group, !group.remove() else { return onEnd(self) }
         group.killAll()
-        endTimer = Timer(loop: loop) { [self] in leaveGroup(attemptsLeft: attemptsLeft - 1) }
-        endTimer?.start(afterMilliseconds: 2)
+        endTimer = Timer(loop: loop) { [self] in leaveGroup(attempt: attempt + 1) }
+        endTimer?.start(afterMilliseconds: attempt < 60 ? 2 : 20)
     }
 }
 
