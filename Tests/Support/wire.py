@@ -42,12 +42,14 @@ class Ended(Exception):
 class Wire:
     """A connection."""
 
-    def __init__(self, port, host='127.0.0.1', tls=None, timeout=30, receive_buffer=None):
+    def __init__(self, port, host='127.0.0.1', tls=None, timeout=30, receive_buffer=None, source=None):
         self.authority = f'{host}:{port}'
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout)
+        if source:
+            self.socket.bind((source, 0))
         self.socket.connect((host, port))
         if tls:
             self.socket = tls.wrap_socket(self.socket, server_hostname='localhost')
