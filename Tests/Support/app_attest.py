@@ -96,7 +96,7 @@ class AttestedKey:
         return base64.b64encode(cbor({'fmt': 'apple-appattest', 'attStmt': statement, 'authData': data})).decode()
 
     def assertion(self, artifact, challenge, counter):
-        """What the key signs for a later exchange, in Base64."""
+        """The signature of the key for a later exchange, in Base64."""
         data = self.authenticator_data(counter, with_key=False)
         nonce = hashlib.sha256(data + hashlib.sha256(artifact + challenge).digest()).digest()
         return base64.b64encode(cbor({'signature': self.private.sign(nonce, ec.ECDSA(hashes.SHA256())), 'authenticatorData': data})).decode()

@@ -152,7 +152,7 @@ class Identity:
             for start in range(0, len(users), 1000):
                 self.managed('accounts:batchDelete', localIds=[user['localId'] for user in users[start:start + 1000]], force=True)
 
-    # What was sent out of band
+    # Codes that were sent out of band
 
     def codes(self, kind='oobCodes'):
         return succeeded(self.ask('GET', f'/emulator/v1/projects/{self.project}/{kind}'), kind)[kind]

@@ -7,7 +7,6 @@ import hmac
 import json
 import pathlib
 import re
-import struct
 import urllib.parse
 import uuid
 
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from app_attest import FakeApple
 from hearth import Host, library, merged
 from identity import APP_CHECK, Clock, Identity, addresses
+from identity_answers import check_errors, closing, find, holds, only, operand, text, totp
 from identity_providers import FakeFacebook, decoded
 from tokens import SigningKey, base64url
 from wire import Wire, request_bytes
@@ -27,12 +27,15 @@ CASES = json.loads(FILE.read_text())
 VARIABLES = CASES['variables']
 # Long enough that limits of attempts, codes and cached keys of one case are forgotten in the next.
 BETWEEN_CASES = 7300
+PEM = rb'-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----'
 KEYS_PATH = '/www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com'
 
 # Where the cases are changed, and why: (case, profile or None for both, number of the step from 0, change of the step).
 OVERRIDES = [
-    ('C13', None, 1, {'expect': {'absent': ['$.requests[0]']}}, 'an empty array as a subset says nothing: the file means that Facebook was not asked'),
-    ('R03', 'emulator', 2, {'expect': {'errorOneOf': ['INVALID_REFRESH_TOKEN']}}, 'section 10.1, 10: the emulator says INVALID_REFRESH_TOKEN'),
+    ('C13', None, 1, {'expect': {'absent': ['$.requests[0]']}},
+     'an empty array as a subset says nothing: the file means that Facebook was not asked'),
+    ('R03', 'emulator', 2, {'expect': {'errorOneOf': ['INVALID_REFRESH_TOKEN']}},
+     'section 10.1, 10: the emulator says INVALID_REFRESH_TOKEN'),
 ]
 
 
@@ -78,7 +81,7 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
 
 
 class Stage:
-    """What the cases run against: a fake Facebook, keys, and one host for each configuration and profile."""
+    """The surroundings of the cases: a fake Facebook, keys, and one host for each configuration and profile."""
 
     def __init__(self, folder):
         self.folder, self.hosts = folder, {}
@@ -328,7 +331,7 @@ class ActiveKey:
     def __init__(self, host, kid):
         for path in sorted(host.data.rglob('*')):
             if path.is_file() and path.stat().st_size < 1 << 16 and b'PRIVATE KEY' in (content := path.read_bytes()):
-                for block in re.findall(rb'-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----', content.replace(b'\\n', b'\n'), re.S):
+                for block in re.findall(PEM, content.replace(b'\\n', b'\n'), re.S):
                     self.private = serialization.load_pem_private_key(block, None)
                     if thumbprint(self.private.public_key()).startswith(kid):
                         return
@@ -353,76 +356,3 @@ def verified(token, keys):
     key = only([key for key in keys['keys'] if key['kid'] == header['kid']], header['kid'])
     return jwt.decode(token, jwt.PyJWK(key).key, ['RS256'], options={
         'verify_exp': False, 'verify_iat': False, 'verify_nbf': False, 'verify_aud': False})
-
-
-def totp(secret, now):
-    """The code of RFC 6238 for a secret in Base32: SHA-1, six digits, 30 seconds."""
-    key = base64.b32decode(secret + '=' * (-len(secret) % 8))
-    digest = hmac.new(key, struct.pack('>Q', now // 30), hashlib.sha1).digest()
-    at = digest[-1] & 15
-    return f'{(struct.unpack_from(">I", digest, at)[0] & 0x7FFFFFFF) % 1_000_000:06}'
-
-
-def check_errors(expect, answer):
-    if 'error' not in expect and 'errorOneOf' not in expect:
-        return
-    assert answer.body[:1] == b'{' and 'error' in answer.json, 'expected an error'
-    message = answer.json['error']['message']
-    wanted = [expect['error']] if 'error' in expect else expect['errorOneOf']
-    assert any(message.startswith(choice) for choice in wanted), f'{message!r}, expected {wanted}'
-
-
-def closing(value, start):
-    """The place of the brace that closes a template."""
-    depth = 1
-    for at in range(start, len(value)):
-        depth += {'{': 1, '}': -1}.get(value[at], 0)
-        if depth == 0:
-            return at
-    raise AssertionError(f'no end of a template in {value!r}')
-
-
-def holds(value, wanted):
-    """Whether a value contains the expected one: objects by key, arrays by position; null is an absent or null value."""
-    if isinstance(wanted, dict):
-        return isinstance(value, dict) and all(holds(value.get(key), item) for key, item in wanted.items())
-    if isinstance(wanted, list):
-        return isinstance(value, list) and len(value) >= len(wanted) and all(map(holds, value, wanted))
-    return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
-
-
-def find(document, path):
-    """The values at a path such as `$.a[0].b`, `$.a[-1]`, `$.a[*].b`, `$.a[?key=='v']`, `$.*`."""
-    assert path.startswith('$'), path
-    found = [document]
-    for name, index, key, wanted in re.findall(r"\.([\w*-]+)|\[(-?\d+|\*)\]|\[\?(\w+)=='([^']*)'\]", path):
-        found = [item for value in found for item in members(value, name, index, key, wanted)]
-    return found
-
-
-def members(value, name, index, key, wanted):
-    if name == '*':
-        return list(value.values()) if isinstance(value, dict) else []
-    if name:
-        return [value[name]] if isinstance(value, dict) and name in value else []
-    if not isinstance(value, list):
-        return []
-    if key:
-        return [item for item in value if item.get(key) == wanted]
-    if index == '*':
-        return value
-    return value[int(index):][:1] if -len(value) <= int(index) < len(value) else []
-
-
-def only(found, what):
-    assert len(found) == 1, f'{len(found)} times {what}'
-    return found[0]
-
-
-def operand(document, value):
-    """A side of a comparison: a path's value, or the value itself."""
-    return only(find(document, value), value) if isinstance(value, str) and value.startswith('$.') else value
-
-
-def text(value):
-    return value if isinstance(value, str) else json.dumps(value)

@@ -18,7 +18,8 @@ static void invoke(const hearth_invocation *invocation) {
     memcpy(context, invocation->context.data, invocation->context.size);
     member(context, "\"auth\":{\"uid\":\"", user, sizeof user);
     member(context, "\"app\":{\"appId\":\"", app, sizeof app);
-    const char *consumed = strstr(context, "\"alreadyConsumed\":true") != NULL ? "true" : strstr(context, "\"alreadyConsumed\":") != NULL ? "false" : "null";
+    int is_told = strstr(context, "\"alreadyConsumed\":") != NULL, is_consumed = strstr(context, "\"alreadyConsumed\":true") != NULL;
+    const char *consumed = is_consumed ? "true" : is_told ? "false" : "null";
     snprintf(body, sizeof body, "{\"uid\":%s,\"appId\":%s,\"alreadyConsumed\":%s}", user, app, consumed);
     free(context);
     answer(invocation->id, HEARTH_RESULT, body);
