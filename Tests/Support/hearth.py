@@ -205,7 +205,7 @@ class Host:
             return wire.request(method, target, headers, body, host)
 
     def path(self, name):
-        return f'/{PROJECT}/{REGION}/{name}'
+        return f"/{self.config['project']}/{REGION}/{name}"
 
     def callable(self, name, data=None, token=None, app=None, headers=(), **options):
         pairs = [*callable_headers(token, app), *(headers.items() if isinstance(headers, dict) else headers)]

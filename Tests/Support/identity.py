@@ -17,8 +17,8 @@ API = '/identitytoolkit.googleapis.com'
 TOKEN = '/securetoken.googleapis.com/v1/token'
 APP_CHECK = '/firebaseappcheck.googleapis.com'
 PASSWORD = 'notasecret'
-addresses = (f'127.{second}.{third}.{fourth}' for second in itertools.count(1 + os.getpid() % 200)
-             for third in range(256) for fourth in range(1, 255))
+# Consecutive addresses are of different networks, because limits of attempts are for networks too.
+addresses = (f'127.{1 + (os.getpid() + number) % 250}.{number // 250 % 256}.{1 + number // 64000 % 254}' for number in itertools.count())
 
 
 class Clock:
