@@ -31,7 +31,7 @@ def signed(key, header, body):
 
 
 def refusals(scene, token):
-    """What each service says to a token: all of them must refuse it."""
+    """Shows a token to every service: all of them must refuse it."""
     identity, host = scene.identity, scene.host
     answers = [
         identity.post('accounts:lookup', idToken=token), identity.post('accounts:update', idToken=token, displayName='x'),
@@ -55,7 +55,7 @@ def refusals(scene, token):
 def user(scene):
     user = scene.identity.sign_up('victim@example.com')
     yield user
-    # Whatever was tried, the user and the real token are as they were.
+    # The user and the real token are as they were before the attack.
     now = scene.identity.lookup(user['idToken'])
     assert (now['localId'], now.get('displayName')) == (user['localId'], None)
     assert scene.host.result('whoami', token=user['idToken'])['uid'] == user['localId']

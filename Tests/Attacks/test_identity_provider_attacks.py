@@ -1,4 +1,4 @@
-"""Attacks with credentials of providers: tokens of other apps and people, replays, look-alikes, addresses that belong to somebody else."""
+"""Attacks with credentials of providers: tokens of other apps and people, replays, look-alikes, addresses that belong to others."""
 
 import concurrent.futures
 import json

@@ -25,7 +25,7 @@ class Scene:
         self.identity.close()
 
     def limited(self, **claims):
-        """What an app sends after a Limited Login."""
+        """The credential that an app sends after a Limited Login."""
         now = self.clock.now()
         return {'id_token': self.facebook.limited(**{'iat': now, 'exp': now + 3600, **claims}), 'nonce': RAW_NONCE}
 
