@@ -1,4 +1,4 @@
-"""Hosts that are killed, and disks that are full or fail: a user who was told of a success has it; nothing else happened."""
+"""Hosts that are killed, and disks that are full or fail: an acknowledged change is there afterwards, and nothing else has happened."""
 
 import contextlib
 import errno
@@ -126,7 +126,7 @@ def test_keys_outlive_the_host(tmp_path):
 
 
 def test_killed_while_it_starts_for_the_first_time(tmp_path):
-    """Whatever the moment, the next start works, and keys are never half made."""
+    """The next start works after a kill at any moment, and keys are never half made."""
     host = sign_in_host(tmp_path / 'host')
     for turn in range(8):
         host.spawn()

@@ -24,7 +24,8 @@ class Place:
         folder.mkdir(exist_ok=True)
         self.clock = Clock(folder / 'clock')
         (folder / 'rules.json').write_text(json.dumps(RULES))
-        self.host = sign_in_host(folder, mode, {'database': {'rules': 'rules.json'}}, self.clock, {'Callers': {'library': library('callers')}}).start()
+        plugins = {'Callers': {'library': library('callers')}}
+        self.host = sign_in_host(folder, mode, {'database': {'rules': 'rules.json'}}, self.clock, plugins).start()
         self.identity = Identity(self.host)
         self.database = Database(self.host, 'demo-p-default-rtdb')
 
@@ -72,8 +73,8 @@ def test_rest(place, identity):
 def test_claims(place, identity):
     user = identity.sign_up('ada@example.com')
     nobody = identity.sign_up()
-    for path, token, status in (('mail', user, 200), ('mail', nobody, 401), ('password', user, 200), ('password', nobody, 401), ('verified', user, 401),
-                                ('staff', user, 401), ('anonymous', nobody, 200), ('anonymous', user, 401), ('anyone', nobody, 200)):
+    for path, token, status in (('mail', user, 200), ('mail', nobody, 401), ('password', user, 200), ('password', nobody, 401),
+                                ('verified', user, 401), ('staff', user, 401), ('anonymous', nobody, 200), ('anonymous', user, 401), ('anyone', nobody, 200)):
         assert place.rest('GET', f'/{path}', token['idToken']) == status, path
     identity.managed('accounts:update', localId=user['localId'], emailVerified=True, customAttributes='{"role":"staff"}')
     # Claims are those of the token: new ones come with a refresh.
