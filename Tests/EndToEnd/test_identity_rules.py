@@ -74,7 +74,8 @@ def test_claims(place, identity):
     user = identity.sign_up('ada@example.com')
     nobody = identity.sign_up()
     for path, token, status in (('mail', user, 200), ('mail', nobody, 401), ('password', user, 200), ('password', nobody, 401),
-                                ('verified', user, 401), ('staff', user, 401), ('anonymous', nobody, 200), ('anonymous', user, 401), ('anyone', nobody, 200)):
+                                ('verified', user, 401), ('staff', user, 401),
+                                ('anonymous', nobody, 200), ('anonymous', user, 401), ('anyone', nobody, 200)):
         assert place.rest('GET', f'/{path}', token['idToken']) == status, path
     identity.managed('accounts:update', localId=user['localId'], emailVerified=True, customAttributes='{"role":"staff"}')
     # Claims are those of the token: new ones come with a refresh.
