@@ -1,0 +1,65 @@
+public import EventLoop
+public import Logging
+import Store
+
+/// The users of a host: a store on a thread of its own. Can be used from every loop and task.
+///
+///     let user = try await accounts.perform(on: loop) { store in try store.user("uid", tenant: "") }
+public final class AccountService: Sendable {
+    /// The constant settings.
+    public let policy: AccountPolicy
+    private let thread: LoopThread
+    private let writer: LoopBound<AccountWriter>
+
+    /// Opens the store.
+    ///
+    /// - Parameters:
+    ///   - path: the database's file, in an existing folder; `:memory:` for a store in memory.
+    ///   - isSuspended: whether the store stays closed until ``resume()``.
+    public init(path: String, policy: AccountPolicy, isSuspended: Bool = false, log: Logger) throws(LoopError) {
+        let thread = try LoopThread()
+        self.thread = thread
+        self.policy = policy
+        let writer = LoopBound(AccountWriter(loop: thread.loop, path: path, policy: policy, log: log), loop: thread.loop)
+        self.writer = writer
+        thread.loop.post { if isSuspended { writer.value.close() } else { writer.value.start() } }
+    }
+
+    /// Runs an operation. Returns when its changes are durable; a refusal changes nothing.
+    ///
+    /// - Parameter loop: the loop of the caller.
+    public func perform<Answer: Sendable>(
+        on loop: EventLoop, _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer
+    ) async throws(AuthError) -> Answer {
+        let result: Result<Answer, AuthError> = await withCheckedContinuation { continuation in
+            thread.loop.post { [writer] in
+                writer.value.perform(operation, on: loop) { continuation.resume(returning: $0) }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Closes the store for another process, until ``resume()``.
+    ///
+    /// - Parameter completion: called on any thread.
+    public func suspend(completion: @escaping @Sendable () -> Void) {
+        thread.loop.post { [writer] in
+            writer.value.close()
+            completion()
+        }
+    }
+
+    /// Opens the store again.
+    public func resume() {
+        thread.loop.post { [writer] in
+            writer.value.resume()
+            writer.value.start()
+        }
+    }
+
+    /// Commits what has arrived and closes the store. Nothing is answered afterwards.
+    public func stop() {
+        thread.loop.post { [writer] in writer.value.end() }
+        thread.join()
+    }
+}

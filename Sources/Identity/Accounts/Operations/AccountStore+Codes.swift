@@ -1,0 +1,179 @@
+public import HearthJSON
+import SQLite
+
+/// A code that is sent by e-mail.
+public struct EmailCode: Sendable {
+    /// The purposes, by their names in the protocol.
+    public enum Purpose: String, Sendable {
+        case PASSWORD_RESET, VERIFY_EMAIL, EMAIL_SIGNIN, VERIFY_AND_CHANGE_EMAIL, RECOVER_EMAIL
+
+        var lifeSeconds: Int64 {
+            switch self {
+            case .PASSWORD_RESET: 3600
+            case .EMAIL_SIGNIN: 6 * 3600
+            case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL: 3 * 86_400
+            case .RECOVER_EMAIL: 30 * 86_400
+            }
+        }
+    }
+
+    public var purpose: Purpose
+    public var email: String
+    public var newEmail: String?
+    /// The secret.
+    public var code: String
+    /// The link of the e-mail.
+    public var link: String
+}
+
+/// Codes of e-mails, and what they permit.
+extension AccountStore {
+    /// Makes a code.
+    ///
+    /// - Parameter link: makes the link for a code.
+    public func addCode(
+        _ purpose: EmailCode.Purpose, email: String, newEmail: String? = nil, uid: String? = nil, tenant: String, link: (String) -> String
+    ) throws(AccountFailure) -> EmailCode {
+        let key = "mail \(tenant) \(email)"
+        if policy.isStrict, try failures(key) >= Self.mailsPerHourMax {
+            throw AccountFailure(purpose == .PASSWORD_RESET ? "RESET_PASSWORD_EXCEED_LIMIT" : "TOO_MANY_ATTEMPTS_TRY_LATER")
+        }
+        try countFailure(key, seconds: 3600)
+        let code = SecretText.letters(54)
+        let made = EmailCode(purpose: purpose, email: email, newEmail: newEmail, code: code, link: link(code))
+        let lifeSeconds = policy.isStrict ? purpose.lifeSeconds : 365 * 86_400
+        var shown: JSONObject = [
+            "email": .string(email), "oobCode": .string(code), "oobLink": .string(made.link), "requestType": .string(purpose.rawValue),
+        ]
+        shown["newEmail"] = newEmail.map { .string($0) }
+        try run(
+            "INSERT INTO code VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", .blob(SecretText.hash(code)), .text(tenant),
+            .text(purpose.rawValue), .text(email), .optional(newEmail), .optional(uid), .integer(now),
+            .integer(now + lifeSeconds * 1000), policy.showsCodes ? .text(JSONValue.object(shown).text) : .null)
+        return made
+    }
+
+    private static var mailsPerHourMax: Int { 20 }
+
+    /// A stored code.
+    public struct StoredCode: Sendable {
+        public var purpose: EmailCode.Purpose
+        public var email: String
+        public var newEmail: String?
+        public var uid: String?
+    }
+
+    /// The code with this secret.
+    public func code(_ secret: String, tenant: String) throws(AccountFailure) -> StoredCode {
+        let row = try first(
+            "SELECT type, email, newEmail, uid, expires FROM code WHERE hash = ?1 AND tenant = ?2", .blob(SecretText.hash(secret)),
+            .text(tenant)
+        ) { row -> (StoredCode, Int64)? in
+            guard let purpose = EmailCode.Purpose(rawValue: row.text(at: 0)) else { return nil }
+            var code = StoredCode(purpose: purpose, email: row.text(at: 1))
+            if case .text(let text) = row.value(at: 2) { code.newEmail = text }
+            if case .text(let text) = row.value(at: 3) { code.uid = text }
+            return (code, row.integer(at: 4))
+        }
+        guard let row else { throw AccountFailure("INVALID_OOB_CODE") }
+        guard row.1 > now else { throw AccountFailure("EXPIRED_OOB_CODE") }
+        return row.0
+    }
+
+    func removeCode(_ secret: String) throws(AccountFailure) {
+        try run("DELETE FROM code WHERE hash = ?1", .blob(SecretText.hash(secret)))
+    }
+
+    /// The codes that can be read in the inbox, the oldest first.
+    public func shownCodes(tenant: String) throws(AccountFailure) -> [JSONValue] {
+        try rows("SELECT shown FROM code WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)]) {
+            try? JSONValue(parsing: $0.text(at: 0))
+        }
+    }
+
+    // MARK: Using codes
+
+    /// Sets the password of the user of a reset code.
+    public func resetPassword(_ secret: String, hash: String, tenant: String) throws(AccountFailure) -> StoredCode {
+        let code = try code(secret, tenant: tenant)
+        guard code.purpose == .PASSWORD_RESET, var user = try user(email: code.email, tenant: tenant) else {
+            throw AccountFailure("INVALID_OOB_CODE")
+        }
+        try removeCode(secret)
+        user.passwordHash = hash
+        user.importedHash = nil
+        user.passwordChanged = now
+        user.isEmailVerified = true
+        // Whoever else has access to the account may have linked other providers.
+        user.providers = []
+        try revokeTokens(of: &user)
+        try putWithLinks(user)
+        try forgetFailures("password \(tenant) \(code.email)")
+        return code
+    }
+
+    /// Verifies, changes or restores an e-mail.
+    public func applyCode(_ secret: String, tenant: String) throws(AccountFailure) -> UserRecord {
+        let code = try code(secret, tenant: tenant)
+        switch code.purpose {
+        case .VERIFY_EMAIL:
+            guard var user = try user(email: code.email, tenant: tenant) else { throw AccountFailure("INVALID_OOB_CODE") }
+            try removeCode(secret)
+            user.isEmailVerified = true
+            try put(user)
+            return user
+        case .VERIFY_AND_CHANGE_EMAIL:
+            guard var user = try user(email: code.email, tenant: tenant), let email = code.newEmail else { throw AccountFailure("INVALID_OOB_CODE") }
+            try removeCode(secret)
+            if let owner = try self.user(email: email, tenant: tenant), owner.uid != user.uid { throw AccountFailure("EMAIL_EXISTS") }
+            user.email = email
+            user.isEmailVerified = true
+            try revokeTokens(of: &user)
+            try put(user)
+            return user
+        case .RECOVER_EMAIL:
+            guard let uid = code.uid, var user = try user(uid, tenant: tenant) else { throw AccountFailure("INVALID_OOB_CODE") }
+            if let owner = try self.user(email: code.email, tenant: tenant), owner.uid != user.uid { throw AccountFailure("EMAIL_EXISTS") }
+            try removeCode(secret)
+            user.email = code.email
+            user.isEmailVerified = true
+            try revokeTokens(of: &user)
+            try put(user)
+            return user
+        case .PASSWORD_RESET, .EMAIL_SIGNIN: throw AccountFailure("INVALID_OOB_CODE")
+        }
+    }
+
+    /// Signs in with the code of a link.
+    ///
+    /// - Parameter token: the caller, if the e-mail is to be linked.
+    public func signIn(
+        emailCode secret: String, email: String, tenant: String, caller token: CallerToken?
+    ) throws(AccountFailure) -> SignedIn {
+        let code = try code(secret, tenant: tenant)
+        guard code.purpose == .EMAIL_SIGNIN else { throw AccountFailure("INVALID_OOB_CODE") }
+        guard code.email == email else { throw AccountFailure("INVALID_EMAIL", "The email provided does not match the sign-in email address.") }
+        try removeCode(secret)
+        let owner = try user(email: email, tenant: tenant)
+        guard let token else {
+            var user = owner ?? UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
+            if user.isDisabled { throw AccountFailure("USER_DISABLED") }
+            if owner != nil, !user.isEmailVerified, policy.isStrict {
+                // The password may be that of somebody else who never had this e-mail.
+                user.passwordHash = nil
+                try revokeTokens(of: &user)
+            }
+            user.email = email
+            user.isEmailVerified = true
+            user.usesEmailLink = true
+            if owner == nil { try add(user) }
+            return try finish(user, isNew: owner == nil, provider: "password")
+        }
+        var user = try caller(token, tenant: tenant)
+        if let owner, owner.uid != user.uid { throw AccountFailure("EMAIL_EXISTS") }
+        user.email = email
+        user.isEmailVerified = true
+        user.usesEmailLink = true
+        return try goOn(user, token, provider: "password")
+    }
+}

@@ -1,0 +1,141 @@
+import HearthBytes
+public import HearthJSON
+import SQLite
+
+/// A code that is sent by text message.
+public struct MessageCode: Sendable {
+    /// The secret by which the client names the message.
+    public var sessionInfo: String
+    /// Six digits.
+    public var code: String
+    public var phone: String
+}
+
+/// The purposes of a text message. A code for one is never accepted for another.
+enum MessagePurpose: String {
+    case signIn, enrolment, secondFactor
+}
+
+/// Codes of text messages, and signing in with them.
+extension AccountStore {
+    private static var messageSeconds: Int64 { 600 }
+    private static var messagesPerHourMax: Int { 5 }
+
+    /// Makes a code to sign in with a number.
+    public func addSignInMessage(_ phone: String, tenant: String) throws(AccountFailure) -> MessageCode {
+        if let owner = try user(phone: phone, tenant: tenant), owner.hasPhoneFactor { throw AccountFailure.phoneIsNoFirstFactor }
+        return try addMessage(.signIn, phone, uid: nil, tenant: tenant)
+    }
+
+    func addMessage(_ purpose: MessagePurpose, _ phone: String, uid: String?, tenant: String) throws(AccountFailure) -> MessageCode {
+        if policy.isStrict {
+            let key = "message \(phone)"
+            if try failures(key) >= Self.messagesPerHourMax { throw AccountFailure("TOO_MANY_ATTEMPTS_TRY_LATER") }
+            try countFailure(key, seconds: 3600)
+        }
+        let made = MessageCode(sessionInfo: SecretText.letters(226), code: SecretText.code(), phone: phone)
+        let shown: JSONObject = ["code": .string(made.code), "phoneNumber": .string(phone), "sessionInfo": .string(made.sessionInfo)]
+        try run(
+            "INSERT INTO message VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8, ?9)", .blob(SecretText.hash(made.sessionInfo)), .text(tenant),
+            .text(purpose.rawValue), .text(phone), .optional(uid), .blob(SecretText.hash(made.code + made.sessionInfo)), .integer(now),
+            .integer(now + (policy.isStrict ? Self.messageSeconds : 86_400) * 1000),
+            policy.showsCodes ? .text(JSONValue.object(shown).text) : .null)
+        return made
+    }
+
+    /// The messages that can be read in the inbox, the oldest first.
+    public func shownMessages(tenant: String) throws(AccountFailure) -> [JSONValue] {
+        try rows("SELECT shown FROM message WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)]) {
+            try? JSONValue(parsing: $0.text(at: 0))
+        }
+    }
+
+    /// Checks a code, which is used up if it is right.
+    ///
+    /// - Returns: the number, and the user for whom the message was sent.
+    func useMessage(_ purpose: MessagePurpose, _ sessionInfo: String, code: String, tenant: String) throws(AccountFailure) -> (String, String?) {
+        let hash = Value.blob(SecretText.hash(sessionInfo))
+        let row = try first(
+            "SELECT purpose, phone, uid, code, attempts, expires FROM message WHERE hash = ?1 AND tenant = ?2", hash, .text(tenant)
+        ) { row -> (purpose: String, phone: String, uid: String?, code: [UInt8], attempts: Int, expires: Int64)? in
+            var uid: String?
+            if case .text(let text) = row.value(at: 2) { uid = text }
+            return (
+                row.text(at: 0), row.text(at: 1), uid, [UInt8](row.bytes(at: 3)), Int(row.integer(at: 4)), row.integer(at: 5)
+            )
+        }
+        guard let row, row.purpose == purpose.rawValue else { throw AccountFailure("INVALID_SESSION_INFO") }
+        guard row.expires > now else { throw AccountFailure("SESSION_EXPIRED") }
+        guard SecretText.hash(code + sessionInfo).span.equalsInConstantTime(row.code) else {
+            if policy.isStrict {
+                if row.attempts + 1 >= Self.attemptsMax {
+                    try run("DELETE FROM message WHERE hash = ?1", hash)
+                } else {
+                    try run("UPDATE message SET attempts = attempts + 1 WHERE hash = ?1", hash)
+                }
+            }
+            throw .counted(AuthError("INVALID_CODE"))
+        }
+        try run("DELETE FROM message WHERE hash = ?1", hash)
+        return (row.phone, row.uid)
+    }
+
+    // MARK: Signing in
+
+    /// The proof of a phone number: the code of a message, or a temporary proof.
+    public enum PhoneProof: Sendable {
+        case message(sessionInfo: String, code: String)
+        case temporary(proof: String, phone: String)
+    }
+
+    /// The result of a sign-in with a phone number.
+    public enum PhoneSignIn: Sendable {
+        case signedIn(SignedIn)
+        /// The number belongs to another user. The proof signs in as that user.
+        case taken(phone: String, proof: String)
+    }
+
+    /// Signs in with a phone number, or links it to the caller.
+    ///
+    /// - Parameter mayCreate: whether a new user is created for an unknown number.
+    public func signIn(
+        _ proof: PhoneProof, tenant: String, caller token: CallerToken?, mayCreate: Bool
+    ) throws(AccountFailure) -> PhoneSignIn {
+        let phone: String
+        switch proof {
+        case .message(let sessionInfo, let code): phone = try useMessage(.signIn, sessionInfo, code: code, tenant: tenant).0
+        case .temporary(let secret, let claimed):
+            guard let known = try self.proof(.phone, secret), known.tenant == tenant, known.content.string == claimed else {
+                throw AccountFailure("INVALID_TEMPORARY_PROOF")
+            }
+            try removeProof(secret)
+            phone = claimed
+        }
+        let owner = try user(phone: phone, tenant: tenant)
+        if let token {
+            var user = try caller(token, tenant: tenant)
+            if let owner, owner.uid != user.uid {
+                let secret = try addProof(.phone, tenant: tenant, uid: nil, content: .string(phone), seconds: 3600)
+                return .taken(phone: phone, proof: secret)
+            }
+            if user.hasPhoneFactor { throw AccountFailure.phoneIsNoFirstFactor }
+            user.phone = phone
+            return .signedIn(try goOn(user, token, provider: "phone"))
+        }
+        if let owner {
+            if owner.hasPhoneFactor { throw AccountFailure.phoneIsNoFirstFactor }
+            return .signedIn(try finish(owner, provider: "phone"))
+        }
+        guard mayCreate else { throw AccountFailure("USER_NOT_FOUND") }
+        var user = UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
+        user.phone = phone
+        try add(user)
+        return .signedIn(try finish(user, isNew: true, provider: "phone"))
+    }
+}
+
+extension AccountFailure {
+    static var phoneIsNoFirstFactor: AccountFailure {
+        AccountFailure("UNSUPPORTED_FIRST_FACTOR", "A phone number cannot be set as a first factor on an SMS based MFA user.")
+    }
+}

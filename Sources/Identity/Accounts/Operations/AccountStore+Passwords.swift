@@ -1,0 +1,73 @@
+import HearthJSON
+import SQLite
+
+/// Signing in with a password. The hash is verified between the two operations, on another thread.
+extension AccountStore {
+    /// Finds the user of an e-mail, if there were not too many failed attempts.
+    ///
+    /// - Parameter address: the client's address.
+    public func passwordUser(email: String, tenant: String, address: String) throws(AccountFailure) -> UserRecord? {
+        try requireUnlocked(email: email, tenant: tenant, address: address)
+        return try user(email: email, tenant: tenant)
+    }
+
+    private func requireUnlocked(email: String, tenant: String, address: String) throws(AccountFailure) {
+        guard policy.isStrict else { return }
+        let ofAccount = try failures("password \(tenant) \(email)")
+        let ofAddress = try failures("address \(address)")
+        if ofAccount >= policy.failuresMax || ofAddress >= policy.failuresPerAddressMax {
+            throw .refused(Self.tooManyAttempts)
+        }
+    }
+
+    private static var tooManyAttempts: AuthError {
+        AuthError(
+            "TOO_MANY_ATTEMPTS_TRY_LATER",
+            "Access to this account has been temporarily disabled due to many failed login attempts. You can immediately restore it by "
+                + "resetting your password or you can try again later.")
+    }
+
+    /// Counts a wrong password, or an unknown e-mail.
+    public func passwordFailed(email: String, tenant: String, address: String) throws(AccountFailure) {
+        try requireUnlocked(email: email, tenant: tenant, address: address)
+        guard policy.isStrict else { return }
+        try countFailure("password \(tenant) \(email)")
+        try countFailure("address \(address)")
+    }
+
+    /// Signs in a user whose password was right.
+    ///
+    /// - Parameters:
+    ///   - hash: the hash that was verified: it may have changed meanwhile.
+    ///   - better: a hash with current parameters, if the old one is outdated.
+    public func passwordSucceeded(
+        _ uid: String, hash: String, better: String?, email: String, tenant: String, address: String
+    ) throws(AccountFailure) -> SignedIn {
+        // Guesses that were made at the same time may have locked the account meanwhile.
+        try requireUnlocked(email: email, tenant: tenant, address: address)
+        guard var user = try user(uid, tenant: tenant), user.passwordHash == hash else { throw AccountFailure("INVALID_LOGIN_CREDENTIALS") }
+        if user.isDisabled { throw AccountFailure("USER_DISABLED") }
+        if let better {
+            user.passwordHash = better
+            user.importedHash = nil
+        }
+        try forgetFailures("password \(tenant) \(email)")
+        return try finish(user, provider: "password")
+    }
+
+    // MARK: Failed attempts
+
+    func failures(_ key: String) throws(AccountFailure) -> Int {
+        try first("SELECT count FROM attempt WHERE key = ?1 AND ends > ?2", .text(key), .integer(now)) { Int($0.integer(at: 0)) } ?? 0
+    }
+
+    func countFailure(_ key: String, seconds: Int64? = nil) throws(AccountFailure) {
+        try run(
+            """
+            INSERT INTO attempt VALUES (?1, 1, ?3) ON CONFLICT DO UPDATE SET
+            count = CASE WHEN ends > ?2 THEN count + 1 ELSE 1 END, ends = CASE WHEN ends > ?2 THEN ends ELSE excluded.ends END
+            """, .text(key), .integer(now), .integer(now + (seconds ?? policy.windowSeconds) * 1000))
+    }
+
+    func forgetFailures(_ key: String) throws(AccountFailure) { try run("DELETE FROM attempt WHERE key = ?1", .text(key)) }
+}

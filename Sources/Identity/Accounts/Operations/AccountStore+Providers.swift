@@ -1,0 +1,150 @@
+import HearthJSON
+
+/// Signing in with identity providers (the decisions of spec auth 3.5).
+extension AccountStore {
+    private static var pendingTokenSeconds: Int64 { 600 }
+
+    /// The assertion of a pending token, which is used up.
+    public func takeAssertion(_ token: String, tenant: String) throws(AccountFailure) -> ProviderIdentity {
+        guard let proof = try proof(.assertion, token), proof.tenant == tenant, let identity = ProviderIdentity(stored: proof.content) else {
+            throw AccountFailure("INVALID_PENDING_TOKEN")
+        }
+        try removeProof(token)
+        return identity
+    }
+
+    private func pendingToken(_ identity: ProviderIdentity, tenant: String) throws(AccountFailure) -> String {
+        try addProof(.assertion, tenant: tenant, uid: nil, content: identity.stored, seconds: Self.pendingTokenSeconds)
+    }
+
+    /// Signs in with an assertion, or links it to the caller.
+    ///
+    /// - Parameters:
+    ///   - token: the caller, if the assertion is to be linked.
+    ///   - mayCreate: whether a new user is created for an unknown assertion.
+    public func signIn(
+        _ identity: ProviderIdentity, tenant: String, caller token: CallerToken?, mayCreate: Bool
+    ) throws(AccountFailure) -> ProviderSignIn {
+        if let token { return try link(identity, tenant: tenant, token) }
+        let rules = try rules(of: tenant)
+        var result = ProviderSignIn(identity: identity)
+        if var user = try user(provider: identity.provider, rawID: identity.rawID, tenant: tenant) {
+            if user.isDisabled { throw AccountFailure("USER_DISABLED") }
+            attach(identity, to: &user)
+            try putWithLinks(user)
+            if let email = user.email, let asserted = identity.email, email != asserted { result.originalEmail = email }
+            result.signedIn = try finish(user, provider: identity.provider, attributes: identity.attributes)
+            return result
+        }
+        if !rules.allowsDuplicateEmails, let email = identity.email, let owner = try user(email: email, tenant: tenant) {
+            return try takeOver(owner, identity, result)
+        }
+        guard mayCreate || !policy.isStrict else { throw AccountFailure("USER_NOT_FOUND") }
+        var user = UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
+        user.displayName = identity.displayName
+        user.photoURL = identity.photoURL
+        if !rules.allowsDuplicateEmails, let email = identity.email {
+            user.email = email
+            user.isEmailVerified = identity.isEmailVerified
+        }
+        attach(identity, to: &user)
+        try add(user)
+        result.signedIn = try finish(user, isNew: true, provider: identity.provider, attributes: identity.attributes)
+        return result
+    }
+
+    /// Links an assertion to the user who has its e-mail, if the provider has verified that e-mail.
+    private func takeOver(
+        _ owner: UserRecord, _ identity: ProviderIdentity, _ result: ProviderSignIn
+    ) throws(AccountFailure) -> ProviderSignIn {
+        var (owner, result) = (owner, result)
+        guard identity.isEmailVerified else {
+            result.needsConfirmation = true
+            result.verifiedProviders = owner.providers.map(\.provider)
+            result.ownerID = owner.uid
+            result.pendingToken = try pendingToken(identity, tenant: owner.tenant)
+            return result
+        }
+        if owner.isDisabled { throw AccountFailure("USER_DISABLED") }
+        if let index = owner.index(of: identity.provider), owner.providers[index].rawID != identity.rawID { result.isEmailRecycled = true }
+        if !owner.isEmailVerified {
+            // Somebody may have registered with this e-mail who never had it: everything that gives access ends.
+            owner.passwordHash = nil
+            owner.importedHash = nil
+            owner.phone = nil
+            owner.providers = []
+            try revokeTokens(of: &owner)
+        }
+        owner.displayName = identity.displayName
+        owner.photoURL = identity.photoURL
+        owner.isEmailVerified = true
+        attach(identity, to: &owner)
+        try putWithLinks(owner)
+        result.signedIn = try finish(owner, provider: identity.provider, attributes: identity.attributes)
+        return result
+    }
+
+    private func link(_ identity: ProviderIdentity, tenant: String, _ token: CallerToken) throws(AccountFailure) -> ProviderSignIn {
+        var user = try caller(token, tenant: tenant)
+        let rules = try rules(of: tenant)
+        var result = ProviderSignIn(identity: identity)
+        if try self.user(provider: identity.provider, rawID: identity.rawID, tenant: tenant) != nil {
+            result.linkError = "FEDERATED_USER_ID_ALREADY_LINKED"
+        } else if !rules.allowsDuplicateEmails, let email = identity.email, let owner = try self.user(email: email, tenant: tenant),
+            owner.uid != user.uid
+        {
+            result.linkError = "EMAIL_EXISTS"
+        }
+        guard result.linkError == nil else {
+            result.pendingToken = try pendingToken(identity, tenant: tenant)
+            return result
+        }
+        attach(identity, to: &user)
+        if !rules.allowsDuplicateEmails, let email = identity.email {
+            if user.email == nil {
+                user.email = email
+                user.isEmailVerified = identity.isEmailVerified
+            } else if user.email == email, identity.isEmailVerified {
+                user.isEmailVerified = true
+            }
+        }
+        try putWithLinks(user)
+        result.signedIn = try goOn(user, token, provider: identity.provider)
+        return result
+    }
+
+    /// Adds or refreshes the entry of a provider. A user has one account of each provider.
+    private func attach(_ identity: ProviderIdentity, to user: inout UserRecord) {
+        if let index = user.index(of: identity.provider) { user.providers[index] = identity.link } else { user.providers.append(identity.link) }
+        if let name = identity.screenName { user.profile["screenName"] = .string(name) }
+    }
+
+    /// The ways to sign in of an e-mail.
+    public struct SignInMethods: Sendable {
+        public var isRegistered = false
+        public var methods: [String] = []
+    }
+
+    /// The ways to sign in that an e-mail has.
+    public func methods(of email: String, tenant: String) throws(AccountFailure) -> SignInMethods {
+        var found = SignInMethods()
+        let rules = try rules(of: tenant)
+        var users: [UserRecord] = []
+        if let user = try user(email: email, tenant: tenant) { users.append(user) }
+        if !rules.allowsDuplicateEmails {
+            for user in try self.users(linkedEmail: email, tenant: tenant) where !users.contains(where: { $0.uid == user.uid }) {
+                users.append(user)
+            }
+        }
+        for user in users {
+            found.isRegistered = true
+            if user.email == email {
+                if user.hasPassword { found.methods.append("password") }
+                if user.usesEmailLink { found.methods.append("emailLink") }
+            }
+            guard !rules.allowsDuplicateEmails else { continue }
+            for link in user.providers where link.email == email && !found.methods.contains(link.provider) { found.methods.append(link.provider) }
+        }
+        return found
+    }
+}

@@ -1,0 +1,127 @@
+import HearthJSON
+import SQLite
+
+/// Reading and writing users.
+extension AccountStore {
+    private static func user(_ row: Statement) -> UserRecord? {
+        guard let stored = try? JSONValue(parsing: row.text(at: 2)) else { return nil }
+        return UserRecord(tenant: row.text(at: 0), uid: row.text(at: 1), stored: stored)
+    }
+
+    /// The user with this id.
+    public func user(_ uid: String, tenant: String) throws(AccountFailure) -> UserRecord? {
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND uid = ?2", .text(tenant), .text(uid), convert: Self.user)
+    }
+
+    /// The user with this e-mail, in lower case.
+    public func user(email: String, tenant: String) throws(AccountFailure) -> UserRecord? {
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND email = ?2", .text(tenant), .text(email), convert: Self.user)
+    }
+
+    /// The user with this phone number.
+    public func user(phone: String, tenant: String) throws(AccountFailure) -> UserRecord? {
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND phone = ?2", .text(tenant), .text(phone), convert: Self.user)
+    }
+
+    /// The user to whom an account of an identity provider is linked.
+    public func user(provider: String, rawID: String, tenant: String) throws(AccountFailure) -> UserRecord? {
+        try first(
+            """
+            SELECT user.tenant, user.uid, record FROM link JOIN user ON user.tenant = link.tenant AND user.uid = link.uid
+            WHERE link.tenant = ?1 AND link.provider = ?2 AND link.rawID = ?3
+            """, .text(tenant), .text(provider), .text(rawID), convert: Self.user)
+    }
+
+    /// The users with a linked account that has this e-mail.
+    func users(linkedEmail email: String, tenant: String) throws(AccountFailure) -> [UserRecord] {
+        try rows(
+            """
+            SELECT user.tenant, user.uid, record FROM link JOIN user ON user.tenant = link.tenant AND user.uid = link.uid
+            WHERE link.tenant = ?1 AND link.email = ?2 ORDER BY user.uid LIMIT 100
+            """, [.text(tenant), .text(email)], Self.user)
+    }
+
+    /// A page of users, ordered by id.
+    public func users(tenant: String, after uid: String, limit: Int) throws(AccountFailure) -> [UserRecord] {
+        try rows(
+            "SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND uid > ?2 ORDER BY uid LIMIT ?3",
+            [.text(tenant), .text(uid), .integer(Int64(limit))], Self.user)
+    }
+
+    /// The orders of a query.
+    public enum Order: String, Sendable {
+        case USER_ID, NAME, CREATED_AT, LAST_LOGIN_AT, USER_EMAIL
+
+        fileprivate var column: String {
+            switch self {
+            case .USER_ID: "uid"
+            case .NAME: "name"
+            case .CREATED_AT: "created"
+            case .LAST_LOGIN_AT: "signedIn"
+            case .USER_EMAIL: "email"
+            }
+        }
+    }
+
+    /// A part of all users in an order.
+    public func users(
+        tenant: String, order: Order, isDescending: Bool, offset: Int, limit: Int
+    ) throws(AccountFailure) -> [UserRecord] {
+        let direction = isDescending ? "DESC" : "ASC"
+        let columns = order == .USER_ID ? "uid \(direction)" : "\(order.column) \(direction), uid \(direction)"
+        return try rows(
+            "SELECT tenant, uid, record FROM user WHERE tenant = ?1 ORDER BY \(columns) LIMIT ?2 OFFSET ?3",
+            [.text(tenant), .integer(Int64(limit)), .integer(Int64(offset))], Self.user)
+    }
+
+    /// The number of users.
+    public func userCount(tenant: String) throws(AccountFailure) -> Int {
+        try first("SELECT count FROM userCount WHERE tenant = ?1", .text(tenant)) { Int($0.integer(at: 0)) } ?? 0
+    }
+
+    /// Adds a user. Its id must be new, and its e-mail, phone number and linked accounts must not be those of another user.
+    func add(_ user: UserRecord) throws(AccountFailure) {
+        try run(
+            "INSERT INTO user VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", .text(user.tenant), .text(user.uid), .optional(user.email),
+            .optional(user.phone), .optional(user.displayName), .integer(user.created), user.lastLogin.map { .integer($0) } ?? .null,
+            .text(user.stored.text))
+        try addLinks(of: user)
+    }
+
+    /// Replaces a user's record.
+    func put(_ user: UserRecord) throws(AccountFailure) {
+        try run(
+            """
+            UPDATE user SET email = ?3, phone = ?4, name = ?5, created = ?6, signedIn = ?7, record = ?8 WHERE tenant = ?1 AND uid = ?2
+            """, .text(user.tenant), .text(user.uid), .optional(user.email), .optional(user.phone), .optional(user.displayName),
+            .integer(user.created), user.lastLogin.map { .integer($0) } ?? .null, .text(user.stored.text))
+    }
+
+    /// Replaces a user's record, and the index of its linked accounts.
+    func putWithLinks(_ user: UserRecord) throws(AccountFailure) {
+        try put(user)
+        try run("DELETE FROM link WHERE tenant = ?1 AND uid = ?2", .text(user.tenant), .text(user.uid))
+        try addLinks(of: user)
+    }
+
+    private func addLinks(of user: UserRecord) throws(AccountFailure) {
+        for link in user.providers {
+            try run(
+                "INSERT OR REPLACE INTO link VALUES (?1, ?2, ?3, ?4, ?5)", .text(user.tenant), .text(link.provider), .text(link.rawID),
+                .text(user.uid), .optional(link.email))
+        }
+    }
+
+    /// Removes a user with everything that belongs to it.
+    func remove(_ user: UserRecord) throws(AccountFailure) {
+        let (tenant, uid) = (Value.text(user.tenant), Value.text(user.uid))
+        try run("DELETE FROM user WHERE tenant = ?1 AND uid = ?2", tenant, uid)
+        try run("DELETE FROM link WHERE tenant = ?1 AND uid = ?2", tenant, uid)
+        try run("DELETE FROM session WHERE tenant = ?1 AND uid = ?2", tenant, uid)
+    }
+
+    /// Removes all users of a tenant. Codes stay.
+    public func removeAllUsers(tenant: String) throws(AccountFailure) {
+        for table in ["user", "link", "session"] { try run("DELETE FROM \(table) WHERE tenant = ?1", .text(tenant)) }
+    }
+}

@@ -1,0 +1,113 @@
+import Files
+public import HearthJSON
+public import SQLite
+public import Store
+
+/// The open store of users, with the operations on it. Belongs to the writer's thread.
+///
+/// An operation that throws has changed nothing: each runs in a savepoint of the turn's transaction.
+public final class AccountStore: StoreContent {
+    private let file: StoreFile
+    let connection: Connection
+    let policy: AccountPolicy
+    /// The connection's total of changed rows before this turn's transaction.
+    private var changesBefore = 0
+
+    init(path: String, policy: AccountPolicy) throws(StoreError) {
+        self.policy = policy
+        file = try StoreFile(path, .accounts, StoreSettings(), claim: try Self.lock(path))
+        connection = file.connection
+        noteState()
+    }
+
+    /// Locks the store against other processes. Returns nil for a store in memory.
+    private static func lock(_ path: String) throws(StoreError) -> FileLock? {
+        guard path != StoreFile.inMemory else { return nil }
+        do throws(FileFailure) { return try FileLock("\(path).lock") } catch {
+            guard !error.isBusy else {
+                throw StoreError(.busy, "another process has the users of this data directory open; stop it first")
+            }
+            throw StoreError(systemError: error.code, "lock \(path).lock")
+        }
+    }
+
+    public var transactions: any TransactionalStore { file }
+
+    /// Whether this turn's transaction has changed any row.
+    var hasChanges: Bool { connection.totalChanges != changesBefore }
+
+    func noteState() { changesBefore = connection.totalChanges }
+
+    /// Milliseconds since 1970.
+    var now: Int64 { policy.clock() }
+
+    /// Seconds since 1970.
+    var nowSeconds: Int64 { now / 1000 }
+
+    // MARK: Statements
+
+    /// Runs `operation` so that it changes nothing if it throws.
+    func atomically<R>(_ operation: (AccountStore) throws(AccountFailure) -> R) throws(AccountFailure) -> R {
+        try run("SAVEPOINT operation")
+        do throws(AccountFailure) {
+            let result = try operation(self)
+            try run("RELEASE operation")
+            return result
+        } catch {
+            switch error {
+            case .refused: try run("ROLLBACK TO operation")
+            case .counted: break
+            case .store: throw error
+            }
+            try run("RELEASE operation")
+            throw error
+        }
+    }
+
+    @discardableResult
+    func run(_ sql: String, _ values: Value...) throws(AccountFailure) -> Int {
+        do throws(SQLiteError) {
+            try connection.with(sql) { statement throws(SQLiteError) in
+                statement.bind(values)
+                while try statement.step() {}
+            }
+            return connection.changes
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// All rows of `sql`, each converted while it is read.
+    func rows<R>(_ sql: String, _ values: [Value], _ convert: (Statement) -> R?) throws(AccountFailure) -> [R] {
+        do throws(SQLiteError) {
+            return try connection.with(sql) { statement throws(SQLiteError) -> [R] in
+                statement.bind(values)
+                var found: [R] = []
+                while try statement.step() { if let row = convert(statement) { found.append(row) } }
+                return found
+            }
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// The first row of `sql`.
+    func first<R>(_ sql: String, _ values: Value..., convert: (Statement) -> R?) throws(AccountFailure) -> R? {
+        try rows(sql, values, convert).first
+    }
+
+    /// Throws a refusal of the protocol as a failure of the operation.
+    func checked<R>(_ body: () throws(AuthError) -> R) throws(AccountFailure) -> R {
+        do throws(AuthError) { return try body() } catch { throw .refused(error) }
+    }
+}
+
+extension Value {
+    /// A text, or NULL.
+    static func optional(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
+}
+
+extension JSONValue {
+    /// The text of this value.
+    var text: String { String(decoding: serialized(), as: UTF8.self) }
+}
