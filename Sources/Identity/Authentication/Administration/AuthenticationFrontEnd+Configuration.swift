@@ -1,0 +1,193 @@
+import Accounts
+import HearthJSON
+import HTTP
+
+/// The configuration of the project, of tenants, and of identity providers.
+extension AuthenticationFrontEnd {
+    func projectConfiguration(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        let name = "projects/\(service.policy.project)/config"
+        let stored: JSONObject
+        switch call.method {
+        case .get: stored = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.projectDocument() }
+        case .patch:
+            let (sent, mask, defaults) = (call.body.object, UpdateMask(call.query["updateMask"]), service.policy.projectDefaults)
+            stored = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
+                let document = mask.apply(sent, to: try store.projectDocument(), defaults: defaults)
+                try store.setProject(document)
+                return document
+            }
+        default: throw Self.notFound
+        }
+        var answer = stored
+        answer["name"] = .string(name)
+        if answer["authorizedDomains"] == nil { answer["authorizedDomains"] = .array(service.settings.authorizedDomains.map { .string($0) }) }
+        var signIn = answer["signIn"]?.object ?? JSONObject()
+        if signIn["allowDuplicateEmails"] == nil { signIn["allowDuplicateEmails"] = false }
+        answer["signIn"] = .object(signIn)
+        Self.omitFalsePrivacy(&answer)
+        return .object(answer)
+    }
+
+    /// Enumeration protection that is off reads back as an empty object.
+    private static func omitFalsePrivacy(_ answer: inout JSONObject) {
+        if let privacy = answer["emailPrivacyConfig"], privacy["enableImprovedEmailPrivacy"]?.bool == false {
+            answer["emailPrivacyConfig"] = .object(JSONObject())
+        }
+    }
+
+    // MARK: Tenants
+
+    private static let tenantDefaults: JSONObject = [
+        "allowPasswordSignup": false, "enableEmailLinkSignin": false, "enableAnonymousUser": false, "disableAuth": false,
+        "mfaConfig": ["state": "DISABLED", "enabledProviders": []],
+    ]
+
+    func tenants(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        guard let id = call.path.id else {
+            switch call.method {
+            case .get: return try await listTenants(call)
+            case .post: return try await createTenant(call)
+            default: throw Self.notFound
+            }
+        }
+        switch call.method {
+        case .get:
+            return tenant(id, try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.existingTenant(id) })
+        case .patch:
+            let (sent, mask) = (call.body.object, UpdateMask(call.query["updateMask"]))
+            let stored = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
+                let document = mask.apply(sent, to: try store.existingTenant(id), defaults: Self.tenantDefaults)
+                try store.setTenant(id, document)
+                return document
+            }
+            return tenant(id, stored)
+        case .delete:
+            try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.removeTenant(id) }
+            return .object(JSONObject())
+        default: throw Self.notFound
+        }
+    }
+
+    private func createTenant(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        var document = Self.tenantDefaults
+        for (name, value) in call.body.object where !value.isNull { document[name] = value }
+        let id = Self.tenantID(try call.body.text("displayName"))
+        let made = document
+        try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.setTenant(id, made) }
+        return tenant(id, made)
+    }
+
+    private static func tenantID(_ name: String?) -> String {
+        let readable = (name ?? "tenant").lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }.prefix(20)
+        return "\(readable.isEmpty ? "tenant" : String(readable))-\(SecretText.identifier(5).lowercased())"
+    }
+
+    private func tenant(_ id: String, _ document: JSONObject) -> JSONValue {
+        var answer = document
+        answer["name"] = .string("projects/\(service.policy.project)/tenants/\(id)")
+        answer["tenantId"] = .string(id)
+        Self.omitFalsePrivacy(&answer)
+        return .object(answer)
+    }
+
+    private func listTenants(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        let limit = min(max(call.query["pageSize"].flatMap { Int($0) } ?? 20, 1), 1000)
+        let after = call.query["pageToken"] ?? ""
+        let found = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            TenantPage(rows: try store.tenants(after: after, limit: limit).map { TenantPage.Row(id: $0.id, document: $0.document) })
+        }
+        var fields: JSONObject = ["tenants": .array(found.rows.map { tenant($0.id, $0.document) })]
+        if found.rows.count == limit, let last = found.rows.last { fields["nextPageToken"] = .string(last.id) }
+        return .object(fields)
+    }
+
+    private struct TenantPage: Sendable {
+        struct Row: Sendable {
+            var id: String
+            var document: JSONObject
+        }
+
+        var rows: [Row]
+    }
+
+    // MARK: Identity providers
+
+    func providers(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        let tenant = try await existingTenant(call)
+        let kind: AccountStore.ProviderKind =
+            switch call.path.operation {
+            case .oauthProviders: .oauth
+            case .samlProviders: .saml
+            default: .standard
+            }
+        let collection = call.path.operation.rawValue
+        let parent = "projects/\(service.policy.project)\(tenant.isEmpty ? "" : "/tenants/\(tenant)")/\(collection)"
+        guard let id = call.path.id else {
+            switch call.method {
+            case .get: return try await listProviders(call, kind, tenant, parent)
+            case .post: return try await createProvider(call, kind, tenant, parent)
+            default: throw Self.notFound
+            }
+        }
+        switch call.method {
+        case .get:
+            let document = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.provider(id, kind, tenant: tenant) }
+            guard let document else { throw AuthError("CONFIGURATION_NOT_FOUND", status: 404, statusName: "NOT_FOUND") }
+            return Self.provider(document, "\(parent)/\(id)")
+        case .patch:
+            let (sent, mask) = (call.body.object, UpdateMask(call.query["updateMask"]))
+            let stored = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
+                guard let old = try store.provider(id, kind, tenant: tenant) else { throw AccountFailure("CONFIGURATION_NOT_FOUND") }
+                let document = mask.apply(sent, to: old, defaults: JSONObject())
+                try store.setProvider(id, kind, tenant: tenant, document)
+                return document
+            }
+            return Self.provider(stored, "\(parent)/\(id)")
+        case .delete:
+            try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.removeProvider(id, kind, tenant: tenant) }
+            return .object(JSONObject())
+        default: throw Self.notFound
+        }
+    }
+
+    private func createProvider(
+        _ call: AuthCall, _ kind: AccountStore.ProviderKind, _ tenant: String, _ parent: String
+    ) async throws(AuthError) -> JSONValue {
+        let parameter = kind == .oauth ? "oauthIdpConfigId" : kind == .saml ? "inboundSamlConfigId" : "idpId"
+        guard let id = call.query[parameter], !id.isEmpty else { throw AuthError("INVALID_CONFIG_ID") }
+        guard kind == .standard || id.hasPrefix(kind == .oauth ? "oidc." : "saml.") else { throw AuthError("INVALID_CONFIG_ID") }
+        let document = call.body.object
+        try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            if try store.provider(id, kind, tenant: tenant) != nil { throw AccountFailure("DUPLICATE_CONFIG_ID") }
+            try store.setProvider(id, kind, tenant: tenant, document)
+        }
+        return Self.provider(document, "\(parent)/\(id)")
+    }
+
+    private func listProviders(
+        _ call: AuthCall, _ kind: AccountStore.ProviderKind, _ tenant: String, _ parent: String
+    ) async throws(AuthError) -> JSONValue {
+        let limit = min(max(call.query["pageSize"].flatMap { Int($0) } ?? 20, 1), 100)
+        let after = call.query["pageToken"] ?? ""
+        let page = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            TenantPage(
+                rows: try store.providers(kind, tenant: tenant, after: after, limit: limit).map { TenantPage.Row(id: $0.id, document: $0.document) })
+        }
+        var fields = JSONObject()
+        if !page.rows.isEmpty {
+            fields[call.path.operation.rawValue] = .array(page.rows.map { Self.provider($0.document, "\(parent)/\($0.id)") })
+        }
+        if page.rows.count == limit, let last = page.rows.last { fields["nextPageToken"] = .string(last.id) }
+        return .object(fields)
+    }
+
+    private static func provider(_ document: JSONObject, _ name: String) -> JSONValue {
+        var answer = document
+        answer["name"] = .string(name)
+        if let types = answer["responseType"]?.object {
+            // The Admin SDKs compare with the types that are on.
+            answer["responseType"] = .object(JSONObject(types.filter { $0.value.bool == true }.map { ($0.key, $0.value) }))
+        }
+        return .object(answer)
+    }
+}

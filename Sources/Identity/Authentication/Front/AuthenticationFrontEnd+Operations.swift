@@ -1,0 +1,141 @@
+import Accounts
+import EventLoop
+import HearthJSON
+import HTTP
+import Tokens
+
+/// The table of operations, and what most of them need.
+extension AuthenticationFrontEnd {
+    func answer(_ call: AuthCall) async throws(AuthError) -> AuthAnswer {
+        if call.path.operation.isForAdministrators || call.path.operation.isOfEmulator { return try await administer(call) }
+        switch call.path.operation {
+        case .certificates: return .keys(service.tools.documents(.idTokenCertificates))
+        case .keys: return .keys(service.tools.documents(.idTokenKeys))
+        case .sessionCookieKeys: return .keys(service.tools.documents(.cookieKeys))
+        case .sessionCertificates: return .keys(service.tools.documents(.cookieCertificates))
+        case .discovery: return .json(discovery(call))
+        case .projects: return .json(try await projectForClients(call))
+        case .recaptchaParams: return .json(recaptchaParameters())
+        case .recaptchaConfig: return .json(recaptchaConfiguration())
+        case .passwordPolicy: return .json(try await passwordPolicy(call))
+        default: break
+        }
+        guard call.method == .post else { throw Self.notFound }
+        return .json(try await answerUser(call))
+    }
+
+    private func answerUser(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        switch call.path.operation {
+        case .signUp: try await signUp(call)
+        case .signInWithPassword: try await signInWithPassword(call)
+        case .signInWithIdp: try await signInWithProvider(call)
+        case .signInWithCustomToken: try await signInWithCustomToken(call)
+        case .signInWithEmailLink: try await signInWithEmailLink(call)
+        case .sendVerificationCode: try await sendVerificationCode(call)
+        case .signInWithPhoneNumber: try await signInWithPhoneNumber(call)
+        case .createAuthURI: try await createAuthURI(call)
+        case .lookup: try await lookup(call)
+        case .update: try await update(call)
+        case .delete: try await delete(call)
+        case .sendOobCode: try await sendOobCode(call)
+        case .resetPassword: try await resetPassword(call)
+        case .revokeToken: try await revokeProviderToken(call)
+        case .verifyIosClient: verifyIosClient(call)
+        case .startEnrolment: try await startEnrolment(call)
+        case .finishEnrolment: try await finishEnrolment(call)
+        case .withdraw: try await withdrawFactor(call)
+        case .startSecondFactor: try await startSecondFactor(call)
+        case .finishSecondFactor: try await finishSecondFactor(call)
+        case .token: try await refresh(call)
+        default: throw Self.notFound
+        }
+    }
+
+    // MARK: Tokens
+
+    /// The content of the caller's ID token; nil if the request has none.
+    ///
+    /// - Parameter mustExist: whether a request without a token is refused.
+    func callerToken(_ call: AuthCall) async throws(AuthError) -> CallerToken? {
+        guard let text = try call.body.text("idToken") else { return nil }
+        return try await verified(text)
+    }
+
+    func requiredToken(_ call: AuthCall) async throws(AuthError) -> CallerToken {
+        guard let token = try await callerToken(call) else { throw AuthError("MISSING_ID_TOKEN") }
+        return token
+    }
+
+    /// Verifies an ID token of this host.
+    func verified(_ text: String) async throws(AuthError) -> CallerToken {
+        let payload = try await verifiedPayload(text)
+        guard let token = CallerToken(payload: payload) else { throw AuthError("INVALID_ID_TOKEN") }
+        return token
+    }
+
+    func verifiedPayload(_ text: String) async throws(AuthError) -> JSONObject {
+        let bytes = Array(text.utf8)
+        let verifier = service.idTokens
+        let result: Result<VerifiedToken, TokenRefusal>
+        if let known = verifier.cached(bytes.span) {
+            result = .success(known)
+        } else {
+            // A task of its own: a signature is not verified on the loop.
+            result = await Task { await verifier.verify(bytes) }.value
+        }
+        switch result {
+        case .success(let token):
+            guard let payload = (try? JSONValue(parsing: token.claims))?.object else { throw AuthError("INVALID_ID_TOKEN") }
+            return payload
+        case .failure(.expired): throw AuthError("TOKEN_EXPIRED")
+        case .failure(.keysUnavailable): throw .unavailable
+        case .failure: throw AuthError("INVALID_ID_TOKEN")
+        }
+    }
+
+    /// The fields of an answer with tokens. Signs the ID token on another thread.
+    func tokenFields(_ signedIn: SignedIn, hasUser: Bool = true) async -> JSONObject {
+        var fields = JSONObject()
+        if hasUser { fields["localId"] = .string(signedIn.user.uid) }
+        if let credential = signedIn.pendingCredential {
+            fields["mfaPendingCredential"] = .string(credential)
+            fields["mfaInfo"] = .array(signedIn.user.factors.map { UserAnswer.factor($0, showsPhone: false) })
+            return fields
+        }
+        guard let tokens = signedIn.tokens else { return fields }
+        let payload = JSONValue.object(tokens.payload).serialized()
+        let sign = service.tools.signIDToken
+        let token = await loop.offload { sign(payload) }
+        fields["idToken"] = .string(token)
+        fields["refreshToken"] = .string(tokens.refreshToken)
+        if hasUser { fields["expiresIn"] = .string(String(UserSession.tokenSeconds)) }
+        return fields
+    }
+
+    // MARK: Checks
+
+    /// The e-mail of a request, in its stored form.
+    func email(_ call: AuthCall, _ name: String = "email", invalid: String = "INVALID_EMAIL") throws(AuthError) -> String? {
+        guard let text = try call.body.string(name) else { return nil }
+        guard AccountText.isEmail(text) else { throw AuthError(text.isEmpty && invalid == "INVALID_EMAIL" ? "MISSING_EMAIL" : invalid) }
+        return AccountText.canonical(email: text)
+    }
+
+    func requireStrength(_ password: String, _ rules: SignInRules) throws(AuthError) {
+        guard password.utf16.count >= 6 else { throw AuthError("WEAK_PASSWORD", "Password should be at least 6 characters") }
+        guard password.utf8.count <= 4096 else { throw AuthError("PASSWORD_DOES_NOT_MEET_REQUIREMENTS", "Missing password requirements: [Password may contain at most 4096 characters]") }
+        try PasswordRules(rules.passwordPolicy)?.check(password)
+    }
+
+    func rules(_ tenant: String) async throws(AuthError) -> SignInRules {
+        let rules = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.rules(of: tenant) }
+        if rules.isDisabled { throw AuthError("PROJECT_DISABLED") }
+        return rules
+    }
+
+    /// Hashes a password on another thread.
+    func hash(_ password: String) async -> String {
+        let hash = service.tools.hash
+        return await loop.offload { hash(password) }
+    }
+}

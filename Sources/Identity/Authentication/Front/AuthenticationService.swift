@@ -1,0 +1,131 @@
+public import Accounts
+public import HearthJSON
+public import HTTP
+public import Tokens
+
+/// The settings of authentication over HTTP.
+public struct AuthenticationSettings: Sendable {
+    /// Nil: every key that is not empty is accepted.
+    public var apiKeys: [String]?
+    /// The bearer token of the administrator.
+    public var adminToken: [UInt8] = []
+    /// The requests in which `owner` counts; nil in production.
+    public var developmentAccess: DevelopmentAccess?
+    /// The hosts whose pages and links may be used.
+    public var authorizedDomains: [String] = ["localhost", "127.0.0.1"]
+    /// The address of this host in links; nil: that of the request.
+    public var publicURL: String?
+    /// Whether the host uses TLS.
+    public var isTLS = false
+    /// Whether an administrator may read the codes of messages in production too, from this machine.
+    public var hasTestHooks = false
+    /// Service accounts whose custom tokens are accepted in production.
+    public var serviceAccounts: [TrustedServiceAccount] = []
+    /// The proxies whose header with the client's address is trusted.
+    public var proxies = TrustedProxies()
+
+    /// The settings of development.
+    public init() {}
+}
+
+/// A service account whose custom tokens are accepted.
+public struct TrustedServiceAccount: Sendable {
+    public var email: String
+    /// Whether a signature (RS256) of these bytes is that of the account. The key id may name one of several keys.
+    public var isSignature: @Sendable (_ signature: [UInt8], _ signed: [UInt8], _ keyID: String?) -> Bool
+
+    /// An account with a way to check its signatures.
+    public init(email: String, isSignature: @escaping @Sendable (_ signature: [UInt8], _ signed: [UInt8], _ keyID: String?) -> Bool) {
+        self.email = email
+        self.isSignature = isSignature
+    }
+}
+
+/// The result of verifying a password.
+public struct PasswordVerdict: Sendable {
+    public var isRight: Bool
+    /// A hash with current parameters, if the stored one is outdated.
+    public var better: String?
+
+    /// A verdict without a better hash by default.
+    public init(isRight: Bool, better: String? = nil) {
+        self.isRight = isRight
+        self.better = better
+    }
+}
+
+/// A credential of an identity provider, as a client sends it.
+public struct ProviderCredential: Sendable {
+    public var provider: String
+    /// The parameters of the post body and the request's address.
+    public var parameters: [String: String]
+    public var tenant: String
+    /// The configuration of an OIDC or SAML provider, if an administrator has made one.
+    public var configuration: JSONObject?
+}
+
+/// The parts that authentication uses: each is a function of another module, so that tests can replace it. Those that block are called off the
+/// loops.
+public struct AuthenticationTools: Sendable {
+    /// Signs the payload of an ID token. Blocks.
+    public var signIDToken: @Sendable ([UInt8]) -> String
+    /// Signs the payload of a session cookie. Blocks.
+    public var signCookie: @Sendable ([UInt8]) -> String
+    /// Documents with the public keys.
+    public var documents: @Sendable (KeyDocumentKind) -> [UInt8]
+    /// Hashes a password. Blocks.
+    public var hash: @Sendable (String) -> String
+    /// Verifies a password; without a user, takes as long as with one. Blocks.
+    public var verify: @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict
+    /// Verifies a credential of an identity provider.
+    public var assertion: @Sendable (ProviderCredential) async -> Result<ProviderIdentity, AuthError>
+    /// Sends a mail or a text message.
+    public var send: @Sendable (AccountMessage) async -> Bool
+
+    /// Tools.
+    public init(
+        signIDToken: @escaping @Sendable ([UInt8]) -> String, signCookie: @escaping @Sendable ([UInt8]) -> String,
+        documents: @escaping @Sendable (KeyDocumentKind) -> [UInt8], hash: @escaping @Sendable (String) -> String,
+        verify: @escaping @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict,
+        assertion: @escaping @Sendable (ProviderCredential) async -> Result<ProviderIdentity, AuthError>,
+        send: @escaping @Sendable (AccountMessage) async -> Bool
+    ) {
+        self.signIDToken = signIDToken
+        self.signCookie = signCookie
+        self.documents = documents
+        self.hash = hash
+        self.verify = verify
+        self.assertion = assertion
+        self.send = send
+    }
+}
+
+/// The documents with the public keys of the host.
+public enum KeyDocumentKind: Sendable {
+    case idTokenKeys, idTokenCertificates, cookieKeys, cookieCertificates
+}
+
+/// A message to a user.
+public enum AccountMessage: Sendable {
+    case mail(EmailCode, language: String?)
+    case text(MessageCode, language: String?)
+}
+
+/// Authentication, for all loops.
+public final class AuthenticationService: Sendable {
+    let accounts: AccountService
+    let settings: AuthenticationSettings
+    let tools: AuthenticationTools
+    let idTokens: TokenVerifier
+
+    var policy: AccountPolicy { accounts.policy }
+    var isStrict: Bool { policy.isStrict }
+
+    /// - Parameter idTokens: verifies the ID tokens of this host.
+    public init(accounts: AccountService, settings: AuthenticationSettings, tools: AuthenticationTools, idTokens: TokenVerifier) {
+        self.accounts = accounts
+        self.settings = settings
+        self.tools = tools
+        self.idTokens = idTokens
+    }
+}

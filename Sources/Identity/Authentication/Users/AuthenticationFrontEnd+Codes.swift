@@ -1,0 +1,166 @@
+import Accounts
+import HearthJSON
+
+/// Codes of e-mails.
+extension AuthenticationFrontEnd {
+    /// Makes the links of mails: the page that uses the code, with what it needs to know.
+    func link(_ call: AuthCall, _ purpose: EmailCode.Purpose, _ parameters: [String: String]) -> @Sendable (String) -> String {
+        let page = isStrict ? "\(call.base)/__/auth/action" : "\(call.base)/emulator/action"
+        let language = isStrict ? call.language?.split(separator: ",").first.map(String.init) ?? "en" : "en"
+        let key = isStrict ? service.settings.apiKeys?.first ?? "" : "fake-api-key"
+        let head = "\(page)?mode=\(purpose.mode)&lang=\(FormText.encoded(language))&oobCode="
+        var tail = "&apiKey=\(FormText.encoded(key))"
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { tail += "&\(name)=\(FormText.encoded(value))" }
+        let end = tail
+        return { "\(head)\(FormText.encoded($0))\(end)" }
+    }
+
+    /// The order of the protocol's enumeration, for clients that send numbers.
+    private static let types: [String] = [
+        "OOB_REQ_TYPE_UNSPECIFIED", "PASSWORD_RESET", "OLD_EMAIL_AGREE", "NEW_EMAIL_ACCEPT", "VERIFY_EMAIL", "RECOVER_EMAIL", "EMAIL_SIGNIN",
+        "VERIFY_AND_CHANGE_EMAIL", "REVERT_SECOND_FACTOR_ADDITION",
+    ]
+
+    private func purpose(_ call: AuthCall) throws(AuthError) -> EmailCode.Purpose {
+        let value = call.body.object["requestType"]
+        let name = value?.string ?? value?.int.flatMap { Self.types.indices.contains($0) ? Self.types[$0] : nil } ?? ""
+        let number = Int(name).flatMap { Self.types.indices.contains($0) ? Self.types[$0] : nil } ?? name
+        guard !number.isEmpty, number != Self.types[0] else { throw AuthError("MISSING_REQ_TYPE") }
+        guard let purpose = EmailCode.Purpose(rawValue: number) else {
+            guard Self.types.contains(number) else { throw AuthBody.invalid("/requestType must be one of \(Self.types)") }
+            throw Self.notImplemented
+        }
+        return purpose
+    }
+
+    func sendOobCode(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        let body = call.body
+        let purpose = try purpose(call)
+        let returnsLink = try body.bool("returnOobLink") ?? false
+        if returnsLink, !call.isAdministrator { throw AuthError("INSUFFICIENT_PERMISSION") }
+        let parameters = try linkParameters(call)
+        let token = try await callerToken(call)
+        let tenant = try call.namedTenant() ?? token?.tenant ?? ""
+        let rules = try await rules(tenant)
+        let (email, newEmail, exists) = try await recipient(call, purpose, token, tenant, rules)
+        var fields: JSONObject = ["kind": "identitytoolkit#GetOobConfirmationCodeResponse", "email": .string(email)]
+        guard exists else { return .object(fields) }
+        var all = parameters
+        if !tenant.isEmpty { all["tenantId"] = tenant }
+        let link = link(call, purpose, all)
+        let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            try store.addCode(purpose, email: email, newEmail: newEmail, tenant: tenant, link: link)
+        }
+        fields["newEmail"] = newEmail.map { .string($0) }
+        if returnsLink {
+            fields["oobCode"] = .string(code.code)
+            fields["oobLink"] = .string(code.link)
+        } else {
+            guard await service.tools.send(.mail(code, language: call.language)) else { throw .unavailable }
+        }
+        return .object(fields)
+    }
+
+    /// The parameters that a link passes on to the application.
+    private func linkParameters(_ call: AuthCall) throws(AuthError) -> [String: String] {
+        var parameters: [String: String] = [:]
+        if let text = try call.body.string("continueUrl"), !text.isEmpty || isStrict {
+            guard let address = WebAddress(text) else {
+                throw AuthError("INVALID_CONTINUE_URI", "((expected an absolute URI with valid scheme and host))")
+            }
+            guard !isStrict || address.isIn(service.settings.authorizedDomains) else { throw AuthError("UNAUTHORIZED_DOMAIN", "Domain not allowlisted by project") }
+            parameters["continueUrl"] = text
+        }
+        if let domain = try call.body.text("linkDomain") {
+            guard service.settings.authorizedDomains.contains(domain), !domain.hasSuffix(".web.app"), !domain.hasSuffix(".firebaseapp.com") else {
+                throw AuthError(
+                    "INVALID_HOSTING_LINK_DOMAIN",
+                    "The provided hosting link domain is not configured in Firebase Hosting or is not owned by the current project. "
+                        + "This cannot be a default hosting domain (web.app or firebaseapp.com).")
+            }
+        }
+        return parameters
+    }
+
+    /// The recipient of a mail, and whether it is sent: an unknown address gets none, and a client does not learn that.
+    private func recipient(
+        _ call: AuthCall, _ purpose: EmailCode.Purpose, _ token: CallerToken?, _ tenant: String, _ rules: SignInRules
+    ) async throws(AuthError) -> (email: String, newEmail: String?, exists: Bool) {
+        switch purpose {
+        case .EMAIL_SIGNIN:
+            guard rules.allowsEmailLink else { throw AuthError("OPERATION_NOT_ALLOWED") }
+            guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
+            return (email, nil, true)
+        case .PASSWORD_RESET:
+            guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
+            let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.user(email: email, tenant: tenant) }
+            guard let user else {
+                guard rules.protectsEmails, !call.isAdministrator else { throw AuthError("EMAIL_NOT_FOUND") }
+                return (email, nil, false)
+            }
+            if user.isDisabled { throw AuthError("USER_DISABLED") }
+            return (email, nil, true)
+        case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL, .RECOVER_EMAIL:
+            return try await ownRecipient(call, purpose, token, tenant)
+        }
+    }
+
+    private func ownRecipient(
+        _ call: AuthCall, _ purpose: EmailCode.Purpose, _ token: CallerToken?, _ tenant: String
+    ) async throws(AuthError) -> (email: String, newEmail: String?, exists: Bool) {
+        let isChange = purpose == .VERIFY_AND_CHANGE_EMAIL
+        let newEmail = isChange ? try email(call, "newEmail", invalid: "INVALID_NEW_EMAIL") : nil
+        if isChange, newEmail == nil { throw AuthError("MISSING_NEW_EMAIL") }
+        let user: UserRecord
+        if let token {
+            user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.caller(token, tenant: tenant) }
+        } else {
+            guard call.isAdministrator else { throw AuthError(isChange ? "MISSING_ID_TOKEN" : "INVALID_ID_TOKEN") }
+            guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
+            let found = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.user(email: email, tenant: tenant) }
+            guard let found else { throw AuthError("USER_NOT_FOUND") }
+            user = found
+        }
+        guard let email = user.email else { throw AuthError("MISSING_EMAIL") }
+        if let newEmail {
+            let owner = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.user(email: newEmail, tenant: tenant) }
+            if owner != nil { throw AuthError("EMAIL_EXISTS") }
+        }
+        return (email, newEmail, true)
+    }
+
+    func resetPassword(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        let tenant = try call.tenant()
+        let rules = try await rules(tenant)
+        guard rules.allowsPassword else { throw AuthError("PASSWORD_LOGIN_DISABLED") }
+        guard let secret = try call.body.text("oobCode") else { throw AuthError("MISSING_OOB_CODE") }
+        var code = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.code(secret, tenant: tenant) }
+        if let password = try call.body.text("newPassword") {
+            guard code.purpose == .PASSWORD_RESET else { throw AuthError("INVALID_OOB_CODE") }
+            try requireStrength(password, rules)
+            let hash = await hash(password)
+            code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+                try store.resetPassword(secret, hash: hash, tenant: tenant)
+            }
+        }
+        var fields: JSONObject = [
+            "kind": "identitytoolkit#ResetPasswordResponse", "requestType": .string(code.purpose.rawValue),
+        ]
+        if code.purpose != .EMAIL_SIGNIN { fields["email"] = .string(code.email) }
+        fields["newEmail"] = code.newEmail.map { .string($0) }
+        return .object(fields)
+    }
+}
+
+extension EmailCode.Purpose {
+    /// The name in links.
+    fileprivate var mode: String {
+        switch self {
+        case .PASSWORD_RESET: "resetPassword"
+        case .VERIFY_EMAIL: "verifyEmail"
+        case .EMAIL_SIGNIN: "signIn"
+        case .VERIFY_AND_CHANGE_EMAIL: "verifyAndChangeEmail"
+        case .RECOVER_EMAIL: "recoverEmail"
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Accounts
+import EventLoop
+import HearthBytes
+import HearthJSON
+
+/// A custom token: made by a server with the key of a service account, exchanged by a client for a session (spec auth 1.3).
+struct CustomToken {
+    let uid: String
+    let tenant: String?
+    let claims: JSONObject
+
+    static let audience = "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+    private static let skewSeconds = 60
+    private static let limits = JSONLimits(depthMax: 64)
+
+    /// Parses a token of the emulator: a JSON object, or a token whose signature does not count.
+    init(unsigned text: String) throws(AuthError) {
+        if let object = (try? JSONValue(parsing: text, limits: Self.limits))?.object {
+            try self.init(object)
+            return
+        }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Self.object(String(parts[1])) else { throw Self.invalid("Invalid assertion format") }
+        guard payload["aud"]?.string == Self.audience else { throw Self.wrongAudience(payload["aud"]) }
+        try self.init(payload)
+    }
+
+    /// Parses a token, and verifies it with the key of its issuer.
+    init(signed text: String, accounts: [TrustedServiceAccount], nowSeconds: Int) throws(AuthError) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard text.utf8.count <= 16_384, parts.count == 3, let header = Self.object(parts[0]), let payload = Self.object(parts[1]),
+            let signature = Base64URL.bytes(parts[2])
+        else { throw Self.invalid("Invalid assertion format") }
+        guard header["alg"]?.string == "RS256" else { throw Self.invalid("the algorithm must be RS256") }
+        guard payload["aud"]?.string == Self.audience else { throw Self.wrongAudience(payload["aud"]) }
+        guard let issuer = payload["iss"]?.string, payload["sub"]?.string == issuer else { throw Self.invalid("iss and sub must be equal") }
+        guard let account = accounts.first(where: { $0.email == issuer }) else { throw AuthError("CREDENTIAL_MISMATCH") }
+        guard account.isSignature(signature, Array("\(parts[0]).\(parts[1])".utf8), header["kid"]?.string) else {
+            throw Self.invalid("the signature is not that of \(issuer)")
+        }
+        guard case .int(let issued)? = payload["iat"], case .int(let expires)? = payload["exp"], issued >= 0,
+            issued <= Int64(nowSeconds + Self.skewSeconds)
+        else { throw Self.invalid("iat and exp must be whole numbers of seconds, and iat must not be in the future") }
+        guard expires > Int64(nowSeconds) else { throw Self.invalid("the token has expired") }
+        guard expires <= issued.addingReportingOverflow(3600).partialValue else { throw Self.invalid("the token is valid for more than an hour") }
+        try self.init(payload)
+    }
+
+    private init(_ payload: JSONObject) throws(AuthError) {
+        guard let uid = payload["uid"]?.string ?? payload["user_id"]?.string, !uid.isEmpty else { throw AuthError("MISSING_IDENTIFIER") }
+        guard AccountText.isUserID(uid) else { throw Self.invalid("uid must have 1 to 128 characters") }
+        self.uid = uid
+        tenant = payload["tenant_id"]?.string
+        switch payload["claims"] {
+        case nil, .null?: claims = JSONObject()
+        case .object(let claims)?:
+            try ReservedClaims.check(claims)
+            self.claims = claims
+        default: throw AuthError("INVALID_CLAIMS")
+        }
+    }
+
+    private static func object(_ part: String) -> JSONObject? {
+        Base64URL.bytes(part).flatMap { (try? JSONValue(parsing: $0, limits: limits))?.object }
+    }
+
+    private static func invalid(_ reason: String) -> AuthError { AuthError("INVALID_CUSTOM_TOKEN", reason) }
+
+    private static func wrongAudience(_ found: JSONValue?) -> AuthError {
+        invalid("((Invalid audience (aud): \(found?.string ?? "undefined"), expected \(audience)))")
+    }
+}
+
+extension AuthenticationFrontEnd {
+    func signInWithCustomToken(_ call: AuthCall) async throws(AuthError) -> JSONValue {
+        guard let text = try call.body.text("token") else { throw AuthError("MISSING_CUSTOM_TOKEN") }
+        let token: CustomToken
+        if isStrict {
+            let (known, now) = (service.settings.serviceAccounts, Int(service.policy.clock() / 1000))
+            // A signature is not verified on the loop.
+            token = try await loop.offload { () throws(AuthError) in try CustomToken(signed: text, accounts: known, nowSeconds: now) }
+        } else {
+            token = try CustomToken(unsigned: text)
+        }
+        let named = try call.namedTenant()
+        guard named == nil || token.tenant == named else { throw AuthError("TENANT_ID_MISMATCH") }
+        let tenant = token.tenant ?? ""
+        _ = try await rules(tenant)
+        let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            try store.signIn(customUser: token.uid, claims: token.claims, tenant: tenant)
+        }
+        var fields: JSONObject = ["kind": "identitytoolkit#VerifyCustomTokenResponse", "isNewUser": .bool(signedIn.isNew)]
+        for (name, value) in await tokenFields(signedIn) { fields[name] = value }
+        return .object(fields)
+    }
+}
