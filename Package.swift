@@ -186,8 +186,9 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery",
-                "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", crypto, logging,
+                "RealtimeDatabase", "DatabaseAPI", "Accounts", "Authentication", "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd",
+                "EventDelivery",
+                "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
         // Command: the program that people type.
@@ -230,6 +231,8 @@ let package = Package(
                 "Tokens", json, crypto, cryptoExtras, asn1,
             ],
             swiftSettings: house),
+        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
+        .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", json, bytes], swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
         .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", json, bytes, crypto], swiftSettings: house),
         .testTarget(

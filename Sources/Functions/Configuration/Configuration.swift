@@ -24,6 +24,8 @@ public struct Configuration: Sendable {
     public var workers: WorkerSettings
     /// The trusted ID tokens of the `Authorization` header.
     public var auth: TokenSettings
+    /// Sign-in, and the users of this host.
+    public var identity: IdentitySettings
     /// The trusted tokens of the `X-Firebase-AppCheck` header.
     public var appCheck: TokenSettings
     /// The Realtime Database of the project.

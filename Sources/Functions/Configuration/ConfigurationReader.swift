@@ -34,6 +34,7 @@ struct ConfigurationReader {
             functions: functions(root["functions"]),
             workers: workers(root["workers"]),
             auth: auth(root["auth"], project: project),
+            identity: identity(root["auth"], mode: mode),
             appCheck: appCheck(root["appCheck"]),
             database: database(root["database"], project: project),
             messaging: messaging(root["messaging"]),

@@ -9,6 +9,8 @@ struct TokenCache {
         let verified: VerifiedToken
         /// The generation of the keys that verified it (``KeySet/generation``).
         let generation: Int
+        /// Whether a key of the host itself verified it.
+        var isOwn = false
 
         /// Estimated memory.
         var bytes: Int { verified.text.count + verified.claims.count + verified.subject.utf8.count + 200 }

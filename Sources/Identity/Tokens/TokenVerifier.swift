@@ -12,17 +12,21 @@ public final class TokenVerifier: Sendable {
 
     let rules: TokenRules
     private let keys: KeySet
+    /// The keys of the host itself, which count before `keys`.
+    private let own: KeySet?
     let clock: TokenClock
     private let cache: Mutex<TokenCache>
 
     /// - Parameters:
+    ///   - own: the keys of the host itself, if it issues such tokens.
     ///   - cacheEntriesMax: the most cached tokens.
     ///   - cacheBytesMax: estimated memory of the cache.
     public init(
-        rules: TokenRules, keys: KeySet, clock: TokenClock = .system, cacheEntriesMax: Int = 4096, cacheBytesMax: Int = 8 << 20
+        rules: TokenRules, keys: KeySet, own: KeySet? = nil, clock: TokenClock = .system, cacheEntriesMax: Int = 4096, cacheBytesMax: Int = 8 << 20
     ) {
         self.rules = rules
         self.keys = keys
+        self.own = own
         self.clock = clock
         cache = Mutex(TokenCache(entriesMax: cacheEntriesMax, bytesMax: cacheBytesMax))
     }
@@ -32,10 +36,14 @@ public final class TokenVerifier: Sendable {
     /// - Parameter now: seconds since 1970; nil for the clock's time.
     public func cached(_ token: Span<UInt8>, now: Int? = nil) -> VerifiedToken? {
         let now = now ?? clock.now()
+        // Both are read, so that a refresh that is due begins.
         let isTrusted = keys.isTrusted(now: now)
-        let generation = keys.generation
+        let isOwnTrusted = own?.isTrusted(now: now) ?? false
+        let (generation, ownGeneration) = (keys.generation, own?.generation ?? 0)
         return cache.withLock { cache in
             guard let entry = cache.find(token) else { return nil }
+            let generation = entry.isOwn ? ownGeneration : generation
+            let isTrusted = entry.isOwn ? isOwnTrusted : isTrusted
             // An unsigned token depends on no key that could be revoked.
             let isUnsigned = entry.verified.isUnsigned
             guard now < entry.verified.validUntil, isUnsigned || entry.generation == generation else {
@@ -80,6 +88,15 @@ public final class TokenVerifier: Sendable {
         guard let keyID = parts.keyID else { throw .keyIDMissing }
         // Check claims before looking up the key: a token for another project must not trigger a fetch of keys.
         let (subject, expires) = try rules.check(parts.claims(), now: now)
+        if let own {
+            let generation = own.generation
+            if case .success(let key) = await own.key(keyID) {
+                guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
+                let verified = makeVerified(token, subject, parts, expires, isUnsigned: false)
+                remember(verified, generation: generation, isOwn: true)
+                return verified
+            }
+        }
         let generation = keys.generation
         let key = try await keys.key(keyID).get()
         guard key.isSignature(parts.signature, of: parts.signed) else { throw .signature }
@@ -88,8 +105,8 @@ public final class TokenVerifier: Sendable {
         return verified
     }
 
-    private func remember(_ verified: VerifiedToken, generation: Int) {
-        let entry = TokenCache.Entry(verified: verified, generation: generation)
+    private func remember(_ verified: VerifiedToken, generation: Int, isOwn: Bool = false) {
+        let entry = TokenCache.Entry(verified: verified, generation: generation, isOwn: isOwn)
         cache.withLock { $0.insert(entry) }
     }
 

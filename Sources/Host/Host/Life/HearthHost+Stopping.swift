@@ -1,3 +1,4 @@
+import Accounts
 import Administration
 import Configuration
 import Deployment
@@ -61,6 +62,7 @@ extension HearthHost {
         await restores.end()
         database.stop()
         messaging.stop()
+        accounts.stop()
         if standsIn { becomeStandIn() }
         enter(.ended)
         stopTakingSignals()

@@ -1,3 +1,4 @@
+import Accounts
 import CLinux
 import Deployment
 import EventLoop
@@ -17,6 +18,7 @@ extension HearthHost {
     func takeDatabases() async {
         database.openStored()
         messaging.resume()
+        accounts.resume()
         let failure = await withCheckedContinuation { continuation in
             database.database.whenOpen(on: home) { continuation.resume(returning: $0) }
         }

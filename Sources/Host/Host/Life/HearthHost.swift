@@ -1,4 +1,6 @@
+import Accounts
 import Administration
+import Authentication
 import CallFrontEnd
 import CLinux
 import Configuration
@@ -48,6 +50,8 @@ public final class HearthHost {
     /// The reason why the host could not start.
     var startError: HostStartError?
     private let gate: TokenGate
+    let accounts: AccountService
+    private let authentication: AuthenticationService
     let database: DatabaseHost
     let messaging: MessagingService
     let delivery: TriggerDelivery
@@ -92,7 +96,12 @@ public final class HearthHost {
             loop: home, limits: PoolLimits(configuration.workers), memory: memory, executable: WorkerProgram.path(executable: executable),
             dataDirectory: data.path, keepsPrewarmed: configuration.workers.prewarmed > 0,
             functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
-        gate = TokenGate(configuration, consumed: data.consumedTokens, loop: home, log: log)
+        let users = try AuthenticationHost(
+            configuration, directory: data.users, adminToken: data.adminToken,
+            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
+        accounts = users.accounts
+        authentication = users.service
+        gate = TokenGate(configuration, own: users.ownKeys, consumed: data.consumedTokens, loop: home, log: log)
         // Databases announce events from their own threads. The delivery reads further events from databases.
         let reference = LoopBound(DeliveryReference(), loop: home)
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
@@ -140,7 +149,7 @@ public final class HearthHost {
                     loop: thread?.loop ?? home, number: index, thread: thread, configuration: configuration,
                     adminToken: data.adminToken, proxies: proxies, gate: gate, memory: memory, database: database.database,
                     rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, liveClients: liveClients,
-                    messaging: messaging,
+                    messaging: messaging, authentication: authentication,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)

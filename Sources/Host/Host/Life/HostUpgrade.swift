@@ -1,3 +1,4 @@
+import Accounts
 import AdminProtocol
 import CLinux
 import EventDelivery
@@ -292,6 +293,7 @@ final class HostUpgrade {
     private func closeStores() async {
         await withCheckedContinuation { continuation in host.database.database.suspend(on: host.home) { continuation.resume() } }
         await withCheckedContinuation { continuation in host.messaging.suspend { continuation.resume() } }
+        await withCheckedContinuation { continuation in host.accounts.suspend { continuation.resume() } }
     }
 
     /// Works on the files of a restore, on the thread pool.
@@ -347,6 +349,7 @@ final class HostUpgrade {
         if reached == .switching {
             host.database.database.resume()
             host.messaging.resume()
+            host.accounts.resume()
         }
         if reached == .switching || reached == .holding {
             host.services.successor = nil

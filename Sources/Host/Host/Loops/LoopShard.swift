@@ -1,4 +1,5 @@
 import Administration
+import Authentication
 import CallFrontEnd
 import CLinux
 import Configuration
@@ -37,8 +38,8 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
     init(
         loop: EventLoop, number: Int, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies,
         gate: TokenGate, memory: MemoryBudget, database: RealtimeDatabase, rulesPath: @escaping @Sendable () -> String?,
-        databaseSettings: DatabaseFrontEndSettings, liveClients: LiveClients, messaging: MessagingService, metrics: MetricsPage,
-        functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
+        databaseSettings: DatabaseFrontEndSettings, liveClients: LiveClients, messaging: MessagingService, authentication: AuthenticationService,
+        metrics: MetricsPage, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
         self.thread = thread
@@ -53,7 +54,10 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
             loop: loop, loopNumber: number, project: configuration.project, adminToken: adminToken,
             developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, log: log)
         router = Router(
-            functions: functionFront, database: front, messaging: messagingFront, admin: admin, metrics: metrics,
+            functions: functionFront, database: front, messaging: messagingFront,
+            authentication: AuthenticationFrontEnd(service: authentication, loop: loop) { [project = configuration.project] token in
+                if case .administrator = messagingFront.databaseAccess(token, project: project) { true } else { false }
+            }, admin: admin, metrics: metrics,
             liveClients: liveClients, bodyBytesMax: configuration.server.limits.bodyBytes, log: log)
         let limits = HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax)
         server = HTTPServer(loop: loop, limits: limits, memory: memory, proxies: proxies, handler: router)

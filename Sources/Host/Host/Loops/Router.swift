@@ -1,4 +1,5 @@
 import Administration
+import Authentication
 import CallFrontEnd
 import Configuration
 import DatabaseAPI
@@ -22,6 +23,8 @@ final class Router: HTTPHandler {
     let live: LiveFrontEnd
     /// Handles requests to the messaging service.
     let messaging: MessagingFrontEnd
+    /// Handles sign-in.
+    let authentication: AuthenticationFrontEnd
     /// Handles requests of administrators.
     let admin: AdminAPI
     private let metrics: MetricsPage
@@ -36,13 +39,15 @@ final class Router: HTTPHandler {
     private var lastOutcome = FunctionPath.Outcome.notFound
 
     init(
-        functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, admin: AdminAPI, metrics: MetricsPage,
+        functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, authentication: AuthenticationFrontEnd, admin: AdminAPI,
+        metrics: MetricsPage,
         liveClients: LiveClients, bodyBytesMax: Int, log: Logger
     ) {
         self.functions = functions
         self.database = database
         live = LiveFrontEnd(database, clients: liveClients, log: log)
         self.messaging = messaging
+        self.authentication = authentication
         self.admin = admin
         self.metrics = metrics
         self.bodyBytesMax = bodyBytesMax
@@ -62,6 +67,8 @@ final class Router: HTTPHandler {
             return .collect(limit: bodyBytesMax)
         case .database: return database.head(exchange)
         case .messaging: return messaging.head(exchange)
+        case .unknownFunction where authentication.claims(exchange), .notFound where authentication.claims(exchange):
+            return authentication.head(exchange)
         case .unknownFunction, .notFound: return admin.claims(exchange) ? admin.head(exchange) : .collect(limit: 64 * 1024)
         }
     }
@@ -75,6 +82,8 @@ final class Router: HTTPHandler {
         case .function(let function, let ownPathStart): functions.call(function, exchange, ownPathStart, body)
         case .database: database.request(exchange, body: body)
         case .messaging: messaging.request(exchange, body: body)
+        case .unknownFunction where authentication.claims(exchange), .notFound where authentication.claims(exchange):
+            authentication.request(exchange, body: body)
         case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
         case .notFound:
             if live.claims(exchange) { return live.request(exchange) }
@@ -165,6 +174,9 @@ final class Router: HTTPHandler {
         let outcome = resolve(exchange)
         if case .database = outcome { return database.errorBody(status: status, message: message) }
         if case .messaging = outcome { return messaging.errorBody(status: status, message: message, exchange: exchange) }
+        if case .function = outcome {} else if authentication.claims(exchange) {
+            return authentication.errorBody(status: status, message: message, exchange: exchange)
+        }
         guard case .function(let function, _) = outcome, function.isCallable else { return nil }
         return FunctionFrontEnd.errorBody(status: status, message: message, exchange: exchange)
     }

@@ -9,8 +9,10 @@ import Tokens
 extension TokenGate {
     /// The gate for a configuration. Unsigned tokens are accepted only in development mode.
     ///
-    /// - Parameter consumed: the file of consumed App Check tokens.
-    convenience init(_ configuration: Configuration, consumed: String, loop: EventLoop, log: Logger) {
+    /// - Parameters:
+    ///   - own: the keys of the host's own ID tokens.
+    ///   - consumed: the file of consumed App Check tokens.
+    convenience init(_ configuration: Configuration, own: KeySet, consumed: String, loop: EventLoop, log: Logger) {
         let fetcher = KeyFetcher(client: HTTPClient(loop: loop))
         let acceptsUnsigned = configuration.mode == .development
         let auth = configuration.auth
@@ -24,7 +26,7 @@ extension TokenGate {
         let idKeys = Self.keys(auth, fetcher, "auth", log)
         let appCheckKeys = Self.keys(appCheck, fetcher, "appCheck", log)
         self.init(
-            idTokens: TokenVerifier(rules: idRules, keys: idKeys), appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys),
+            idTokens: TokenVerifier(rules: idRules, keys: idKeys, own: own), appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys),
             consumed: ConsumedTokens(path: consumed, loop: loop, log: log) { Int(WallClock.unixSeconds) },
             keyFiles: [(auth, idKeys), (appCheck, appCheckKeys)].filter { $0.0.keys.isFile }.map(\.1))
     }

@@ -31,9 +31,11 @@ enum BackupContents {
     static let rooms = [
         Room(folder: "database", suffix: ".sqlite", kind: .database),
         Room(folder: "messaging", suffix: ".sqlite", kind: .database),
+        Room(folder: "users", suffix: ".sqlite", kind: .database),
         Room(folder: "", suffix: "deployed.json", kind: .document),
         Room(folder: "artifacts", suffix: ".so", kind: .artifact),
         Room(folder: "messaging", suffix: "web-push-key.pem", kind: .file),
+        Room(folder: "users", suffix: ".pem", kind: .file),
     ]
 
     /// The format of archives. A newer one is refused.

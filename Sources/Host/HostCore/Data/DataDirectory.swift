@@ -17,6 +17,8 @@ package struct DataDirectory: Sendable {
     /// The record of the deployed functions.
     package var deployed: String { "\(path)/deployed.json" }
     package var messages: String { "\(path)/messaging" }
+    /// Users, and the keys that sign their tokens.
+    package var users: String { "\(path)/users" }
     /// Consumed App Check tokens.
     package var consumedTokens: String { "\(path)/app-check.sqlite" }
 
@@ -37,6 +39,7 @@ package struct DataDirectory: Sendable {
         _ = try Self.make("\(self.path)/database")
         _ = try Self.make("\(self.path)/uploads")
         _ = try Self.make("\(self.path)/messaging")
+        _ = try Self.make("\(self.path)/users")
         adminToken = try Self.adminToken(in: self.path)
     }
 

@@ -1,5 +1,5 @@
 import HearthBytes
-public import HearthJSON
+import HearthJSON
 
 /// Second factors: enrolling, withdrawing, and signing in with them.
 extension AccountStore {

@@ -1,4 +1,4 @@
-public import HearthJSON
+import HearthJSON
 
 /// Changes of a user. A nil property leaves what it names.
 public struct AccountChange: Sendable {

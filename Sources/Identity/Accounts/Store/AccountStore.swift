@@ -1,6 +1,6 @@
 import Files
-public import HearthJSON
-public import SQLite
+import HearthJSON
+import SQLite
 public import Store
 
 /// The open store of users, with the operations on it. Belongs to the writer's thread.

@@ -88,7 +88,7 @@ extension AuthenticationFrontEnd {
             guard let payload = (try? JSONValue(parsing: token.claims))?.object else { throw AuthError("INVALID_ID_TOKEN") }
             return payload
         case .failure(.expired): throw AuthError("TOKEN_EXPIRED")
-        case .failure(.keysUnavailable): throw .unavailable
+        case .failure(.keysUnavailable) where isStrict: throw .unavailable
         case .failure: throw AuthError("INVALID_ID_TOKEN")
         }
     }

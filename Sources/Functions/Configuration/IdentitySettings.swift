@@ -1,0 +1,60 @@
+/// Sign-in: the users of the host itself.
+public struct IdentitySettings: Sendable, Equatable {
+    /// A service account whose custom tokens are accepted.
+    public struct ServiceAccount: Sendable, Equatable {
+        public var email: String
+        /// Path of its public key or certificate.
+        public var publicKey: String
+    }
+
+    /// Nil if every key is accepted.
+    public var apiKeys: [String]?
+    public var authorizedDomains: [String]
+    /// Nil for the address of each request.
+    public var publicURL: String?
+    public var allowsDuplicateEmails: Bool
+    public var allowsPassword: Bool
+    public var allowsEmailLink: Bool
+    public var allowsAnonymous: Bool
+    public var allowsPhone: Bool
+    /// Whether answers do not tell which e-mails have an account.
+    public var protectsEmails: Bool
+    /// `DISABLED`, `ENABLED` or `MANDATORY`.
+    public var secondFactors: String
+    /// `PHONE_SMS` and `TOTP`.
+    public var secondFactorKinds: [String]
+    public var serviceAccounts: [ServiceAccount]
+    public var failuresPerAccount: Int
+    public var failuresPerAddress: Int
+    public var failureSeconds: Int
+    /// Whether the administrator can read codes in production.
+    public var hasTestHooks: Bool
+}
+
+extension ConfigurationReader {
+    mutating func identity(_ field: Field, mode: Configuration.Mode) -> IdentitySettings {
+        let (signIn, factors, rate) = (field["signIn"], field["mfa"], field["rateLimit"])
+        var accounts: [IdentitySettings.ServiceAccount] = []
+        for account in field["serviceAccounts"].elements {
+            guard let email = account["email"].stringIfPresent, let key = file(account["publicKey"]) else { continue }
+            accounts.append(IdentitySettings.ServiceAccount(email: email, publicKey: key))
+        }
+        return IdentitySettings(
+            apiKeys: field["apiKeys"].stringsIfPresent,
+            authorizedDomains: field["authorizedDomains"].stringsIfPresent ?? ["localhost", "127.0.0.1"],
+            publicURL: field["publicUrl"].stringIfPresent,
+            allowsDuplicateEmails: signIn["allowDuplicateEmails"].bool,
+            allowsPassword: signIn["password"].bool,
+            allowsEmailLink: signIn["emailLink"].bool,
+            allowsAnonymous: signIn["anonymous"].bool,
+            allowsPhone: signIn["phoneNumber"].bool,
+            protectsEmails: field["emailPrivacyConfig"]["enableImprovedEmailPrivacy"].boolIfPresent ?? (mode == .production),
+            secondFactors: factors["state"].stringIfPresent ?? (mode == .production ? "DISABLED" : "ENABLED"),
+            secondFactorKinds: factors["providers"].stringsIfPresent ?? ["PHONE_SMS", "TOTP"],
+            serviceAccounts: accounts,
+            failuresPerAccount: rate["perAccountFailures"].int,
+            failuresPerAddress: rate["perAddressFailures"].int,
+            failureSeconds: rate["windowSeconds"].int,
+            hasTestHooks: field["testHooks"].bool)
+    }
+}

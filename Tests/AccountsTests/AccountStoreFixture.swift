@@ -1,0 +1,59 @@
+import HearthJSON
+import Synchronization
+import Testing
+
+@testable import Accounts
+
+/// A store in memory with a clock that tests move.
+final class AccountStoreFixture {
+    let clock = TestClock()
+    let store: AccountStore
+
+    init(isStrict: Bool = true, configuration: JSONObject = ["mfa": ["state": "ENABLED", "enabledProviders": ["PHONE_SMS", "TOTP"]]]) throws {
+        var policy = AccountPolicy(
+            project: "demo", projectNumber: "12345", issuer: "https://securetoken.google.com/demo", isStrict: isStrict, showsCodes: true)
+        policy.projectDefaults = configuration
+        policy.clock = { [clock] in clock.now }
+        store = try AccountStore(path: ":memory:", policy: policy)
+    }
+
+    /// Runs an operation as the writer does.
+    @discardableResult
+    func run<R>(_ operation: (AccountStore) throws(AccountFailure) -> R) throws -> R {
+        do throws(AccountFailure) { return try store.atomically(operation) } catch {
+            switch error {
+            case .refused(let refusal), .counted(let refusal): throw refusal
+            case .store(let failure): throw failure
+            }
+        }
+    }
+
+    /// The code of the refusal of an operation; nil if it succeeds.
+    func refusal<R>(_ operation: (AccountStore) throws(AccountFailure) -> R) -> String? {
+        do {
+            _ = try run(operation)
+            return nil
+        } catch {
+            return (error as? AuthError)?.code ?? "\(error)"
+        }
+    }
+
+    func signUp(_ email: String?, hash: String? = "hash") throws -> SignedIn {
+        var new = NewUser()
+        new.email = email
+        new.passwordHash = email == nil ? nil : hash
+        return try run { store throws(AccountFailure) in try store.signUp(new, tenant: "") }
+    }
+
+    func token(_ signedIn: SignedIn) throws -> CallerToken {
+        try #require(CallerToken(payload: try #require(signedIn.tokens).payload))
+    }
+}
+
+final class TestClock: Sendable {
+    private let milliseconds = Atomic<Int64>(1_700_000_000_000)
+
+    var now: Int64 { milliseconds.load(ordering: .relaxed) }
+
+    func advance(seconds: Int64) { milliseconds.add(seconds * 1000, ordering: .relaxed) }
+}
