@@ -58,6 +58,8 @@ public final class KeySet: Sendable {
 
     /// Whether tokens verified with these keys are still trusted. Starts a refresh in the background when it is due.
     func isTrusted(now: Int) -> Bool {
+        // A key of the host itself is removed only when all its tokens have expired.
+        if case .ring = source { return true }
         // Read first: a refresh that ends at once must not change the answer.
         let isTrusted = now < trustedUntil.load(ordering: .acquiring)
         if now >= refreshAt.load(ordering: .acquiring) { refreshInBackground(now: now) }
@@ -66,6 +68,7 @@ public final class KeySet: Sendable {
 
     /// The key with that id.
     func key(_ id: String) async -> Result<VerificationKey, TokenRefusal> {
+        if case .ring(let ring) = source { return ring.verificationKey(id) }
         let now = clock.now()
         switch state.withLock({ $0.step(for: id, now: now, times: times, mayRefresh: true) }) {
         case .found(let key): return .success(key)
@@ -128,6 +131,12 @@ public final class KeySet: Sendable {
 
     private func fetch() async throws(KeyFetchError) -> FetchedKeys {
         switch source {
+        case .ring(let ring):
+            do throws(KeyRingError) {
+                return FetchedKeys(bytes: try ring.keySet(), maxAgeSeconds: nil)
+            } catch {
+                throw KeyFetchError(error.description)
+            }
         case .text(let text): return FetchedKeys(bytes: Array(text.utf8), maxAgeSeconds: nil)
         case .file(let path): return FetchedKeys(bytes: try Self.contents(of: path), maxAgeSeconds: nil)
         case .url(let url):
@@ -148,7 +157,7 @@ public final class KeySet: Sendable {
         switch source {
         case .url: times.lifetime(fetched.maxAgeSeconds)
         case .file: times.fileMaxAge
-        case .text: 1 << 40
+        case .text, .ring: 1 << 40
         }
     }
 }

@@ -6,6 +6,8 @@ public enum KeySource: Sendable, Equatable {
     case file(String)
     /// The text itself.
     case text(String)
+    /// The host's own keys. Rotation is followed at once; there is nothing to fetch.
+    case ring(KeyRing)
 }
 
 extension KeySource: CustomStringConvertible {
@@ -13,6 +15,7 @@ extension KeySource: CustomStringConvertible {
     public var description: String {
         switch self {
         case .text: return "the configured text"
+        case .ring: return "the host's own keys"
         case .file(let path): return path
         case .url(let url):
             let place = url.prefix { $0 != "?" && $0 != "#" }

@@ -11,6 +11,9 @@ struct VerificationKey: Sendable {
     /// A key from its numbers, unsigned and with the most significant byte first (RFC 7518 section 6.3.1).
     init(modulus: [UInt8], exponent: [UInt8]) throws { key = try _RSA.Signing.PublicKey(n: modulus, e: exponent) }
 
+    /// A public key in PEM (RFC 7468 section 13).
+    init(publicKey: String) throws { key = try _RSA.Signing.PublicKey(pemRepresentation: publicKey) }
+
     /// The key of a certificate in PEM (RFC 5280 section 4.1). Only its key is read: the document that contains it is trusted or not.
     init(certificate: String) throws {
         let document = try PEMDocument(pemString: certificate)
