@@ -130,6 +130,10 @@ let package = Package(
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
         module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "Accounts"]),
 
+        module(
+            "AppCheck", in: .identity,
+            [bytes, "Files", json, "EventLoop", "HTTP", "SQLite", "Store", "Tokens", "COpenSSL", crypto, logging]),
+
         // Messaging: devices and messages.
         module(
             "Messaging", in: .messaging,

@@ -1,0 +1,184 @@
+import Crypto
+import HearthBytes
+public import HearthJSON
+public import HTTP
+
+/// The settings of reCAPTCHA v3.
+public struct RecaptchaSettings: Sendable, Equatable {
+    /// The address that verifies tokens.
+    public var url: String
+    /// The secret of the site.
+    public var secret: String
+    /// The least score, from 0 to 1.
+    public var scoreMin: Double
+    /// The hosts whose pages are accepted; empty for all.
+    public var hostnames: [String]
+
+    /// Settings for a site.
+    public init(url: String, secret: String, scoreMin: Double, hostnames: [String]) {
+        self.url = url
+        self.secret = secret
+        self.scoreMin = scoreMin
+        self.hostnames = hostnames
+    }
+}
+
+/// The settings of reCAPTCHA Enterprise.
+public struct RecaptchaEnterpriseSettings: Sendable, Equatable {
+    /// The address at which assessments are made, without the key.
+    public var url: String
+    /// The API key for that address.
+    public var apiKey: String
+    /// The key of the site.
+    public var siteKey: String
+    /// The least score, from 0 to 1.
+    public var scoreMin: Double
+
+    /// Settings for a site.
+    public init(url: String, apiKey: String, siteKey: String, scoreMin: Double) {
+        self.url = url
+        self.apiKey = apiKey
+        self.siteKey = siteKey
+        self.scoreMin = scoreMin
+    }
+}
+
+/// The settings of DeviceCheck.
+public struct DeviceCheckSettings: Sendable, Equatable {
+    /// The address that validates the tokens of devices.
+    public var url: String
+    public var teamID: String
+    public var keyID: String
+    /// The private key of the team, in PEM.
+    public var privateKey: String
+
+    /// Settings for a team.
+    public init(url: String, teamID: String, keyID: String, privateKey: String) {
+        self.url = url
+        self.teamID = teamID
+        self.keyID = keyID
+        self.privateKey = privateKey
+    }
+
+    /// Whether the private key can be used.
+    public var hasKey: Bool { (try? P256.Signing.PrivateKey(pemRepresentation: privateKey)) != nil }
+}
+
+/// Sends a request to the server of a provider.
+///
+/// Trouble of that server is no rejection: a client that is rejected tries again after a day only.
+struct ProviderClient: Sendable {
+    let client: HTTPClient
+
+    func send(_ request: ClientRequest) async throws(AppCheckError) -> ClientResponse {
+        var request = request
+        request.timeoutMilliseconds = 5000
+        request.responseBytesMax = 64 * 1024
+        let response: ClientResponse
+        do throws(ClientError) {
+            response = try await client.send(request)
+        } catch {
+            throw .unavailable
+        }
+        // Limits and refused credentials of this host are not the client's fault either.
+        guard response.status < 500, ![401, 403, 404, 408, 429].contains(response.status) else { throw .unavailable }
+        return response
+    }
+
+    func json(_ request: ClientRequest) async throws(AppCheckError) -> JSONObject {
+        let response = try await send(request)
+        guard response.status == 200 else { throw .rejected }
+        guard let object = (try? JSONValue(parsing: response.body, limits: JSONLimits(depthMax: 32)))?.object else { throw .unavailable }
+        return object
+    }
+
+    /// A value in a form.
+    static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 48...57, 65...90, 97...122, 45, 46, 95, 126: bytes.append(byte)
+            default: bytes += [37, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Google's reCAPTCHA v3, for the web.
+struct RecaptchaProvider: AttestationProvider {
+    let settings: RecaptchaSettings
+    let client: ProviderClient
+
+    var methods: [ExchangeMethod] { [.recaptchaV3] }
+
+    func attest(_ request: AttestationRequest) async throws(AppCheckError) -> Attestation {
+        let token = try request.body.required("recaptchaV3Token")
+        let form = "secret=\(ProviderClient.encoded(settings.secret))&response=\(ProviderClient.encoded(token))"
+        let answer = try await client.json(
+            ClientRequest(
+                method: "POST", url: settings.url, headers: [("Content-Type", "application/x-www-form-urlencoded")], body: Array(form.utf8)))
+        // A wrong secret is a mistake of this host's operator.
+        let problems = answer["error-codes"]?.array?.compactMap(\.string) ?? []
+        if problems.contains(where: { $0.hasSuffix("input-secret") }) { throw .unavailable }
+        guard answer["success"]?.bool == true, let score = answer["score"]?.double, score >= settings.scoreMin else { throw .rejected }
+        guard settings.hostnames.isEmpty || settings.hostnames.contains(answer["hostname"]?.string ?? "") else { throw .rejected }
+        return Attestation()
+    }
+}
+
+/// Google's reCAPTCHA Enterprise.
+struct RecaptchaEnterpriseProvider: AttestationProvider {
+    let settings: RecaptchaEnterpriseSettings
+    let client: ProviderClient
+
+    var methods: [ExchangeMethod] { [.recaptchaEnterprise] }
+
+    func attest(_ request: AttestationRequest) async throws(AppCheckError) -> Attestation {
+        let token = try request.body.required("recaptchaEnterpriseToken")
+        let body: JSONValue = ["event": ["token": .string(token), "siteKey": .string(settings.siteKey)]]
+        let answer = try await client.json(
+            ClientRequest(
+                method: "POST", url: settings.url,
+                headers: [("Content-Type", "application/json"), ("X-Goog-Api-Key", settings.apiKey)], body: body.serialized()))
+        guard answer["tokenProperties"]?["valid"]?.bool == true, let score = answer["riskAnalysis"]?["score"]?.double,
+            score >= settings.scoreMin
+        else { throw .rejected }
+        return Attestation()
+    }
+}
+
+/// Apple's DeviceCheck: Apple's server tells whether a token is that of a device with an app of the team.
+struct DeviceCheckProvider: AttestationProvider {
+    let settings: DeviceCheckSettings
+    let client: ProviderClient
+
+    var methods: [ExchangeMethod] { [.deviceCheck] }
+
+    func attest(_ request: AttestationRequest) async throws(AppCheckError) -> Attestation {
+        let token = try request.body.bytes("deviceToken")
+        let body: JSONValue = [
+            "device_token": .string(Base64.text(token)), "timestamp": .int(Int64(request.now) * 1000),
+            "transaction_id": .string("\(Base64URL.text(AppCheckStore.hash(token + Array("\(request.now)".utf8))))"),
+        ]
+        let credential = try credential(now: request.now)
+        let response = try await client.send(
+            ClientRequest(
+                method: "POST", url: settings.url, headers: [("Content-Type", "application/json"), ("Authorization", "Bearer \(credential)")],
+                body: body.serialized()))
+        guard response.status == 200 else { throw .rejected }
+        return Attestation()
+    }
+
+    /// A token of the team (ES256).
+    private func credential(now: Int) throws(AppCheckError) -> String {
+        let header: JSONValue = ["alg": "ES256", "kid": .string(settings.keyID)]
+        let claims: JSONValue = ["iss": .string(settings.teamID), "iat": .int(Int64(now))]
+        let text = [header, claims].map { Base64URL.text($0.serialized()) }.joined(separator: ".")
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: settings.privateKey),
+            let signature = try? key.signature(for: Array(text.utf8))
+        else { throw .unavailable }
+        return "\(text).\(Base64URL.text(Array(signature.rawRepresentation)))"
+    }
+}
