@@ -128,7 +128,7 @@ let package = Package(
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
-        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "Accounts"]),
+        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "Accounts", crypto]),
 
         module(
             "AppCheck", in: .identity,

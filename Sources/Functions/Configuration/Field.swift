@@ -66,6 +66,9 @@ struct Field {
         value?.string.flatMap(Choice.init(rawValue:))
     }
 
+    /// A list of strings, with the schema's default.
+    var strings: [String] { need { $0.elements?.compactMap(\.string) } }
+
     /// A string, or a list of strings.
     var stringsIfPresent: [String]? {
         if let text = value?.string { return [text] }

@@ -7,6 +7,19 @@ public struct IdentitySettings: Sendable, Equatable {
         public var publicKey: String
     }
 
+    /// Sign-in with Facebook.
+    public struct Facebook: Sendable, Equatable {
+        public var appID: String
+        public var appSecret: String
+        public var graphURL: String
+        public var keyURLs: [String]
+        public var issuers: [String]
+        public var trustsEmail: Bool
+        public var timeoutSeconds: Double
+    }
+
+    /// Nil if it is not configured.
+    public var facebook: Facebook?
     /// Nil if every key is accepted.
     public var apiKeys: [String]?
     public var authorizedDomains: [String]
@@ -40,6 +53,7 @@ extension ConfigurationReader {
             accounts.append(IdentitySettings.ServiceAccount(email: email, publicKey: key))
         }
         return IdentitySettings(
+            facebook: facebook(field["facebook"]),
             apiKeys: field["apiKeys"].stringsIfPresent,
             authorizedDomains: field["authorizedDomains"].stringsIfPresent ?? ["localhost", "127.0.0.1"],
             publicURL: field["publicUrl"].stringIfPresent,
@@ -56,5 +70,12 @@ extension ConfigurationReader {
             failuresPerAddress: rate["perAddressFailures"].int,
             failureSeconds: rate["windowSeconds"].int,
             hasTestHooks: field["testHooks"].bool)
+    }
+
+    private func facebook(_ field: Field) -> IdentitySettings.Facebook? {
+        guard let id = field["appId"].stringIfPresent, let secret = field["appSecret"].stringIfPresent else { return nil }
+        return IdentitySettings.Facebook(
+            appID: id, appSecret: secret, graphURL: field["graphUrl"].string, keyURLs: field["jwksUrls"].strings,
+            issuers: field["issuers"].strings, trustsEmail: field["trustEmail"].bool, timeoutSeconds: field["timeoutSeconds"].double)
     }
 }

@@ -64,6 +64,22 @@ public struct ProviderCredential: Sendable {
     public var configuration: JSONObject?
 }
 
+/// A verified credential of an identity provider.
+public struct ProviderAssertion: Sendable {
+    public var identity: ProviderIdentity
+    /// Identifies a credential that may be used once; nil for one that may be used repeatedly.
+    public var onceKey: String?
+    /// When such a credential expires, in seconds since 1970.
+    public var onceExpires: Int64
+
+    /// A credential that may be used repeatedly by default.
+    public init(identity: ProviderIdentity, onceKey: String? = nil, onceExpires: Int64 = 0) {
+        self.identity = identity
+        self.onceKey = onceKey
+        self.onceExpires = onceExpires
+    }
+}
+
 /// The parts that authentication uses: each is a function of another module, so that tests can replace it. Those that block are called off the
 /// loops.
 public struct AuthenticationTools: Sendable {
@@ -78,7 +94,7 @@ public struct AuthenticationTools: Sendable {
     /// Verifies a password; without a user, takes as long as with one. Blocks.
     public var verify: @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict
     /// Verifies a credential of an identity provider.
-    public var assertion: @Sendable (ProviderCredential) async -> Result<ProviderIdentity, AuthError>
+    public var assertion: @Sendable (ProviderCredential) async -> Result<ProviderAssertion, AuthError>
     /// Sends a mail or a text message.
     public var send: @Sendable (AccountMessage) async -> Bool
 
@@ -87,7 +103,7 @@ public struct AuthenticationTools: Sendable {
         signIDToken: @escaping @Sendable ([UInt8]) -> String, signCookie: @escaping @Sendable ([UInt8]) -> String,
         documents: @escaping @Sendable (KeyDocumentKind) -> [UInt8], hash: @escaping @Sendable (String) -> String,
         verify: @escaping @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict,
-        assertion: @escaping @Sendable (ProviderCredential) async -> Result<ProviderIdentity, AuthError>,
+        assertion: @escaping @Sendable (ProviderCredential) async -> Result<ProviderAssertion, AuthError>,
         send: @escaping @Sendable (AccountMessage) async -> Bool
     ) {
         self.signIDToken = signIDToken

@@ -44,9 +44,16 @@ extension AuthenticationFrontEnd {
                 try store.provider(provider, kind, tenant: tenant)
             }
         }
-        return try await service.tools.assertion(
-            ProviderCredential(provider: provider, parameters: parameters.values, tenant: tenant, configuration: configuration)
-        ).get()
+        let credential = ProviderCredential(
+            provider: provider, parameters: parameters.values, tenant: tenant, configuration: configuration)
+        let assertion = try await service.tools.assertion(credential).get()
+        guard let key = assertion.onceKey else { return assertion.identity }
+        let expires = assertion.onceExpires
+        let isFirst = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.useOnce(key, expires: expires) }
+        guard isFirst else {
+            throw AuthError("MISSING_OR_INVALID_NONCE", "Duplicate credential received. Please try again with a new credential.")
+        }
+        return assertion.identity
     }
 
     private func fields(_ result: ProviderSignIn, _ tenant: String) async -> JSONObject {
