@@ -39,8 +39,8 @@ final class Router: HTTPHandler {
     private var lastOutcome = FunctionPath.Outcome.notFound
 
     init(
-        functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, authentication: AuthenticationFrontEnd, admin: AdminAPI,
-        metrics: MetricsPage,
+        functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd,
+        authentication: AuthenticationFrontEnd, admin: AdminAPI, metrics: MetricsPage,
         liveClients: LiveClients, bodyBytesMax: Int, log: Logger
     ) {
         self.functions = functions

@@ -104,7 +104,7 @@ extension AccountStore {
         user.importedHash = nil
         user.passwordChanged = now
         user.isEmailVerified = true
-        // Whoever else has access to the account may have linked other providers.
+        // An intruder may have linked other providers.
         user.providers = []
         try revokeTokens(of: &user)
         try putWithLinks(user)
@@ -159,7 +159,7 @@ extension AccountStore {
             var user = owner ?? UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
             if user.isDisabled { throw AccountFailure("USER_DISABLED") }
             if owner != nil, !user.isEmailVerified, policy.isStrict {
-                // The password may be that of somebody else who never had this e-mail.
+                // A stranger who never had this e-mail may have set the password.
                 user.passwordHash = nil
                 try revokeTokens(of: &user)
             }

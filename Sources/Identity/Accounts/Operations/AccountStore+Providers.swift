@@ -68,7 +68,7 @@ extension AccountStore {
         if owner.isDisabled { throw AccountFailure("USER_DISABLED") }
         if let index = owner.index(of: identity.provider), owner.providers[index].rawID != identity.rawID { result.isEmailRecycled = true }
         if !owner.isEmailVerified {
-            // Somebody may have registered with this e-mail who never had it: everything that gives access ends.
+            // A stranger may have registered with this e-mail: everything that gives access ends.
             owner.passwordHash = nil
             owner.importedHash = nil
             owner.phone = nil

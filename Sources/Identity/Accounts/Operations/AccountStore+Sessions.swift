@@ -63,7 +63,7 @@ extension AccountStore {
             throw AccountFailure("TOKEN_EXPIRED")
         }
         if row.isUsed, now - row.used > Self.graceMilliseconds {
-            // Somebody has a token that was replaced: it may be stolen, so the whole session ends.
+            // A token that was replaced may be stolen, so the whole session ends.
             try run("DELETE FROM session WHERE family = ?1", .blob(row.family))
             throw .counted(AuthError("TOKEN_EXPIRED"))
         }

@@ -1,6 +1,6 @@
 /// The operations of the protocol, by their names in version 1 and 2 of its paths.
 enum AuthOperation: String {
-    // Users.
+    // Operations on users.
     case signUp = "accounts:signUp"
     case signInWithPassword = "accounts:signInWithPassword"
     case signInWithIdp = "accounts:signInWithIdp"
@@ -22,10 +22,10 @@ enum AuthOperation: String {
     case startSecondFactor = "accounts/mfaSignIn:start"
     case finishSecondFactor = "accounts/mfaSignIn:finalize"
     case token
-    // Of the project, for everybody.
+    // Configuration that everybody may read.
     case projects, recaptchaParams, recaptchaConfig, passwordPolicy
     case sessionCookieKeys = "sessionCookiePublicKeys"
-    // Of administrators.
+    // Operations for administrators.
     case create = "accounts"
     case batchGet = "accounts:batchGet"
     case batchCreate = "accounts:batchCreate"

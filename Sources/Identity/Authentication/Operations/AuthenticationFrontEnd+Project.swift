@@ -12,7 +12,8 @@ extension AuthenticationFrontEnd {
 
     func recaptchaParameters() -> JSONValue {
         [
-            "kind": "identitytoolkit#GetRecaptchaParamResponse", "recaptchaStoken": "This-is-a-fake-token__Dont-send-this-to-the-Recaptcha-service__Auth-Emulator",
+            "kind": "identitytoolkit#GetRecaptchaParamResponse",
+            "recaptchaStoken": "This-is-a-fake-token__Dont-send-this-to-the-Recaptcha-service__Auth-Emulator",
             "recaptchaSiteKey": "Fake-key__Do-not-send-this-to-Recaptcha_",
         ]
     }

@@ -148,8 +148,8 @@ extension AuthenticationFrontEnd {
     private func find(_ expressions: [AuthBody], _ tenant: String) async throws(AuthError) -> [UserRecord] {
         var wanted: [(email: String?, phone: String?, uid: String?)] = []
         for expression in expressions.prefix(100) {
-            wanted.append(
-                (try expression.text("email").map { AccountText.canonical(email: $0) }, try expression.text("phoneNumber"), try expression.text("userId")))
+            let email = try expression.text("email").map { AccountText.canonical(email: $0) }
+            wanted.append((email, try expression.text("phoneNumber"), try expression.text("userId")))
         }
         let list = wanted
         return try await accounts.perform(on: loop) { store throws(AccountFailure) -> [UserRecord] in

@@ -58,7 +58,8 @@ extension AuthenticationFrontEnd {
         case "resetPassword":
             let stored = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.code(code, tenant: tenant) }
             guard let password = call.query["newPassword"], !password.isEmpty else {
-                return .json(Self.told("To reset the password for \(stored.email), send GET request to the link with &newPassword=NEW_PASSWORD_HERE."))
+                let advice = "send GET request to the link with &newPassword=NEW_PASSWORD_HERE."
+                return .json(Self.told("To reset the password for \(stored.email), \(advice)"))
             }
             try requireStrength(password, try await rules(tenant))
             let hash = await hash(password)
@@ -71,7 +72,8 @@ extension AuthenticationFrontEnd {
             let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.applyCode(code, tenant: tenant) }
             if let address, mode != "recoverEmail" { return .redirect(address) }
             let isChange = mode == "verifyAndChangeEmail"
-            return .json(Self.told("The email has been successfully \(isChange ? "changed" : "verified").", isChange ? "newEmail" : "email", user.email ?? ""))
+            let sentence = "The email has been successfully \(isChange ? "changed" : "verified")."
+            return .json(Self.told(sentence, isChange ? "newEmail" : "email", user.email ?? ""))
         }
     }
 

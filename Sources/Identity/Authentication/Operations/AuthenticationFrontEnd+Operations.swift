@@ -123,7 +123,10 @@ extension AuthenticationFrontEnd {
 
     func requireStrength(_ password: String, _ rules: SignInRules) throws(AuthError) {
         guard password.utf16.count >= 6 else { throw AuthError("WEAK_PASSWORD", "Password should be at least 6 characters") }
-        guard password.utf8.count <= 4096 else { throw AuthError("PASSWORD_DOES_NOT_MEET_REQUIREMENTS", "Missing password requirements: [Password may contain at most 4096 characters]") }
+        guard password.utf8.count <= 4096 else {
+            throw AuthError(
+                "PASSWORD_DOES_NOT_MEET_REQUIREMENTS", "Missing password requirements: [Password may contain at most 4096 characters]")
+        }
         try PasswordRules(rules.passwordPolicy)?.check(password)
     }
 

@@ -68,7 +68,9 @@ extension AuthenticationFrontEnd {
             guard let address = WebAddress(text) else {
                 throw AuthError("INVALID_CONTINUE_URI", "((expected an absolute URI with valid scheme and host))")
             }
-            guard !isStrict || address.isIn(service.settings.authorizedDomains) else { throw AuthError("UNAUTHORIZED_DOMAIN", "Domain not allowlisted by project") }
+            guard !isStrict || address.isIn(service.settings.authorizedDomains) else {
+                throw AuthError("UNAUTHORIZED_DOMAIN", "Domain not allowlisted by project")
+            }
             parameters["continueUrl"] = text
         }
         if let domain = try call.body.text("linkDomain") {
