@@ -31,10 +31,12 @@ struct AuthenticationHost {
         } catch {
             throw HostStartError("the store of users cannot be started: \(error)")
         }
+        let report: @Sendable (String) -> Void = { log.notice("\($0)", metadata: ["of": "auth"]) }
+        let idKeys = KeyRing(file: "\(directory)/id-token.keys", report: report)
+        let cookieKeys = KeyRing(file: "\(directory)/session-cookie.keys", times: RingTimes(tokenLifetime: 1_209_600), report: report)
         // Tokens of development are not signed, and finding the primes of a key takes a good part of a second.
-        let idKeys = policy.isStrict ? try SigningKey(file: "\(directory)/id-token-key.pem") : nil
-        let cookieKeys = policy.isStrict ? try SigningKey(file: "\(directory)/session-cookie-key.pem") : nil
-        ownKeys = KeySet(source: .text(idKeys?.document ?? "{}"))
+        if policy.isStrict { try Self.open([idKeys, cookieKeys]) }
+        ownKeys = KeySet(source: .ring(idKeys))
         let rules = TokenRules.idToken(
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
@@ -43,6 +45,10 @@ struct AuthenticationHost {
             accounts: accounts,
             settings: try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess), tools: tools,
             idTokens: TokenVerifier(rules: rules, keys: ownKeys))
+    }
+
+    private static func open(_ rings: [KeyRing]) throws(HostStartError) {
+        do throws(KeyRingError) { for ring in rings { try ring.open() } } catch { throw HostStartError("\(error)") }
     }
 }
 
@@ -92,9 +98,26 @@ extension AuthenticationSettings {
         isTLS = configuration.server.tls != nil
         hasTestHooks = settings.hasTestHooks
         proxies = TrustedProxies(try NetworkRange.list(configuration.server.trustedProxies, of: "server.trustedProxies"))
+        serviceAccounts = try AccountKeys(settings)
+    }
+}
+
+extension AccountKeys {
+    /// The keys of the configured service accounts.
+    init(_ settings: IdentitySettings) throws(HostStartError) {
+        self.init()
         for account in settings.serviceAccounts {
-            let key = try PublicKeyFile(account.publicKey)
-            serviceAccounts.append(TrustedServiceAccount(email: account.email) { signature, signed, _ in key.isSignature(signature, signed) })
+            let bytes: [UInt8]
+            do throws(FileFailure) {
+                bytes = try WholeFile.read(account.publicKey, sizeBytesMax: 1 << 16)
+            } catch {
+                throw HostStartError("\(account.publicKey) \(error)")
+            }
+            do throws(KeyFetchError) {
+                try add(email: account.email, pem: String(decoding: bytes, as: UTF8.self))
+            } catch {
+                throw HostStartError("\(account.publicKey): \(error)")
+            }
         }
     }
 }

@@ -11,22 +11,24 @@ extension AuthenticationTools {
     /// The tools of a host.
     ///
     /// - Parameters:
-    ///   - idKeys: the key of ID tokens; nil in development, whose tokens are unsigned.
-    ///   - cookieKeys: the key of session cookies; nil in development.
-    init(_ configuration: Configuration, idKeys: SigningKey?, cookieKeys: SigningKey?, loop: EventLoop, log: Logger) {
+    ///   - idKeys: the keys of ID tokens.
+    ///   - cookieKeys: the keys of session cookies.
+    init(_ configuration: Configuration, idKeys: KeyRing, cookieKeys: KeyRing, loop: EventLoop, log: Logger) {
         let facebook = configuration.identity.facebook.map { FacebookVerifier($0, loop: loop, log: log) }
+        let isSigned = configuration.mode == .production
         self.init(
-            signIDToken: { idKeys?.sign($0) ?? SigningKey.unsigned($0) },
-            signCookie: { cookieKeys?.sign($0) ?? SigningKey.unsigned($0) },
-            documents: { kind in
-                let keys: SigningKey? =
-                    switch kind {
-                    case .idTokenKeys, .idTokenCertificates: idKeys
-                    case .cookieKeys, .cookieCertificates: cookieKeys
+            idTokens: isSigned ? TokenSigner(idKeys) : .unsigned, cookies: isSigned ? TokenSigner(cookieKeys) : .unsigned,
+            document: { kind in
+                do throws(KeyRingError) {
+                    return switch kind {
+                    case .idTokenKeys: try idKeys.keySet()
+                    case .idTokenCertificates: try idKeys.certificates()
+                    case .cookieKeys: try cookieKeys.keySet()
+                    case .cookieCertificates: try cookieKeys.certificates()
                     }
-                return switch kind {
-                case .idTokenKeys, .cookieKeys: Array((keys?.document ?? "{\"keys\":[]}").utf8)
-                case .idTokenCertificates, .cookieCertificates: Array("{}".utf8)
+                } catch {
+                    log.error("public keys cannot be served", metadata: ["reason": "\(error)"])
+                    return nil
                 }
             },
             hash: { PasswordHash.make($0) },

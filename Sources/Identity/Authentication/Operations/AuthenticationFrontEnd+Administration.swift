@@ -177,8 +177,6 @@ extension AuthenticationFrontEnd {
         payload["iss"] = .string("https://session.firebase.google.com/\(service.policy.project)")
         payload["iat"] = .int(now)
         payload["exp"] = .int(now + seconds)
-        let bytes = JSONValue.object(payload).serialized()
-        let sign = service.tools.signCookie
-        return ["sessionCookie": .string(await loop.offload { sign(bytes) })]
+        return ["sessionCookie": .string(try await sign(payload, service.tools.cookies))]
     }
 }

@@ -49,7 +49,7 @@ extension AuthenticationFrontEnd {
             let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.finishCodeEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
             }
-            return .object(await tokenFields(signedIn, hasUser: false))
+            return .object(try await tokenFields(signedIn, hasUser: false))
         }
         try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: true)
         guard let info = try call.body.body("phoneVerificationInfo") else {
@@ -59,7 +59,7 @@ extension AuthenticationFrontEnd {
         let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.finishEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
         }
-        return .object(await tokenFields(signedIn, hasUser: false))
+        return .object(try await tokenFields(signedIn, hasUser: false))
     }
 
     private func session(_ info: AuthBody, code name: String) throws(AuthError) -> (String, String) {
@@ -75,7 +75,7 @@ extension AuthenticationFrontEnd {
         let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.withdraw(factor: id, caller: token, tenant: tenant)
         }
-        return .object(await tokenFields(signedIn, hasUser: false))
+        return .object(try await tokenFields(signedIn, hasUser: false))
     }
 
     func startSecondFactor(_ call: AuthCall) async throws(AuthError) -> JSONValue {
@@ -107,7 +107,7 @@ extension AuthenticationFrontEnd {
             let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.finishSecondFactor(credential, factor: id, code: code, tenant: tenant)
             }
-            return .object(await tokenFields(signedIn, hasUser: false))
+            return .object(try await tokenFields(signedIn, hasUser: false))
         }
         guard let info = try call.body.body("phoneVerificationInfo") else {
             throw AuthError("INVALID_ARGUMENT", "MFA provider not supported!")
@@ -116,7 +116,7 @@ extension AuthenticationFrontEnd {
         let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.finishSecondFactor(credential, sessionInfo: session, code: code, tenant: tenant)
         }
-        return .object(await tokenFields(signedIn, hasUser: false))
+        return .object(try await tokenFields(signedIn, hasUser: false))
     }
 
     /// Reads second factors that an administrator sets, or a client of the emulator.

@@ -9,10 +9,10 @@ extension AuthenticationFrontEnd {
     func answer(_ call: AuthCall) async throws(AuthError) -> AuthAnswer {
         if call.path.operation.isForAdministrators || call.path.operation.isOfEmulator { return try await administer(call) }
         switch call.path.operation {
-        case .certificates: return .keys(service.tools.documents(.idTokenCertificates))
-        case .keys: return .keys(service.tools.documents(.idTokenKeys))
-        case .sessionCookieKeys: return .keys(service.tools.documents(.cookieKeys))
-        case .sessionCertificates: return .keys(service.tools.documents(.cookieCertificates))
+        case .certificates: return try await document(.idTokenCertificates)
+        case .keys: return try await document(.idTokenKeys)
+        case .sessionCookieKeys: return try await document(.cookieKeys)
+        case .sessionCertificates: return try await document(.cookieCertificates)
         case .discovery: return .json(discovery(call))
         case .projects: return .json(try await projectForClients(call))
         case .recaptchaParams: return .json(recaptchaParameters())
@@ -51,7 +51,23 @@ extension AuthenticationFrontEnd {
         }
     }
 
+    private func document(_ kind: KeyDocumentKind) async throws(AuthError) -> AuthAnswer {
+        let document = service.tools.document
+        guard let bytes = await loop.offload({ document(kind) }) else { throw .unavailable }
+        return .keys(bytes)
+    }
+
     // MARK: Tokens
+
+    /// Signs a payload on another thread.
+    func sign(_ payload: JSONObject, _ signer: TokenSigner) async throws(AuthError) -> String {
+        let bytes = JSONValue.object(payload).serialized()
+        let signed = await loop.offload { () -> Result<String, KeyRingError> in
+            do throws(KeyRingError) { return .success(try signer.sign(bytes)) } catch { return .failure(error) }
+        }
+        guard case .success(let token) = signed else { throw .unavailable }
+        return token
+    }
 
     /// The content of the caller's ID token; nil if the request has none.
     ///
@@ -94,7 +110,7 @@ extension AuthenticationFrontEnd {
     }
 
     /// The fields of an answer with tokens. Signs the ID token on another thread.
-    func tokenFields(_ signedIn: SignedIn, hasUser: Bool = true) async -> JSONObject {
+    func tokenFields(_ signedIn: SignedIn, hasUser: Bool = true) async throws(AuthError) -> JSONObject {
         var fields = JSONObject()
         if hasUser { fields["localId"] = .string(signedIn.user.uid) }
         if let credential = signedIn.pendingCredential {
@@ -103,10 +119,7 @@ extension AuthenticationFrontEnd {
             return fields
         }
         guard let tokens = signedIn.tokens else { return fields }
-        let payload = JSONValue.object(tokens.payload).serialized()
-        let sign = service.tools.signIDToken
-        let token = await loop.offload { sign(payload) }
-        fields["idToken"] = .string(token)
+        fields["idToken"] = .string(try await sign(tokens.payload, service.tools.idTokens))
         fields["refreshToken"] = .string(tokens.refreshToken)
         if hasUser { fields["expiresIn"] = .string(String(UserSession.tokenSeconds)) }
         return fields

@@ -36,7 +36,7 @@ extension AuthenticationFrontEnd {
         case .signedIn(let signedIn):
             var fields: JSONObject = ["isNewUser": .bool(signedIn.isNew)]
             fields["phoneNumber"] = signedIn.user.phone.map { .string($0) }
-            for (name, value) in await tokenFields(signedIn) { fields[name] = value }
+            for (name, value) in try await tokenFields(signedIn) { fields[name] = value }
             return .object(fields)
         }
     }

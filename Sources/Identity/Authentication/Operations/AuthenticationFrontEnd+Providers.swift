@@ -19,7 +19,7 @@ extension AuthenticationFrontEnd {
             try store.signIn(identity, tenant: tenant, caller: token, mayCreate: mayCreate)
         }
         if let error = result.linkError, try body.bool("returnIdpCredential") != true { throw AuthError(error) }
-        return .object(await fields(result, tenant))
+        return .object(try await fields(result, tenant))
     }
 
     /// The verified identity of a request: from a pending token, or from a credential.
@@ -56,7 +56,7 @@ extension AuthenticationFrontEnd {
         return assertion.identity
     }
 
-    private func fields(_ result: ProviderSignIn, _ tenant: String) async -> JSONObject {
+    private func fields(_ result: ProviderSignIn, _ tenant: String) async throws(AuthError) -> JSONObject {
         let identity = result.identity
         var fields = identity.answer
         fields["kind"] = "identitytoolkit#VerifyAssertionResponse"
@@ -83,7 +83,7 @@ extension AuthenticationFrontEnd {
         }
         guard let signedIn = result.signedIn else { return fields }
         if signedIn.isNew { fields["isNewUser"] = true }
-        for (name, value) in await tokenFields(signedIn) { fields[name] = value }
+        for (name, value) in try await tokenFields(signedIn) { fields[name] = value }
         // The user's own data count where the provider has none.
         if fields["email"] == nil { fields["email"] = signedIn.user.email.map { .string($0) } }
         if signedIn.user.email == identity.email, identity.email != nil { fields["emailVerified"] = .bool(signedIn.user.isEmailVerified) }

@@ -15,7 +15,7 @@ extension AuthenticationFrontEnd {
             guard rules.allowsAnonymous else { throw AuthError("ADMIN_ONLY_OPERATION") }
             let new = try newUser(call)
             let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.signUp(new, tenant: tenant ?? "") }
-            return .object(await signUpFields(signedIn))
+            return .object(try await signUpFields(signedIn))
         }
         guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
         guard let password = try body.text("password") else { throw AuthError("MISSING_PASSWORD") }
@@ -34,7 +34,7 @@ extension AuthenticationFrontEnd {
             guard let token else { return try store.signUp(complete, tenant: place) }
             return try store.linkPassword(email: email, hash: hash, displayName: complete.displayName, caller: token, tenant: tenant)
         }
-        return .object(await signUpFields(signedIn))
+        return .object(try await signUpFields(signedIn))
     }
 
     /// The data that a client may set when it signs up.
@@ -47,11 +47,11 @@ extension AuthenticationFrontEnd {
         return new
     }
 
-    private func signUpFields(_ signedIn: SignedIn) async -> JSONObject {
+    private func signUpFields(_ signedIn: SignedIn) async throws(AuthError) -> JSONObject {
         var fields: JSONObject = ["kind": "identitytoolkit#SignupNewUserResponse"]
         fields["email"] = signedIn.user.email.map { .string($0) }
         fields["displayName"] = signedIn.user.displayName.map { .string($0) }
-        for (name, value) in await tokenFields(signedIn) { fields[name] = value }
+        for (name, value) in try await tokenFields(signedIn) { fields[name] = value }
         return fields
     }
 
@@ -84,7 +84,7 @@ extension AuthenticationFrontEnd {
         // The SDKs for Apple platforms and the web read it from here.
         fields["displayName"] = .string(signedIn.user.displayName ?? "")
         fields["profilePicture"] = signedIn.user.photoURL.map { .string($0) }
-        for (name, value) in await tokenFields(signedIn) { fields[name] = value }
+        for (name, value) in try await tokenFields(signedIn) { fields[name] = value }
         return .object(fields)
     }
 
@@ -100,7 +100,7 @@ extension AuthenticationFrontEnd {
         var fields: JSONObject = [
             "kind": "identitytoolkit#EmailLinkSigninResponse", "email": .string(email), "isNewUser": .bool(signedIn.isNew),
         ]
-        for (name, value) in await tokenFields(signedIn) { fields[name] = value }
+        for (name, value) in try await tokenFields(signedIn) { fields[name] = value }
         return .object(fields)
     }
 
@@ -109,7 +109,7 @@ extension AuthenticationFrontEnd {
         guard grant == "refresh_token" else { throw AuthError("INVALID_GRANT_TYPE") }
         guard let token = try call.body.text("refreshToken") else { throw AuthError("MISSING_REFRESH_TOKEN") }
         let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.refresh(token) }
-        let fields = await tokenFields(signedIn)
+        let fields = try await tokenFields(signedIn)
         return [
             "id_token": fields["idToken"] ?? nil, "access_token": fields["idToken"] ?? nil, "expires_in": fields["expiresIn"] ?? nil,
             "refresh_token": fields["refreshToken"] ?? nil, "token_type": "Bearer", "user_id": .string(signedIn.user.uid),

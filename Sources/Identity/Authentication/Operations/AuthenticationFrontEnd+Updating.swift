@@ -36,7 +36,7 @@ extension AuthenticationFrontEnd {
         // The change is made, also if the mail cannot be sent.
         if let recovery = result.recovery { _ = await service.tools.send(.mail(recovery, language: call.language)) }
         var fields = updateFields(result.signedIn.user)
-        if result.signedIn.tokens != nil { for (name, value) in await tokenFields(result.signedIn) { fields[name] = value } }
+        if result.signedIn.tokens != nil { for (name, value) in try await tokenFields(result.signedIn) { fields[name] = value } }
         return .object(fields)
     }
 

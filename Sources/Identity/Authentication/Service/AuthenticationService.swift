@@ -20,25 +20,12 @@ public struct AuthenticationSettings: Sendable {
     /// Whether an administrator may read the codes of messages in production too, from this machine.
     public var hasTestHooks = false
     /// Service accounts whose custom tokens are accepted in production.
-    public var serviceAccounts: [TrustedServiceAccount] = []
+    public var serviceAccounts = AccountKeys()
     /// The proxies whose header with the client's address is trusted.
     public var proxies = TrustedProxies()
 
     /// The settings of development.
     public init() {}
-}
-
-/// A service account whose custom tokens are accepted.
-public struct TrustedServiceAccount: Sendable {
-    public var email: String
-    /// Whether a signature (RS256) of these bytes is that of the account. The key id may name one of several keys.
-    public var isSignature: @Sendable (_ signature: [UInt8], _ signed: [UInt8], _ keyID: String?) -> Bool
-
-    /// An account with a way to check its signatures.
-    public init(email: String, isSignature: @escaping @Sendable (_ signature: [UInt8], _ signed: [UInt8], _ keyID: String?) -> Bool) {
-        self.email = email
-        self.isSignature = isSignature
-    }
 }
 
 /// The result of verifying a password.
@@ -83,12 +70,12 @@ public struct ProviderAssertion: Sendable {
 /// The parts that authentication uses: each is a function of another module, so that tests can replace it. Those that block are called off the
 /// loops.
 public struct AuthenticationTools: Sendable {
-    /// Signs the payload of an ID token. Blocks.
-    public var signIDToken: @Sendable ([UInt8]) -> String
-    /// Signs the payload of a session cookie. Blocks.
-    public var signCookie: @Sendable ([UInt8]) -> String
-    /// Documents with the public keys.
-    public var documents: @Sendable (KeyDocumentKind) -> [UInt8]
+    /// Signs ID tokens.
+    public var idTokens: TokenSigner
+    /// Signs session cookies.
+    public var cookies: TokenSigner
+    /// The document with public keys; nil if the keys cannot be read. Blocks.
+    public var document: @Sendable (KeyDocumentKind) -> [UInt8]?
     /// Hashes a password. Blocks.
     public var hash: @Sendable (String) -> String
     /// Verifies a password; without a user, takes as long as with one. Blocks.
@@ -100,15 +87,15 @@ public struct AuthenticationTools: Sendable {
 
     /// Tools.
     public init(
-        signIDToken: @escaping @Sendable ([UInt8]) -> String, signCookie: @escaping @Sendable ([UInt8]) -> String,
-        documents: @escaping @Sendable (KeyDocumentKind) -> [UInt8], hash: @escaping @Sendable (String) -> String,
+        idTokens: TokenSigner, cookies: TokenSigner, document: @escaping @Sendable (KeyDocumentKind) -> [UInt8]?,
+        hash: @escaping @Sendable (String) -> String,
         verify: @escaping @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict,
         assertion: @escaping @Sendable (ProviderCredential) async -> Result<ProviderAssertion, AuthError>,
         send: @escaping @Sendable (AccountMessage) async -> Bool
     ) {
-        self.signIDToken = signIDToken
-        self.signCookie = signCookie
-        self.documents = documents
+        self.idTokens = idTokens
+        self.cookies = cookies
+        self.document = document
         self.hash = hash
         self.verify = verify
         self.assertion = assertion
