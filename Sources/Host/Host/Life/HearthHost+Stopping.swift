@@ -63,6 +63,7 @@ extension HearthHost {
         database.stop()
         messaging.stop()
         accounts.stop()
+        appCheck.stop()
         if standsIn { becomeStandIn() }
         enter(.ended)
         stopTakingSignals()

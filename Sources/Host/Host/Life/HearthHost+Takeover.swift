@@ -19,6 +19,7 @@ extension HearthHost {
         database.openStored()
         messaging.resume()
         accounts.resume()
+        appCheck.resume()
         let failure = await withCheckedContinuation { continuation in
             database.database.whenOpen(on: home) { continuation.resume(returning: $0) }
         }

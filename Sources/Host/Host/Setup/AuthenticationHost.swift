@@ -32,9 +32,9 @@ struct AuthenticationHost {
             throw HostStartError("the store of users cannot be started: \(error)")
         }
         // Tokens of development are not signed, and finding the primes of a key takes a good part of a second.
-        let idKeys = policy.isStrict ? try SigningKey(file: "\(directory)/id-token-key.pem") : nil
-        let cookieKeys = policy.isStrict ? try SigningKey(file: "\(directory)/session-cookie-key.pem") : nil
-        ownKeys = KeySet(source: .text(idKeys?.document ?? "{}"))
+        let idKeys = policy.isStrict ? try Self.ring("\(directory)/id-token.keys", tokenLifetime: 3600, log) : nil
+        let cookieKeys = policy.isStrict ? try Self.ring("\(directory)/session-cookie.keys", tokenLifetime: 14 * 86_400, log) : nil
+        ownKeys = KeySet(source: idKeys.map { .ring($0) } ?? .text("{}"))
         let rules = TokenRules.idToken(
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
@@ -43,6 +43,15 @@ struct AuthenticationHost {
             accounts: accounts,
             settings: try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess), tools: tools,
             idTokens: TokenVerifier(rules: rules, keys: ownKeys))
+    }
+
+    /// Opens a ring of keys, which is made at the first start.
+    private static func ring(_ file: String, tokenLifetime: Int, _ log: Logger) throws(HostStartError) -> KeyRing {
+        let ring = KeyRing(file: file, times: RingTimes(tokenLifetime: tokenLifetime)) { report in
+            log.notice("keys of tokens", metadata: ["report": "\(report)"])
+        }
+        do throws(KeyRingError) { try ring.open() } catch { throw HostStartError(error.description) }
+        return ring
     }
 }
 

@@ -3,6 +3,7 @@ import Authentication
 import Configuration
 import HearthJSON
 import Logging
+import Tokens
 
 extension AuthenticationTools {
     /// The tools of a host.
@@ -10,20 +11,20 @@ extension AuthenticationTools {
     /// - Parameters:
     ///   - idKeys: the key of ID tokens; nil in development, whose tokens are unsigned.
     ///   - cookieKeys: the key of session cookies; nil in development.
-    init(_ configuration: Configuration, idKeys: SigningKey?, cookieKeys: SigningKey?, log: Logger) {
+    init(_ configuration: Configuration, idKeys: KeyRing?, cookieKeys: KeyRing?, log: Logger) {
         self.init(
-            signIDToken: { idKeys?.sign($0) ?? SigningKey.unsigned($0) },
-            signCookie: { cookieKeys?.sign($0) ?? SigningKey.unsigned($0) },
+            signIDToken: Self.signing(idKeys, log),
+            signCookie: Self.signing(cookieKeys, log),
             documents: { kind in
-                let keys: SigningKey? =
+                let document: [UInt8]? =
                     switch kind {
-                    case .idTokenKeys, .idTokenCertificates: idKeys
-                    case .cookieKeys, .cookieCertificates: cookieKeys
+                    case .idTokenKeys: try? idKeys?.keySet()
+                    case .cookieKeys: try? cookieKeys?.keySet()
+                    case .idTokenCertificates: try? idKeys?.certificates()
+                    case .cookieCertificates: try? cookieKeys?.certificates()
                     }
-                return switch kind {
-                case .idTokenKeys, .cookieKeys: Array((keys?.document ?? "{\"keys\":[]}").utf8)
-                case .idTokenCertificates, .cookieCertificates: Array("{}".utf8)
-                }
+                let isSet = kind == .idTokenKeys || kind == .cookieKeys
+                return document ?? Array((isSet ? "{\"keys\":[]}" : "{}").utf8)
             },
             hash: { PasswordHash.make($0) },
             verify: { password, user in PasswordHash.verify(password, user) },
@@ -32,5 +33,15 @@ extension AuthenticationTools {
                 do throws(AuthError) { return .success(try DevelopmentAssertion.identity(credential)) } catch { return .failure(error) }
             },
             send: { _ in true })
+    }
+    /// Signs with a ring of keys; makes unsigned tokens without one. A token that cannot be signed is empty: no verifier accepts it.
+    private static func signing(_ ring: KeyRing?, _ log: Logger) -> @Sendable ([UInt8]) -> String {
+        let signer = ring.map { TokenSigner($0) } ?? TokenSigner.unsigned
+        return { payload in
+            do throws(KeyRingError) { return try signer.sign(payload) } catch {
+                log.error("a token could not be signed", metadata: ["reason": "\(error)"])
+                return ""
+            }
+        }
     }
 }

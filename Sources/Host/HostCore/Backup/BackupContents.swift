@@ -35,7 +35,7 @@ enum BackupContents {
         Room(folder: "", suffix: "deployed.json", kind: .document),
         Room(folder: "artifacts", suffix: ".so", kind: .artifact),
         Room(folder: "messaging", suffix: "web-push-key.pem", kind: .file),
-        Room(folder: "users", suffix: ".pem", kind: .file),
+        Room(folder: "users", suffix: ".keys", kind: .file),
     ]
 
     /// The format of archives. A newer one is refused.
