@@ -190,9 +190,8 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "Accounts", "Authentication", "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd",
-                "EventDelivery",
-                "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
+                "RealtimeDatabase", "DatabaseAPI", "Accounts", "Authentication", "AppCheck", "Messaging", "AdminProtocol", "FunctionDispatch",
+                "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
         // Command: the program that people type.
@@ -230,9 +229,11 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "CLinux", bytes], swiftSettings: house),
         .testTarget(name: "HTTPTests", dependencies: ["FuzzSupport", "HTTP", "EventLoop", bytes, "CZlib"], swiftSettings: house),
         .testTarget(
+            name: "AppCheckTests", dependencies: ["AppCheck", "FuzzSupport", "EventLoop", json, bytes, logging], swiftSettings: house),
+        .testTarget(
             name: "TokensTests",
             dependencies: [
-                "Tokens", json, crypto, cryptoExtras, asn1,
+                "Tokens", bytes, json, crypto, cryptoExtras, asn1,
             ],
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),

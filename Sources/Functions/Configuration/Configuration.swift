@@ -28,6 +28,8 @@ public struct Configuration: Sendable {
     public var identity: IdentitySettings
     /// The trusted tokens of the `X-Firebase-AppCheck` header.
     public var appCheck: TokenSettings
+    /// The proofs that this host exchanges for App Check tokens.
+    public var appExchange: AppExchangeSettings
     /// The Realtime Database of the project.
     public var database: DatabaseSettings
     /// Push messages to devices.

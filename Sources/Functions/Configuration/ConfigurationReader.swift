@@ -36,6 +36,7 @@ struct ConfigurationReader {
             auth: auth(root["auth"], project: project),
             identity: identity(root["auth"], mode: mode),
             appCheck: appCheck(root["appCheck"]),
+            appExchange: appExchange(root["appCheck"], mode: mode),
             database: database(root["database"], project: project),
             messaging: messaging(root["messaging"]),
             logging: logging(root["logging"]),

@@ -146,4 +146,22 @@ package final class TokenGate: Sendable {
         let forgetAt = token.expires + TokenRules.clockSkewSecondsMax
         consumed.consume(token.text, forgetAt: forgetAt) { use in loop.post { completion(use) } }
     }
+
+    /// Verifies an App Check token and marks it as consumed.
+    ///
+    /// - Returns: whether it had not been consumed before; nil if that cannot be found out.
+    package func consume(_ token: [UInt8]) async -> Result<Bool?, TokenRefusal> {
+        switch await appCheckTokens.verify(token) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let verified):
+            let use = await withCheckedContinuation { continuation in
+                consumed.consume(verified.text, forgetAt: verified.expires + TokenRules.clockSkewSecondsMax) { continuation.resume(returning: $0) }
+            }
+            switch use {
+            case .first: return .success(true)
+            case .repeated: return .success(false)
+            case .unknown: return .success(nil)
+            }
+        }
+    }
 }

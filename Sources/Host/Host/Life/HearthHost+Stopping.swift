@@ -1,5 +1,6 @@
 import Accounts
 import Administration
+import AppCheck
 import Configuration
 import Deployment
 import EventDelivery
@@ -63,6 +64,7 @@ extension HearthHost {
         database.stop()
         messaging.stop()
         accounts.stop()
+        appCheck.stop()
         if standsIn { becomeStandIn() }
         enter(.ended)
         stopTakingSignals()

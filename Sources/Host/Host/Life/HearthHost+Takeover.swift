@@ -1,4 +1,5 @@
 import Accounts
+import AppCheck
 import CLinux
 import Deployment
 import EventLoop
@@ -19,6 +20,7 @@ extension HearthHost {
         database.openStored()
         messaging.resume()
         accounts.resume()
+        appCheck.resume()
         let failure = await withCheckedContinuation { continuation in
             database.database.whenOpen(on: home) { continuation.resume(returning: $0) }
         }

@@ -1,5 +1,6 @@
 import Accounts
 import Administration
+import AppCheck
 import Authentication
 import CallFrontEnd
 import CLinux
@@ -52,6 +53,7 @@ public final class HearthHost {
     private let gate: TokenGate
     let accounts: AccountService
     private let authentication: AuthenticationService
+    let appCheck: AppCheckService
     let database: DatabaseHost
     let messaging: MessagingService
     let delivery: TriggerDelivery
@@ -101,7 +103,11 @@ public final class HearthHost {
             developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
         accounts = users.accounts
         authentication = users.service
-        gate = TokenGate(configuration, own: users.ownKeys, consumed: data.consumedTokens, loop: home, log: log)
+        let appKeys = AppCheckService.ring(directory: data.users, log: log)
+        gate = TokenGate(configuration, own: users.ownKeys, ownApps: appKeys, consumed: data.consumedTokens, loop: home, log: log)
+        appCheck = try AppCheckService(
+            configuration, directory: data.users, ring: appKeys, gate: gate, adminToken: data.adminToken,
+            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
         // Databases announce events from their own threads. The delivery reads further events from databases.
         let reference = LoopBound(DeliveryReference(), loop: home)
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
@@ -149,7 +155,7 @@ public final class HearthHost {
                     loop: thread?.loop ?? home, number: index, thread: thread, configuration: configuration,
                     adminToken: data.adminToken, proxies: proxies, gate: gate, memory: memory, database: database.database,
                     rulesPath: { [path = database.rulesPath] in path.value }, databaseSettings: databaseSettings, liveClients: liveClients,
-                    messaging: messaging, authentication: authentication,
+                    messaging: messaging, authentication: authentication, appCheck: appCheck,
                     metrics: MetricsPage(loop: thread?.loop ?? home, gatherer: metrics, home: home, proxies: proxies), functions: functions,
                     builds: builds, logs: logs, log: log)
                 let own = ListeningSocket.share(of: options.takeover?.sockets ?? options.sockets, forLoop: index, of: settings.loops)

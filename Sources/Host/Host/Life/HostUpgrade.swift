@@ -1,4 +1,5 @@
 import Accounts
+import AppCheck
 import AdminProtocol
 import CLinux
 import EventDelivery
@@ -294,6 +295,7 @@ final class HostUpgrade {
         await withCheckedContinuation { continuation in host.database.database.suspend(on: host.home) { continuation.resume() } }
         await withCheckedContinuation { continuation in host.messaging.suspend { continuation.resume() } }
         await withCheckedContinuation { continuation in host.accounts.suspend { continuation.resume() } }
+        await withCheckedContinuation { continuation in host.appCheck.suspend { continuation.resume() } }
     }
 
     /// Works on the files of a restore, on the thread pool.
@@ -350,6 +352,7 @@ final class HostUpgrade {
             host.database.database.resume()
             host.messaging.resume()
             host.accounts.resume()
+            host.appCheck.resume()
         }
         if reached == .switching || reached == .holding {
             host.services.successor = nil

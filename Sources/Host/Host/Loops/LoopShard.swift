@@ -1,4 +1,5 @@
 import Administration
+import AppCheck
 import Authentication
 import CallFrontEnd
 import CLinux
@@ -39,6 +40,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         loop: EventLoop, number: Int, thread: LoopThread?, configuration: Configuration, adminToken: [UInt8], proxies: TrustedProxies,
         gate: TokenGate, memory: MemoryBudget, database: RealtimeDatabase, rulesPath: @escaping @Sendable () -> String?,
         databaseSettings: DatabaseFrontEndSettings, liveClients: LiveClients, messaging: MessagingService, authentication: AuthenticationService,
+        appCheck: AppCheckService,
         metrics: MetricsPage, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
@@ -56,6 +58,9 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         router = Router(
             functions: functionFront, database: front, messaging: messagingFront,
             authentication: AuthenticationFrontEnd(service: authentication, loop: loop) { [project = configuration.project] token in
+                if case .administrator = messagingFront.databaseAccess(token, project: project) { true } else { false }
+            },
+            appCheck: AppCheckFrontEnd(service: appCheck, loop: loop) { [project = configuration.project] token in
                 if case .administrator = messagingFront.databaseAccess(token, project: project) { true } else { false }
             }, admin: admin, metrics: metrics,
             liveClients: liveClients, bodyBytesMax: configuration.server.limits.bodyBytes, log: log)

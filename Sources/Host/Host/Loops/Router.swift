@@ -1,4 +1,5 @@
 import Administration
+import AppCheck
 import Authentication
 import CallFrontEnd
 import Configuration
@@ -25,6 +26,8 @@ final class Router: HTTPHandler {
     let messaging: MessagingFrontEnd
     /// Handles sign-in.
     let authentication: AuthenticationFrontEnd
+    /// Exchanges proofs of apps for tokens.
+    let appCheck: AppCheckFrontEnd
     /// Handles requests of administrators.
     let admin: AdminAPI
     private let metrics: MetricsPage
@@ -39,8 +42,8 @@ final class Router: HTTPHandler {
     private var lastOutcome = FunctionPath.Outcome.notFound
 
     init(
-        functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd,
-        authentication: AuthenticationFrontEnd, admin: AdminAPI, metrics: MetricsPage,
+        functions: FunctionFrontEnd, database: DatabaseFrontEnd, messaging: MessagingFrontEnd, authentication: AuthenticationFrontEnd,
+        appCheck: AppCheckFrontEnd, admin: AdminAPI, metrics: MetricsPage,
         liveClients: LiveClients, bodyBytesMax: Int, log: Logger
     ) {
         self.functions = functions
@@ -48,6 +51,7 @@ final class Router: HTTPHandler {
         live = LiveFrontEnd(database, clients: liveClients, log: log)
         self.messaging = messaging
         self.authentication = authentication
+        self.appCheck = appCheck
         self.admin = admin
         self.metrics = metrics
         self.bodyBytesMax = bodyBytesMax
@@ -67,6 +71,7 @@ final class Router: HTTPHandler {
             return .collect(limit: bodyBytesMax)
         case .database: return database.head(exchange)
         case .messaging: return messaging.head(exchange)
+        case .unknownFunction where appCheck.claims(exchange), .notFound where appCheck.claims(exchange): return appCheck.head(exchange)
         case .unknownFunction where authentication.claims(exchange), .notFound where authentication.claims(exchange):
             return authentication.head(exchange)
         case .unknownFunction, .notFound: return admin.claims(exchange) ? admin.head(exchange) : .collect(limit: 64 * 1024)
@@ -82,6 +87,7 @@ final class Router: HTTPHandler {
         case .function(let function, let ownPathStart): functions.call(function, exchange, ownPathStart, body)
         case .database: database.request(exchange, body: body)
         case .messaging: messaging.request(exchange, body: body)
+        case .unknownFunction where appCheck.claims(exchange), .notFound where appCheck.claims(exchange): appCheck.request(exchange, body: body)
         case .unknownFunction where authentication.claims(exchange), .notFound where authentication.claims(exchange):
             authentication.request(exchange, body: body)
         case .unknownFunction(let region, let name): answerUnknown(exchange, region: region, name: name)
@@ -174,7 +180,9 @@ final class Router: HTTPHandler {
         let outcome = resolve(exchange)
         if case .database = outcome { return database.errorBody(status: status, message: message) }
         if case .messaging = outcome { return messaging.errorBody(status: status, message: message, exchange: exchange) }
-        if case .function = outcome {} else if authentication.claims(exchange) {
+        if case .function = outcome {} else if appCheck.claims(exchange) {
+            return appCheck.errorBody(status: status, message: message)
+        } else if authentication.claims(exchange) {
             return authentication.errorBody(status: status, message: message, exchange: exchange)
         }
         guard case .function(let function, _) = outcome, function.isCallable else { return nil }

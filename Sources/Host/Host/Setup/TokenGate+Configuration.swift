@@ -11,8 +11,9 @@ extension TokenGate {
     ///
     /// - Parameters:
     ///   - own: the keys of the host's own ID tokens.
+    ///   - ownApps: the keys of the host's own App Check tokens.
     ///   - consumed: the file of consumed App Check tokens.
-    convenience init(_ configuration: Configuration, own: KeySet, consumed: String, loop: EventLoop, log: Logger) {
+    convenience init(_ configuration: Configuration, own: KeySet, ownApps: KeyRing, consumed: String, loop: EventLoop, log: Logger) {
         let fetcher = KeyFetcher(client: HTTPClient(loop: loop))
         let acceptsUnsigned = configuration.mode == .development
         let auth = configuration.auth
@@ -26,7 +27,8 @@ extension TokenGate {
         let idKeys = Self.keys(auth, fetcher, "auth", log)
         let appCheckKeys = Self.keys(appCheck, fetcher, "appCheck", log)
         self.init(
-            idTokens: TokenVerifier(rules: idRules, keys: idKeys, own: own), appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys),
+            idTokens: TokenVerifier(rules: idRules, keys: idKeys, own: own),
+            appCheckTokens: TokenVerifier(rules: appCheckRules, keys: appCheckKeys, own: KeySet(source: .ring(ownApps))),
             consumed: ConsumedTokens(path: consumed, loop: loop, log: log) { Int(WallClock.unixSeconds) },
             keyFiles: [(auth, idKeys), (appCheck, appCheckKeys)].filter { $0.0.keys.isFile }.map(\.1))
     }

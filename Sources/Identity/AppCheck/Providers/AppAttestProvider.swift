@@ -16,6 +16,9 @@ public struct AppAttestSettings: Sendable, Equatable {
         self.root = root
         self.allowsDevelopment = allowsDevelopment
     }
+
+    /// Whether the root is a certificate.
+    public var hasRoot: Bool { CertificateChain.isCertificate(root) }
 }
 
 /// Apple's App Attest: a key in the hardware of a device, which Apple's authority attests for an app. Verified without a request to Apple.

@@ -1,7 +1,7 @@
 import Crypto
 import HearthBytes
-public import HearthJSON
-public import HTTP
+import HearthJSON
+import HTTP
 
 /// The settings of reCAPTCHA v3.
 public struct RecaptchaSettings: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import EventLoop
 import Logging
+import Store
 
 /// The store of apps, on a thread of its own. Can be used from every loop and task.
 final class AppCheckStorage: Sendable {

@@ -1,0 +1,102 @@
+import AppCheck
+import CallFrontEnd
+import Configuration
+import EventLoop
+import Files
+import HostCore
+import HTTP
+import Logging
+import Messaging
+import Tokens
+
+extension AppCheckService {
+    /// App Check for a configuration.
+    ///
+    /// - Parameters:
+    ///   - directory: the existing folder for the store.
+    ///   - gate: counts consumed tokens, together with those that functions consume.
+    convenience init(
+        _ configuration: Configuration, directory: String, ring: KeyRing, gate: TokenGate, adminToken: [UInt8],
+        developmentAccess: DevelopmentAccess?, isSuspended: Bool, loop: EventLoop, log: Logger
+    ) throws(HostStartError) {
+        var settings = try AppCheckSettings(configuration)
+        settings.adminToken = adminToken
+        settings.developmentAccess = developmentAccess
+        do throws(LoopError) {
+            try self.init(
+                store: "\(directory)/app-check.sqlite", settings: settings, ring: ring, client: HTTPClient(loop: loop), isSuspended: isSuspended,
+                log: log
+            ) { token in
+                switch await gate.consume(token) {
+                case .success(true?): .first
+                case .success(false?): .repeated
+                case .success(nil), .failure(.keysUnavailable): .unavailable
+                case .failure: .invalid
+                }
+            }
+        } catch {
+            throw HostStartError("the store of apps cannot be started: \(error)")
+        }
+    }
+
+    /// The keys of App Check tokens. They are made when a first token is signed.
+    static func ring(directory: String, log: Logger) -> KeyRing {
+        KeyRing(file: "\(directory)/app-check.keys", times: RingTimes(tokenLifetime: tokenSecondsMax)) { report in
+            log.notice("App Check keys", metadata: ["report": "\(report)"])
+        }
+    }
+}
+
+extension AppCheckSettings {
+    init(_ configuration: Configuration) throws(HostStartError) {
+        let (tokens, exchange) = (configuration.appCheck, configuration.appExchange)
+        let number = tokens.projectNumber ?? configuration.messaging.projectNumber ?? MessagingProject.number(for: configuration.project)
+        self.init(project: configuration.project, projectNumber: number)
+        issuer = tokens.issuer
+        apps = exchange.apps
+        acceptsAnyApp = configuration.mode == .development
+        debugTokens = exchange.debugTokens
+        hasDebugProvider = exchange.hasDebugProvider
+        apiKeys = configuration.mode == .production ? configuration.identity.apiKeys : nil
+        tokenSeconds = exchange.tokenSeconds
+        accounts = try AccountKeys(configuration.identity)
+        if let attest = exchange.appAttest {
+            appAttest = AppAttestSettings(
+                teamID: attest.teamID, bundleID: attest.bundleID, root: try Self.contents(of: attest.rootCertificate),
+                allowsDevelopment: attest.allowsDevelopment)
+            guard appAttest?.hasRoot == true else { throw HostStartError("\(attest.rootCertificate) is not a certificate in PEM") }
+        }
+        if let site = exchange.recaptcha {
+            recaptcha = RecaptchaSettings(
+                url: site.url, secret: try Self.contents(of: site.secretFile), scoreMin: site.scoreMin, hostnames: site.hostnames)
+        }
+        if let site = exchange.recaptchaEnterprise {
+            recaptchaEnterprise = RecaptchaEnterpriseSettings(
+                url: site.url, apiKey: try Self.contents(of: site.apiKeyFile), siteKey: site.siteKey, scoreMin: site.scoreMin)
+        }
+        if let team = exchange.deviceCheck {
+            deviceCheck = DeviceCheckSettings(
+                url: team.url, teamID: team.teamID, keyID: team.keyID, privateKey: try Self.contents(of: team.privateKey))
+            guard deviceCheck?.hasKey == true else { throw HostStartError("\(team.privateKey) is not a P-256 key in PEM") }
+        }
+    }
+
+    private static func text(of file: String) throws(KeyFetchError) -> String {
+        do throws(FileFailure) {
+            return try WholeFile.readText(file, sizeBytesMax: 1 << 16)
+        } catch {
+            throw KeyFetchError("the file \(error)")
+        }
+    }
+
+    /// The contents of a file without the line end that editors add.
+    private static func contents(of file: String) throws(HostStartError) -> String {
+        do throws(KeyFetchError) {
+            var text = try text(of: file)
+            while let last = text.last, last.isWhitespace { text.removeLast() }
+            return text
+        } catch {
+            throw HostStartError("\(file): \(error)")
+        }
+    }
+}
