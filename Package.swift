@@ -127,6 +127,7 @@ let package = Package(
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
+        module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
 
         // Messaging: devices and messages.
         module(
@@ -227,6 +228,9 @@ let package = Package(
             dependencies: [
                 "Tokens", json, crypto, cryptoExtras, asn1,
             ],
+            swiftSettings: house),
+        .testTarget(
+            name: "IdentityProvidersTests", dependencies: ["FuzzSupport", "IdentityProviders", "Tokens", "EventLoop", "HTTP", json, bytes, crypto, cryptoExtras],
             swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
         .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", json, bytes, crypto], swiftSettings: house),
