@@ -1,5 +1,6 @@
 import HearthBytes
-import HearthJSON
+public import HearthJSON
+import Tokens
 
 /// The page of a provider that a browser has to open.
 public struct ProviderRedirect: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Tokens
+public import Tokens
 
 /// The identity providers of a project: verifies credentials, and leads browsers through the providers' pages.
 ///
