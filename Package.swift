@@ -127,8 +127,9 @@ let package = Package(
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
+        module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
-        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "Accounts", crypto]),
+        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "IdentityProviders", "Accounts"]),
 
         module(
             "AppCheck", in: .identity,
@@ -190,7 +191,7 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "Accounts", "Authentication", "AppCheck", "Messaging", "AdminProtocol", "FunctionDispatch",
+                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "Accounts", "Authentication", "AppCheck", "Messaging", "AdminProtocol", "FunctionDispatch",
                 "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 

@@ -39,6 +39,13 @@ public final class AccountService: Sendable {
         return try result.get()
     }
 
+    /// Runs an operation for a task that belongs to no loop.
+    public func perform<Answer: Sendable>(
+        _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer
+    ) async throws(AuthError) -> Answer {
+        try await perform(on: thread.loop, operation)
+    }
+
     /// Closes the store for another process, until ``resume()``.
     ///
     /// - Parameter completion: called on any thread.

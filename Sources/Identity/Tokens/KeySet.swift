@@ -19,6 +19,7 @@ public final class KeySet: Sendable {
     private static let fileBytesMax = 1 << 20
 
     private let source: KeySource
+    private let algorithms: Set<String>
     private let fetcher: (any KeyFetching)?
     private let times: KeyTimes
     private let clock: TokenClock
@@ -31,13 +32,15 @@ public final class KeySet: Sendable {
     private let trustedUntil = Atomic(Int.min)
 
     /// - Parameters:
+    ///   - algorithms: those of the keys to use: `RS256`, `ES256`.
     ///   - fetcher: needed for ``KeySource/url(_:)`` only.
     ///   - report: called after each refresh, from any thread.
     public init(
-        source: KeySource, fetcher: (any KeyFetching)? = nil, times: KeyTimes = KeyTimes(), clock: TokenClock = .system,
-        report: @escaping @Sendable (Report) -> Void = { _ in }
+        source: KeySource, algorithms: Set<String> = ["RS256"], fetcher: (any KeyFetching)? = nil, times: KeyTimes = KeyTimes(),
+        clock: TokenClock = .system, report: @escaping @Sendable (Report) -> Void = { _ in }
     ) {
         self.source = source
+        self.algorithms = algorithms
         self.fetcher = fetcher
         self.times = times
         self.clock = clock
@@ -105,7 +108,7 @@ public final class KeySet: Sendable {
     private func refresh() async {
         do throws(KeyFetchError) {
             let fetched = try await fetch()
-            let document = try KeyDocument(parsing: fetched.bytes)
+            let document = try KeyDocument(parsing: fetched.bytes, algorithms: algorithms)
             end { $0.accept(document, lifetime: lifetime(fetched), now: clock.now()) }
             report(.refreshed(keyCount: document.keys.count, problems: document.problems))
         } catch {

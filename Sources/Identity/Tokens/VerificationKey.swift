@@ -4,29 +4,63 @@ import SwiftASN1
 
 /// A public key, bound to one algorithm.
 ///
-/// The algorithm is always RS256: a token cannot make an RSA key serve as an HMAC secret. Keys have at least 2048 bits.
+/// RSA keys serve RS256 only, keys of the curve P-256 ES256 only: a token cannot make a key serve as an HMAC secret. RSA keys have at least 2048 bits.
 struct VerificationKey: Sendable {
-    private let key: _RSA.Signing.PublicKey
+    private enum Key: Sendable {
+        case rsa(_RSA.Signing.PublicKey)
+        case p256(P256.Signing.PublicKey)
+    }
+
+    private let key: Key
 
     /// A key from its numbers, unsigned and with the most significant byte first (RFC 7518 section 6.3.1).
-    init(modulus: [UInt8], exponent: [UInt8]) throws { key = try _RSA.Signing.PublicKey(n: modulus, e: exponent) }
+    init(modulus: [UInt8], exponent: [UInt8]) throws { key = .rsa(try _RSA.Signing.PublicKey(n: modulus, e: exponent)) }
+
+    /// A key of the curve P-256 from its coordinates (RFC 7518 section 6.2.1). Refuses a point that is not on the curve.
+    init(x: [UInt8], y: [UInt8]) throws {
+        guard x.count == 32, y.count == 32 else { throw CryptoKitError.incorrectKeySize }
+        key = .p256(try P256.Signing.PublicKey(x963Representation: [4] + x + y))
+    }
 
     /// A public key in PEM (RFC 7468 section 13).
-    init(publicKey: String) throws { key = try _RSA.Signing.PublicKey(pemRepresentation: publicKey) }
+    init(publicKey: String) throws { key = .rsa(try _RSA.Signing.PublicKey(pemRepresentation: publicKey)) }
 
     /// The key of a certificate in PEM (RFC 5280 section 4.1). Only its key is read: the document that contains it is trusted or not.
     init(certificate: String) throws {
         let document = try PEMDocument(pemString: certificate)
         guard document.discriminator == "CERTIFICATE" else { throw ASN1Error.invalidPEMDocument(reason: "no certificate") }
-        key = try _RSA.Signing.PublicKey(derRepresentation: Self.keyInformation(ofCertificate: document.derBytes))
+        key = .rsa(try _RSA.Signing.PublicKey(derRepresentation: Self.keyInformation(ofCertificate: document.derBytes)))
     }
 
     /// Identifies the key, to tell whether two documents contain the same one.
-    var fingerprint: String { key.pemRepresentation }
+    var fingerprint: String {
+        switch key {
+        case .rsa(let key): key.pemRepresentation
+        case .p256(let key): key.pemRepresentation
+        }
+    }
 
-    /// Whether `signature` is this key's RSASSA-PKCS1-v1_5 signature of `signed` with SHA-256. Takes tens of microseconds.
-    func isSignature(_ signature: [UInt8], of signed: ArraySlice<UInt8>) -> Bool {
-        key.isValidSignature(_RSA.Signing.RSASignature(rawRepresentation: signature), for: SHA256.hash(data: signed), padding: .insecurePKCS1v1_5)
+    /// The algorithm that the key is for.
+    var algorithm: String {
+        switch key {
+        case .rsa: "RS256"
+        case .p256: "ES256"
+        }
+    }
+
+    /// Whether `signature` is this key's signature of `signed` with SHA-256, in the key's own algorithm. Takes tens of microseconds.
+    ///
+    /// - Parameter algorithm: the algorithm that the token names; a key of another one has signed nothing.
+    func isSignature(_ signature: [UInt8], of signed: ArraySlice<UInt8>, algorithm: String = "RS256") -> Bool {
+        guard algorithm == self.algorithm else { return false }
+        let hash = SHA256.hash(data: signed)
+        switch key {
+        case .rsa(let key):
+            return key.isValidSignature(_RSA.Signing.RSASignature(rawRepresentation: signature), for: hash, padding: .insecurePKCS1v1_5)
+        case .p256(let key):
+            guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+            return key.isValidSignature(signature, for: hash)
+        }
     }
 
     /// The `SubjectPublicKeyInfo` of a certificate.

@@ -1,6 +1,7 @@
 import Accounts
 import Authentication
 import Configuration
+import Crypto
 import EventLoop
 import Files
 import HearthJSON
@@ -37,10 +38,12 @@ struct AuthenticationHost {
         // Tokens of development are not signed, and finding the primes of a key takes a good part of a second.
         if policy.isStrict { try Self.open([idKeys, cookieKeys]) }
         ownKeys = KeySet(source: .ring(idKeys))
+        // The admin token is as secret as the redirects need it, and the same after a restart.
+        let stateKey = Array(SHA256.hash(data: Array("redirects of sign-in".utf8) + adminToken))
         let rules = TokenRules.idToken(
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
-        let tools = AuthenticationTools(configuration, idKeys: idKeys, cookieKeys: cookieKeys, loop: loop, log: log)
+        let tools = AuthenticationTools(configuration, idKeys: idKeys, cookieKeys: cookieKeys, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
         service = AuthenticationService(
             accounts: accounts,
             settings: try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess), tools: tools,

@@ -1,5 +1,6 @@
 import Accounts
 import HearthJSON
+import IdentityProviders
 
 /// Signing in with identity providers, and finding out how an e-mail signs in.
 extension AuthenticationFrontEnd {
@@ -28,32 +29,40 @@ extension AuthenticationFrontEnd {
         if let pending = try call.body.text("pendingToken", "pendingIdToken") {
             return try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.takeAssertion(pending, tenant: tenant) }
         }
-        let address = WebAddress(requestURI)
-        var parameters = FormText(address?.query ?? "")
-        parameters.merge(FormText(try call.body.text("postBody") ?? ""))
-        parameters.merge(FormText(address?.fragment ?? ""))
-        guard let provider = parameters["providerId"], !provider.isEmpty else {
+        let parameters = try checked { () throws(AssertionError) in
+            try ProviderParameters(requestURI: requestURI, postBody: try? call.body.string("postBody"))
+        }
+        guard let provider = service.tools.providers.provider(of: parameters) else {
             // The parameters may contain tokens.
             let shown = requestURI.prefix { $0 != "?" && $0 != "#" }
             throw AuthError("INVALID_CREDENTIAL_OR_PROVIDER_ID", "Invalid IdP response/credential: \(shown)")
         }
-        var configuration: JSONObject?
-        if provider.hasPrefix("oidc.") || provider.hasPrefix("saml.") {
-            let kind: AccountStore.ProviderKind = provider.hasPrefix("oidc.") ? .oauth : .saml
-            configuration = try await accounts.perform(on: loop) { store throws(AccountFailure) in
-                try store.provider(provider, kind, tenant: tenant)
-            }
+        let configuration = try await oidc(provider, tenant)
+        let session = try call.body.text("sessionId")
+        let result = await service.tools.providers.assertion(provider, parameters, sessionID: session, configuration: configuration)
+        let assertion = try checked { () throws(AssertionError) in try result.get() }
+        if let begun = assertion.redirectTenant, begun != tenant { throw AuthError("TENANT_ID_MISMATCH") }
+        return ProviderIdentity(assertion)
+    }
+
+    private func checked<R>(_ body: () throws(AssertionError) -> R) throws(AuthError) -> R {
+        do throws(AssertionError) { return try body() } catch {
+            throw AuthError(error.code, error.detail, status: error.status, statusName: error.statusName)
         }
-        let credential = ProviderCredential(
-            provider: provider, parameters: parameters.values, tenant: tenant, configuration: configuration)
-        let assertion = try await service.tools.assertion(credential).get()
-        guard let key = assertion.onceKey else { return assertion.identity }
-        let expires = assertion.onceExpires
-        let isFirst = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.useOnce(key, expires: expires) }
-        guard isFirst else {
-            throw AuthError("MISSING_OR_INVALID_NONCE", "Duplicate credential received. Please try again with a new credential.")
+    }
+
+    /// The configuration that an administrator has made for an OIDC provider; nil if there is none.
+    private func oidc(_ provider: String, _ tenant: String) async throws(AuthError) -> OIDCSettings? {
+        guard provider.hasPrefix("oidc.") else { return nil }
+        let document = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            try store.provider(provider, .oauth, tenant: tenant)
         }
-        return assertion.identity
+        guard let document, let issuer = document["issuer"]?.string, let client = document["clientId"]?.string else { return nil }
+        var settings = OIDCSettings(issuer: issuer, clientID: client)
+        settings.clientSecret = document["clientSecret"]?.string
+        settings.isEnabled = document["enabled"]?.bool ?? false
+        settings.usesCode = document["responseType"]?["code"]?.bool ?? false
+        return settings
     }
 
     private func fields(_ result: ProviderSignIn, _ tenant: String) async throws(AuthError) -> JSONObject {
@@ -102,8 +111,8 @@ extension AuthenticationFrontEnd {
         let identifier = try call.body.text("identifier")
         guard let address = try call.body.text("continueUri") else { throw AuthError("MISSING_CONTINUE_URI") }
         guard let identifier else {
-            guard try call.body.text("providerId") != nil else { throw AuthError("MISSING_IDENTIFIER") }
-            throw Self.notImplemented
+            for (name, value) in try await redirect(call, tenant, address, fields["sessionId"]?.string ?? "") { fields[name] = value }
+            return .object(fields)
         }
         guard AccountText.isEmail(identifier) else { throw AuthError("INVALID_IDENTIFIER") }
         guard WebAddress(address) != nil else { throw AuthError("INVALID_CONTINUE_URI") }
@@ -120,10 +129,40 @@ extension AuthenticationFrontEnd {
         return .object(fields)
     }
 
+    /// The page of a provider, for a browser that signs in by popup or redirect.
+    private func redirect(
+        _ call: AuthCall, _ tenant: String, _ address: String, _ session: String
+    ) async throws(AuthError) -> JSONObject {
+        guard let provider = try call.body.text("providerId") else { throw AuthError("MISSING_IDENTIFIER") }
+        guard let parsed = WebAddress(address) else { throw AuthError("INVALID_CONTINUE_URI") }
+        guard !isStrict || parsed.isIn(service.settings.authorizedDomains) else { throw AuthError("UNAUTHORIZED_DOMAIN") }
+        // The emulator has no pages of providers: its own page is the only one.
+        guard isStrict else { throw Self.notImplemented }
+        let custom = try call.body.body("customParameter")?.object ?? JSONObject()
+        let result = await service.tools.providers.redirect(
+            provider, redirectURI: address, sessionID: session, id: SecretText.identifier(), tenant: tenant,
+            scopes: try call.body.text("oauthScope") ?? "", parameters: custom, configuration: try await oidc(provider, tenant))
+        let page = try checked { () throws(AssertionError) in try result.get() }
+        return ["authUri": .string(page.url), "providerId": .string(provider)]
+    }
+
     func revokeProviderToken(_ call: AuthCall) async throws(AuthError) -> JSONValue {
         let token = try await requiredToken(call)
         _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.caller(token) }
         guard try call.body.text("providerId") == "apple.com" else { throw AuthError("INVALID_PROVIDER_ID") }
         return .object(JSONObject())
+    }
+}
+
+extension ProviderIdentity {
+    init(_ assertion: Assertion) {
+        self.init(provider: assertion.provider, rawID: assertion.rawID)
+        email = assertion.email
+        isEmailVerified = assertion.isEmailVerified
+        displayName = assertion.displayName
+        photoURL = assertion.photoURL
+        screenName = assertion.screenName
+        answer = assertion.answer
+        attributes = assertion.attributes
     }
 }

@@ -1,6 +1,6 @@
 public import Accounts
-public import HearthJSON
 public import HTTP
+public import IdentityProviders
 public import Tokens
 
 /// The settings of authentication over HTTP.
@@ -41,32 +41,6 @@ public struct PasswordVerdict: Sendable {
     }
 }
 
-/// A credential of an identity provider, as a client sends it.
-public struct ProviderCredential: Sendable {
-    public var provider: String
-    /// The parameters of the post body and the request's address.
-    public var parameters: [String: String]
-    public var tenant: String
-    /// The configuration of an OIDC or SAML provider, if an administrator has made one.
-    public var configuration: JSONObject?
-}
-
-/// A verified credential of an identity provider.
-public struct ProviderAssertion: Sendable {
-    public var identity: ProviderIdentity
-    /// Identifies a credential that may be used once; nil for one that may be used repeatedly.
-    public var onceKey: String?
-    /// When such a credential expires, in seconds since 1970.
-    public var onceExpires: Int64
-
-    /// A credential that may be used repeatedly by default.
-    public init(identity: ProviderIdentity, onceKey: String? = nil, onceExpires: Int64 = 0) {
-        self.identity = identity
-        self.onceKey = onceKey
-        self.onceExpires = onceExpires
-    }
-}
-
 /// The parts that authentication uses: each is a function of another module, so that tests can replace it. Those that block are called off the
 /// loops.
 public struct AuthenticationTools: Sendable {
@@ -80,8 +54,8 @@ public struct AuthenticationTools: Sendable {
     public var hash: @Sendable (String) -> String
     /// Verifies a password; without a user, takes as long as with one. Blocks.
     public var verify: @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict
-    /// Verifies a credential of an identity provider.
-    public var assertion: @Sendable (ProviderCredential) async -> Result<ProviderAssertion, AuthError>
+    /// Verifies credentials of identity providers.
+    public var providers: ProviderDirectory
     /// Sends a mail or a text message.
     public var send: @Sendable (AccountMessage) async -> Bool
 
@@ -90,7 +64,7 @@ public struct AuthenticationTools: Sendable {
         idTokens: TokenSigner, cookies: TokenSigner, document: @escaping @Sendable (KeyDocumentKind) -> [UInt8]?,
         hash: @escaping @Sendable (String) -> String,
         verify: @escaping @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict,
-        assertion: @escaping @Sendable (ProviderCredential) async -> Result<ProviderAssertion, AuthError>,
+        providers: ProviderDirectory,
         send: @escaping @Sendable (AccountMessage) async -> Bool
     ) {
         self.idTokens = idTokens
@@ -98,7 +72,7 @@ public struct AuthenticationTools: Sendable {
         self.document = document
         self.hash = hash
         self.verify = verify
-        self.assertion = assertion
+        self.providers = providers
         self.send = send
     }
 }
