@@ -68,9 +68,9 @@ public struct ProviderParameters: Sendable, Equatable {
         var value: UInt8 = 0
         for digit in digits {
             switch digit {
-            case 48...57: value = value << 4 | digit - 48
-            case 65...70: value = value << 4 | digit - 55
-            case 97...102: value = value << 4 | digit - 87
+            case 48...57: value = value << 4 | (digit - 48)
+            case 65...70: value = value << 4 | (digit - 55)
+            case 97...102: value = value << 4 | (digit - 87)
             default: return nil
             }
         }
