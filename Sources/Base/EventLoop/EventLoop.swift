@@ -25,12 +25,24 @@ public final class EventLoop: @unchecked Sendable {
 
     private var queue: [LoopWork] = []
     private var running: [LoopWork] = []
+    /// The position of the next work in ``running``.
+    private var next = 0
     private var dirtyStreams: [Stream] = []
     private var flushingStreams: [Stream] = []
     private var turnEndWork: [() -> Void] = []
+    /// The streams that give way to others.
+    var yieldingReads = YieldingReads()
     private var isIdling = false
     private var turnNanoseconds: UInt64 = 0
+    /// The number of turns that have ended.
+    private(set) var turns: UInt64 = 0
     private var isOpen = false
+
+    /// Whether queued work takes turns with the events of sockets: beyond some milliseconds, or as much time as the events of the turn have
+    /// taken, it goes on in the next turn. For a loop with connections of many clients, so that much work for some does not hold up the others.
+    public var sharesTurns = false
+    /// The time of queued work in a turn.
+    private static let workNanoseconds: UInt64 = 2_000_000
 
     /// The buffer for reads on this loop. A reader uses it during its callback.
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
@@ -180,33 +192,50 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    private var hasWork: Bool { !(queue.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty) }
+    private var hasWork: Bool { !(queue.isEmpty && running.isEmpty && dirtyStreams.isEmpty && turnEndWork.isEmpty) }
 
     /// The end of a turn: queued work, then the sockets, then work that waited for both. Repeats while this creates more work or other
     /// threads send more.
     private func endTurn() {
         var rounds = 0
+        let end = sharesTurns ? endOfWork() : .max
         // A bound, so that work which keeps creating work does not starve the sockets.
         while rounds < 16 {
             rounds += 1
             collectMail()
             guard hasWork else { break }
-            runQueue()
+            runQueue(until: end)
             flushStreams()
+            if !running.isEmpty { rounds = 16 }
             guard !turnEndWork.isEmpty else { continue }
             let work = turnEndWork
             turnEndWork.removeAll(keepingCapacity: true)
             for piece in work { piece() }
         }
         turnNanoseconds = 0
-        setIdling(hasWork || isSignalled.load(ordering: .relaxed))
+        turns += 1
+        let haveYielded = yieldingReads.endTurn()
+        setIdling(haveYielded || hasWork || isSignalled.load(ordering: .relaxed))
     }
 
-    private func runQueue() {
-        guard !queue.isEmpty else { return }
-        swap(&queue, &running)
-        for work in running { run(work) }
+    /// The time at which queued work gives way to the sockets.
+    private func endOfWork() -> UInt64 {
+        let now = uv_hrtime()
+        // The loop's clock was read before the events of the turn.
+        let events = now &- uv_now(handle) &* 1_000_000
+        return now + max(Self.workNanoseconds, events < 1_000_000_000 ? events : 0)
+    }
+
+    private func runQueue(until end: UInt64) {
+        if running.isEmpty { swap(&queue, &running) }
+        while next < running.count {
+            let work = running[next]
+            next += 1
+            run(work)
+            if end != .max, next < running.count, uv_hrtime() >= end { return }
+        }
         running.removeAll(keepingCapacity: true)
+        next = 0
     }
 
     private func flushStreams() {

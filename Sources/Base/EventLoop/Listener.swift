@@ -18,6 +18,9 @@ public final class Listener {
 
     /// The most connections accepted in one turn of the loop.
     private static let turnMax = 256
+    /// The turn of the last connection, and the number of connections in it. A turn can have several events of one socket.
+    private var turn: UInt64 = 0
+    private var acceptedInTurn = 0
     private static let retryMilliseconds: UInt64 = 50
 
     /// The port; chosen by the kernel if 0 was requested.
@@ -71,7 +74,9 @@ public final class Listener {
     // MARK: Accepting
 
     private func acceptWaiting() {
-        for _ in 0..<Self.turnMax where !isClosed {
+        if turn != loop.turns { (turn, acceptedInTurn) = (loop.turns, 0) }
+        while acceptedInTurn < Self.turnMax, !isClosed {
+            acceptedInTurn += 1
             var result = linux_accept(descriptor)
             if result >= 0 {
                 take(result)

@@ -6,12 +6,16 @@ extension Stream {
     public func startReading() {
         guard state != .closed, !isReading else { return }
         isReading = true
+        if !isYielding { beginReading() }
+    }
+
+    private func beginReading() {
         let code = uv_read_start(
             handle,
             { handle, _, buffer in
                 guard let handle, let data = handle.pointee.data else { return }
-                let room = Unmanaged<Stream>.fromOpaque(data).takeUnretainedValue().loop.readBuffer
-                buffer?.pointee = uv_buf_init(room.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(room.count))
+                let room = Unmanaged<Stream>.fromOpaque(data).takeUnretainedValue().room()
+                buffer?.pointee = uv_buf_init(room?.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(room?.count ?? 0))
             },
             { handle, count, _ in
                 guard let handle, let data = handle.pointee.data else { return }
@@ -24,14 +28,37 @@ extension Stream {
     public func pauseReading() {
         guard state != .closed, isReading else { return }
         isReading = false
-        uv_read_stop(handle)
+        if !isYielding { uv_read_stop(handle) }
+    }
+
+    /// The loop's buffer for a read; nil if the stream has to wait.
+    private func room() -> UnsafeMutableRawBufferPointer? {
+        if yielding != .never, !loop.yieldingReads.admits(self) {
+            isYielding = true
+            return nil
+        }
+        return loop.readBuffer
+    }
+
+    /// Reads in the next turn, after having waited.
+    ///
+    /// - Returns: whether anybody wants to read still.
+    func continueReading() -> Bool {
+        isYielding = false
+        guard state != .closed, isReading else { return false }
+        isNext = true
+        beginReading()
+        return true
     }
 
     /// The same as ``startReading()``, named for the call site.
     public func resumeReading() { startReading() }
 
     private func didRead(_ count: Int) {
-        if count > 0 {
+        if isYielding {
+            // Without a buffer nothing was read.
+            uv_read_stop(handle)
+        } else if count > 0 {
             let room = UnsafeRawBufferPointer(start: loop.readBuffer.baseAddress, count: count)
             room.withMemoryRebound(to: UInt8.self) { deliver(Span(_unsafeElements: $0)) }
         } else if count < 0 {

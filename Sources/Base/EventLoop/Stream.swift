@@ -42,6 +42,8 @@ public final class Stream {
     public var handler: (any StreamHandler)?
     /// The queued bytes. Append to it and call ``queueFlush()``, or use `write`.
     public var outbox = ByteBuffer()
+    /// Whether reading gives way to other streams.
+    public var yielding = Yielding.never
     /// The number of queued bytes from which on ``isCongested`` is true. The low watermark is a quarter of it.
     public var highWatermark = 64 * 1024
 
@@ -54,10 +56,22 @@ public final class Stream {
     var state = State.open
     var isDirty = false
     var isReading = false
+    /// Whether reading waits in the loop's queue.
+    var isYielding = false
+    /// Whether the next read does not wait, because the stream has waited.
+    var isNext = false
     var wasCongested = false
     var surplus = DescriptorLimit.Share.usable
 
     enum State { case open, finishing, closed }
+
+    /// Whether a stream may have to wait while the loop has much to read, so that others are not held up.
+    public enum Yielding: Sendable {
+        case never
+        /// A stream whose purpose is not known yet.
+        case asNewcomer
+        case always
+    }
 
     init<Handle>(loop: EventLoop, handle: UnsafeMutablePointer<Handle>) {
         self.loop = loop

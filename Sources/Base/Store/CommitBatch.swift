@@ -37,16 +37,28 @@ public struct CommitBatch: Sendable {
         return others
     }
 
+    /// The number of answers that a loop gives without a pause. It may have more urgent things to do than to give thousands.
+    private static let answersAtOnce = 16
+
     /// Sends all answers to their loops, and is empty afterwards.
     ///
     /// From then on, the answers must be used only on their loops: requests end there, and their objects are reused.
     public mutating func deliver(failure: StoreError?) {
         while let loop = deliveries.last?.loop {
-            let parcel = Parcel(deliveries.removeLast())
-            loop.post {
-                guard let delivery = parcel.take() else { return }
-                for answer in delivery.answers { answer(failure) }
+            // Nothing of this array is left here when the first answer is given.
+            let parcels = Self.parcels(deliveries.removeLast().answers)
+            for parcel in parcels {
+                loop.post {
+                    for answer in parcel.take() ?? [] { answer(failure) }
+                }
             }
+        }
+    }
+
+    private static func parcels(_ answers: consuming [@Sendable (StoreError?) -> Void]) -> [Parcel<[@Sendable (StoreError?) -> Void]>] {
+        guard answers.count > answersAtOnce else { return [Parcel(answers)] }
+        return stride(from: 0, to: answers.count, by: answersAtOnce).map { start in
+            Parcel(Array(answers[start..<min(start + answersAtOnce, answers.count)]))
         }
     }
 }

@@ -56,7 +56,11 @@ private final class ResultFollower {
             client = draft.node
             self.commit = commit
             isReading = false
-            if follows { listening?.follow() }
+            if follows {
+                listening?.follow()
+                // Until the namespace says that changes are reported.
+                isDue = true
+            }
             let waiting = backlog
             backlog = []
             for change in waiting { apply(change) }

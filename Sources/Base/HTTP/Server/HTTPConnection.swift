@@ -60,11 +60,13 @@ final class HTTPConnection: StreamHandler {
         self.stream = stream
         self.server = server
         phaseSince = stream.loop.nowMilliseconds
+        stream.yielding = .asNewcomer
     }
 
     // MARK: Stream events
 
     func stream(_ stream: Stream, didRead bytes: Span<UInt8>) {
+        if stream.yielding == .asNewcomer { stream.yielding = .never }
         guard backlog.isEmpty else {
             backlog.append(bytes)
             return processBacklog()

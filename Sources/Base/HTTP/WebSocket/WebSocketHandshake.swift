@@ -100,6 +100,7 @@ extension HTTPExchange {
         }
         stream.outbox.append("\r\n\r\n")
         stream.queueFlush()
+        stream.yielding = limits.givesWay ? .always : .never
         let socket = WebSocket(connection, limits: limits, agreement: agreement, handler: handler)
         connection.upgrade(to: socket)
         return socket

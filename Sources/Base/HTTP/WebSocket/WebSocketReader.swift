@@ -16,6 +16,8 @@ public struct WebSocketLimits: Sendable {
     public var allowsCompression = false
     /// The size from which a message is compressed; a shorter one is sent as it is.
     public var compressedBytesMin = 512
+    /// Whether the connection gives way to others while the loop has much to read.
+    public var givesWay = false
 
     /// The defaults.
     public init() {}

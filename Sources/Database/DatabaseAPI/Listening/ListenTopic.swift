@@ -48,7 +48,7 @@ final class ListenTopic {
                 case .success(let listening):
                     guard !hasEnded else { return listening.end() }
                     self.listening = listening
-                    for member in members { member.begin() }
+                    begin(members[...])
                 case .failure(let error):
                     for member in members { member.refuse(error) }
                 }
@@ -63,6 +63,18 @@ final class ListenTopic {
         member.topicPlace = members.count
         members.append(member)
         if listening != nil { member.begin() }
+    }
+
+    /// The number of listeners that begin without a pause.
+    private static let beginningAtOnce = 16
+
+    /// Makes listeners begin that have waited. Those that have ended meanwhile ignore it.
+    private func begin(_ waiting: ArraySlice<any TopicMember>) {
+        for member in waiting.prefix(Self.beginningAtOnce) { member.begin() }
+        let rest = waiting.dropFirst(Self.beginningAtOnce)
+        guard !rest.isEmpty else { return }
+        let topic = LoopBound(self, loop: loop), members = LoopBound(rest, loop: loop)
+        loop.post { topic.value.begin(members.value) }
     }
 
     /// Removes a listener. The last one takes its place, so that the cost does not depend on the number of listeners.

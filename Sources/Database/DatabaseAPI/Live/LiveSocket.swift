@@ -41,6 +41,8 @@ final class LiveSocket: LiveTransport, WebSocketHandler {
         limits.pingMilliseconds = 0
         limits.silenceMilliseconds = silenceMilliseconds
         limits.allowsCompression = true
+        // Clients reconnect all at once after a failure.
+        limits.givesWay = true
         return limits
     }()
 

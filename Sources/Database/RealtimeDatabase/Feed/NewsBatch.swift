@@ -28,10 +28,16 @@ struct NewsBatch {
         }
     }
 
+    /// The number of items that a loop delivers without a pause. It may have more urgent things to do than to deliver thousands.
+    private static let itemsAtOnce = 16
+
     /// Sends all news, and is empty afterwards.
     mutating func send() {
         while let (loop, items) = lists.popLast() {
-            loop.post { for item in items { item.deliver() } }
+            for start in stride(from: 0, to: items.count, by: Self.itemsAtOnce) {
+                let portion = items[start..<min(start + Self.itemsAtOnce, items.count)]
+                loop.post { for item in portion { item.deliver() } }
+            }
         }
     }
 }

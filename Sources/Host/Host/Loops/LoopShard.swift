@@ -44,6 +44,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         metrics: MetricsPage, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore, log: Logger
     ) {
         self.loop = loop
+        loop.sharesTurns = true
         self.thread = thread
         self.log = log
         let messagingFront = MessagingFrontEnd(service: messaging, loop: loop, proxies: proxies)

@@ -31,6 +31,7 @@ final class WebSocketDevice: DeviceClient, WebSocketHandler {
         var limits = WebSocketLimits()
         limits.messageBytesMax = 64 * 1024
         limits.allowsCompression = true
+        limits.givesWay = true
         let subprotocol = exchange.offers(webSocketProtocol: Self.subprotocol) ? Self.subprotocol : nil
         guard let socket = exchange.openWebSocket(subprotocol: subprotocol, limits: limits, handler: self) else {
             return streams.leave(self)
