@@ -1,5 +1,3 @@
-import HTTP
-
 /// An error of the protocol (spec auth 5). Clients back off by its status: a day at 403 and 404 on the web, at 400 and 404 on Android and Apple's
 /// systems. So 403 is for a definitive rejection only, and trouble of this host or of another server is 503.
 public struct AppCheckError: Error, Sendable, Equatable {
