@@ -128,6 +128,7 @@ let package = Package(
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
+        module("AccountNotices", in: .identity, [bytes, "Files", json, "EventLoop", "CCurl"]),
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
         module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "IdentityProviders", "Accounts"]),
 
@@ -191,7 +192,7 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "Accounts", "Authentication", "AppCheck", "Messaging", "AdminProtocol", "FunctionDispatch",
+                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck", "Messaging", "AdminProtocol", "FunctionDispatch",
                 "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
@@ -239,6 +240,7 @@ let package = Package(
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
         .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", json, bytes], swiftSettings: house),
+        .testTarget(name: "AccountNoticesTests", dependencies: ["AccountNotices", json, bytes], swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
         .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", json, bytes, crypto], swiftSettings: house),
         .testTarget(

@@ -16,6 +16,7 @@
     use(curl_easy_cleanup)    \
     use(curl_easy_setopt)     \
     use(curl_easy_getinfo)    \
+    use(curl_easy_perform)    \
     use(curl_easy_strerror)   \
     use(curl_slist_append)    \
     use(curl_slist_free_all)  \
@@ -114,6 +115,13 @@ CURLcode hearth_curl_easy_set_sinks(CURL *easy, curl_write_callback header, curl
     if (code == CURLE_OK) code = curl.curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
     return code;
 }
+
+CURLcode hearth_curl_easy_set_source(CURL *easy, curl_read_callback source, void *context) {
+    CURLcode code = curl.curl_easy_setopt(easy, CURLOPT_READFUNCTION, source);
+    return code == CURLE_OK ? curl.curl_easy_setopt(easy, CURLOPT_READDATA, context) : code;
+}
+
+CURLcode hearth_curl_easy_perform(CURL *easy) { return curl.curl_easy_perform(easy); }
 
 long hearth_curl_easy_status(CURL *easy) {
     long status = 0;

@@ -163,7 +163,7 @@ struct ConfigurationReader {
         return path
     }
 
-    private mutating func folder(_ field: Field) -> String {
+    mutating func folder(_ field: Field) -> String {
         let path = FileProbe.join(directory, field.string)
         if field.isPresent, !FileProbe.isDirectory(path) { fail(field, "expected a folder, found none at \(path.quotedPath)") }
         return path

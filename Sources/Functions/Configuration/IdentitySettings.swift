@@ -42,6 +42,11 @@ public struct IdentitySettings: Sendable, Equatable {
     public var failureSeconds: Int
     /// Whether the administrator can read codes in production.
     public var hasTestHooks: Bool
+    /// Nil if no mails are sent.
+    public var mail: Mail?
+    /// Nil if no text messages are sent.
+    public var texts: Texts?
+    public var noticeTexts: NoticeTexts
 }
 
 extension ConfigurationReader {
@@ -69,7 +74,10 @@ extension ConfigurationReader {
             failuresPerAccount: rate["perAccountFailures"].int,
             failuresPerAddress: rate["perAddressFailures"].int,
             failureSeconds: rate["windowSeconds"].int,
-            hasTestHooks: field["testHooks"].bool)
+            hasTestHooks: field["testHooks"].bool,
+            mail: mail(field["mail"]),
+            texts: texts(field["texts"]),
+            noticeTexts: noticeTexts(field["notices"]))
     }
 
     private func facebook(_ field: Field) -> IdentitySettings.Facebook? {

@@ -34,6 +34,12 @@ CURLcode hearth_curl_easy_set_gate(CURL *easy, const hearth_curl_gate *gate);
 /// Sets the callbacks for received data: `header` gets one header line at a time, `body` the rest. Both get `context` as the last argument.
 CURLcode hearth_curl_easy_set_sinks(CURL *easy, curl_write_callback header, curl_write_callback body, void *context);
 
+/// Sets the callback that gives the data of an upload; it gets `context` as the last argument.
+CURLcode hearth_curl_easy_set_source(CURL *easy, curl_read_callback source, void *context);
+
+/// Runs a transfer that no multi handle has. Blocks until it has ended.
+CURLcode hearth_curl_easy_perform(CURL *easy);
+
 /// The status of the last answer, 0 where there was none.
 long hearth_curl_easy_status(CURL *easy);
 

@@ -1,3 +1,4 @@
+import AccountNotices
 import Accounts
 import Authentication
 import Configuration
@@ -43,7 +44,9 @@ struct AuthenticationHost {
         let rules = TokenRules.idToken(
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
-        let tools = AuthenticationTools(configuration, idKeys: idKeys, cookieKeys: cookieKeys, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
+        let notices = try NoticeService(configuration, log: log)
+        let tools = AuthenticationTools(
+            configuration, idKeys: idKeys, cookieKeys: cookieKeys, notices: notices, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
         service = AuthenticationService(
             accounts: accounts,
             settings: try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess), tools: tools,

@@ -1,3 +1,4 @@
+import AccountNotices
 import Accounts
 import Authentication
 import Configuration
@@ -13,10 +14,11 @@ extension AuthenticationTools {
     /// - Parameters:
     ///   - idKeys: the keys of ID tokens.
     ///   - cookieKeys: the keys of session cookies.
+    ///   - notices: sends mails and text messages.
     ///   - stateKey: the secret of redirects to identity providers.
     init(
-        _ configuration: Configuration, idKeys: KeyRing, cookieKeys: KeyRing, accounts: AccountService, stateKey: [UInt8], loop: EventLoop,
-        log: Logger
+        _ configuration: Configuration, idKeys: KeyRing, cookieKeys: KeyRing, notices: NoticeService, accounts: AccountService, stateKey: [UInt8],
+        loop: EventLoop, log: Logger
     ) {
         let isSigned = configuration.mode == .production
         self.init(
@@ -38,7 +40,10 @@ extension AuthenticationTools {
             verify: { password, user in PasswordHash.verify(password, user) },
             providers: ProviderDirectory(
                 ProviderSettings(configuration), transport: HTTPClient(loop: loop), ledger: accounts, stateKey: stateKey),
-            send: { _ in true })
+            // In development mode messages are read from the store of accounts; they are sent too if that is configured.
+            send: { message in
+                notices.send(message, canBeRead: configuration.mode == .development || configuration.identity.hasTestHooks, log: log)
+            })
     }
 }
 
