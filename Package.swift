@@ -107,6 +107,7 @@ let package = Package(
         .target(
             name: "CRE2", path: "Sources/Base/CRE2", cxxSettings: [.unsafeFlags(["-O2"])],
             linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libre2.a", "-lstdc++"])]),
+        .target(name: "CCrypt", path: "Sources/Base/CCrypt", linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libcrypt.a"])]),
         .target(name: "CCurl", path: "Sources/Base/CCurl", linkerSettings: [.linkedLibrary("dl")]),
         module("Files", in: .base),
         module("RegularExpressions", in: .base, ["CRE2"]),
@@ -127,6 +128,7 @@ let package = Package(
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
+        module("Passwords", in: .identity, [bytes, json, "EventLoop", "COpenSSL", "CCrypt"]),
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("AccountNotices", in: .identity, [bytes, "Files", json, "EventLoop", "CCurl"]),
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
@@ -240,6 +242,9 @@ let package = Package(
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
         .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", json, bytes], swiftSettings: house),
+        .testTarget(
+            name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
+            swiftSettings: house),
         .testTarget(name: "AccountNoticesTests", dependencies: ["AccountNotices", json, bytes], swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
         .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", json, bytes, crypto], swiftSettings: house),
