@@ -129,7 +129,7 @@ let package = Package(
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
-        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "IdentityProviders", "Accounts"]),
+        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "IdentityProviders", "Accounts", crypto]),
 
         module(
             "AppCheck", in: .identity,
