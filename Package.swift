@@ -132,7 +132,7 @@ let package = Package(
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("AccountNotices", in: .identity, [bytes, "Files", json, "EventLoop", "CCurl"]),
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
-        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "IdentityProviders", "Accounts"]),
+        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "IdentityProviders", "Accounts", crypto]),
 
         module(
             "AppCheck", in: .identity,
