@@ -21,7 +21,9 @@ import Testing
         #expect(parameters["c2"] == "+")
     }
 
-    @Test(arguments: ["nope", "", "/path", "//host", "http:", "http://", "http:///x", "http://u@host", "http://a b", "http://a\\b", "1http://a", "http://a:x"])
+    @Test(arguments: [
+        "nope", "", "/path", "//host", "http:", "http://", "http:///x", "http://u@host", "http://a b", "http://a\\b", "1http://a", "http://a:x",
+    ])
     func addressesThatAreNone(text: String) {
         #expect(throws: AssertionError("INVALID_REQUEST_URI")) { try ProviderParameters(requestURI: text, postBody: nil) }
     }
@@ -81,7 +83,8 @@ import Testing
 
     @Test func fuzzKeys() throws {
         let run = FuzzRun(
-            try FuzzCorpus.load("IdentityProviders/keys"), words: ["\"kty\":\"EC\"", "\"crv\":\"P-256\"", "\"x\":", "\"kid\":\"\"", "[", "{"], rounds: 5000)
+            try FuzzCorpus.load("IdentityProviders/keys"), words: ["\"kty\":\"EC\"", "\"crv\":\"P-256\"", "\"x\":", "\"kid\":\"\"", "[", "{"],
+            rounds: 5000)
         let complaint = run.complaint { bytes in
             guard let document = try? KeyDocument(parsing: bytes, algorithms: ["RS256", "ES256"]) else { return nil }
             return document.keys.isEmpty || document.keys.keys.contains("") ? "a document without usable keys is accepted" : nil
@@ -91,7 +94,8 @@ import Testing
 
     @Test func fuzzDiscovery() throws {
         let run = FuzzRun(
-            try FuzzCorpus.load("IdentityProviders/discovery"), words: ["https://issuer.test", "http://", "\"jwks_uri\":", "127.0.0.1"], rounds: 10_000)
+            try FuzzCorpus.load("IdentityProviders/discovery"), words: ["https://issuer.test", "http://", "\"jwks_uri\":", "127.0.0.1"],
+            rounds: 10_000)
         let complaint = run.complaint { bytes in
             let answer = ProviderAnswer(status: 200, body: bytes)
             guard let found = OIDCIssuers.endpoints(answer.json, issuer: Scene.issuer) else { return nil }

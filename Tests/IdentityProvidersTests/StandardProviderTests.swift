@@ -50,7 +50,8 @@ import Testing
     // MARK: Apple
 
     @Test func apple() async throws {
-        let values = claims("https://appleid.apple.com", "com.example.app", ["email_verified": "true", "nonce": .string(sha256(rawNonce)), "name": .null])
+        let changes: [String: JSONValue] = ["email_verified": "true", "nonce": .string(sha256(rawNonce)), "name": .null]
+        let values = claims("https://appleid.apple.com", "com.example.app", changes)
         let token = IssuerKey.first.sign(values, header: ["typ": .null])
         let parameters = ["id_token": token, "nonce": rawNonce, "user": #"{"name":{"firstName":"Ada","lastName":"L"}}"#]
         let assertion = try await scene.sign(in: "apple.com", parameters).get()
@@ -108,9 +109,11 @@ import Testing
         let assertion = try await scene.sign(["access_token": #"{"sub":"fb2","email":"A@b.c","screen_name":"x"}"#]).get()
         #expect(assertion.rawID == "fb2" && assertion.email == "a@b.c" && assertion.screenName == "x")
         let token = "e30.\(Base64URL.text(Array(#"{"sub":"g1"}"#.utf8)))="
-        #expect(try await scene.sign(in: "google.com", ["id_token": "\(token)."]).get().accessToken == "FirebaseAuthEmulatorFakeAccessToken_google.com")
+        let google = try await scene.sign(in: "google.com", ["id_token": "\(token)."]).get()
+        #expect(google.accessToken == "FirebaseAuthEmulatorFakeAccessToken_google.com")
         #expect(await scene.error(["access_token": "EAAopaque"])?.status == 501)
-        #expect(await scene.error(["access_token": "EAAopaque"])?.message == "The Auth Emulator does not support facebook.com sign-in with credentials.")
+        let text = "The Auth Emulator does not support facebook.com sign-in with credentials."
+        #expect(await scene.error(["access_token": "EAAopaque"])?.message == text)
         for wrong in [#"{"sub":5}"#, #"{"name":"x"}"#, #"{"sub":""}"#] {
             #expect(await scene.error(["id_token": wrong])?.code == "INVALID_IDP_RESPONSE")
         }

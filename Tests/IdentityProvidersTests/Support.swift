@@ -170,7 +170,9 @@ struct Scene: Sendable {
             ], changes)
     }
 
-    func sign(in provider: String = "facebook.com", session: String? = nil, _ parameters: [String: String]) async -> Result<Assertion, AssertionError> {
+    func sign(
+        in provider: String = "facebook.com", session: String? = nil, _ parameters: [String: String]
+    ) async -> Result<Assertion, AssertionError> {
         await directory.assertion(provider, ProviderParameters(parameters), sessionID: session)
     }
 
