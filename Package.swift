@@ -194,8 +194,9 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck", "Messaging", "AdminProtocol", "FunctionDispatch",
-                "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
+                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "AccountNotices", "Passwords", "Accounts", "Authentication", "AppCheck",
+                "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore",
+                "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
 
         // Command: the program that people type.
@@ -244,6 +245,10 @@ let package = Package(
         .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", json, bytes], swiftSettings: house),
         .testTarget(
             name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
+            swiftSettings: house),
+        .testTarget(
+            name: "IdentityProvidersTests",
+            dependencies: ["FuzzSupport", "IdentityProviders", "Tokens", "EventLoop", "HTTP", json, bytes, crypto, cryptoExtras],
             swiftSettings: house),
         .testTarget(name: "AccountNoticesTests", dependencies: ["AccountNotices", json, bytes], swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),

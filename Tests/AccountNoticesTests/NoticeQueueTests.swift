@@ -7,11 +7,11 @@ import Testing
 @Suite struct NoticeQueueTests {
     /// Results in order, and the notices and reports that came.
     private final class Record: Sendable {
-        let results: Mutex<[AttemptResult]>
+        let results: Mutex<[NoticeAttempt]>
         let sent = Mutex<[String]>([])
         let reports = Mutex<[String]>([])
 
-        init(_ results: [AttemptResult]) { self.results = Mutex(results) }
+        init(_ results: [NoticeAttempt]) { self.results = Mutex(results) }
 
         func queue(_ limits: NoticeQueue.Limits) -> NoticeQueue {
             NoticeQueue(limits: limits) { [self] notice in

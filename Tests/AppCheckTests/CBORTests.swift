@@ -33,7 +33,9 @@ import Testing
         let complaint = run.complaint { bytes, _ in CBOR(bytes) != nil && CBOR(bytes + [0]) != nil ? "a byte behind the value is accepted" : nil }
         #expect(complaint == nil, "\(complaint ?? "")")
         let data = run.complaint { bytes, _ in
-            guard let parts = AuthenticatorData(bytes) else { return bytes.count < 37 || bytes.count >= 37 && bytes[32] & 0x40 != 0 ? nil : "refused" }
+            guard let parts = AuthenticatorData(bytes) else {
+                return bytes.count < 37 || bytes.count >= 37 && bytes[32] & 0x40 != 0 ? nil : "refused"
+            }
             return parts.credentialID.count <= bytes.count ? nil : "too long an id"
         }
         #expect(data == nil, "\(data ?? "")")

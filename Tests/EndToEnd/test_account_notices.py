@@ -49,7 +49,8 @@ def code(mail):
 
 
 def test_a_mail_resets_a_password(tmp_path):
-    with MailServer() as server, running(tmp_path, {'mail': mail_settings(server, fromName='Häuser'), 'notices': {'applicationName': 'Häuser'}}) as identity:
+    with MailServer() as server, running(tmp_path, {
+            'mail': mail_settings(server, fromName='Häuser'), 'notices': {'applicationName': 'Häuser'}}) as identity:
         identity.sign_up('ada@example.org')
         assert reset(identity, language='de-DE').status == 200
         mail = server.wait()[0]
@@ -73,7 +74,9 @@ def test_an_unknown_address_gets_no_mail(tmp_path):
 @pytest.mark.parametrize('security', ['starttls', 'tls'])
 def test_user_and_encryption(tmp_path, certificates, security):
     (tmp_path / 'password').write_text('pass wörd\n')
-    settings = {'security': security, 'user': 'hearth', 'passwordFile': str(tmp_path / 'password'), 'certificateAuthority': str(certificates / 'cert.pem')}
+    settings = {
+        'security': security, 'user': 'hearth', 'passwordFile': str(tmp_path / 'password'),
+        'certificateAuthority': str(certificates / 'cert.pem')}
     with MailServer(certificates, is_tls=security == 'tls', password=('hearth', 'pass wörd')) as server, \
             running(tmp_path, {'mail': mail_settings(server, **settings)}) as identity:
         identity.sign_up('ada@example.org')

@@ -57,7 +57,9 @@ def get(scene, path, **query):
 
 
 def entry(application, provider='facebook.com', kind='signInViaRedirect', **more):
-    return {'apiKey': KEY, 'appName': APP, 'authType': kind, 'providerId': provider, 'eventId': '77', 'redirectUrl': f'{application.url}/back', **more}
+    return {
+        'apiKey': KEY, 'appName': APP, 'authType': kind, 'providerId': provider, 'eventId': '77', 'redirectUrl': f'{application.url}/back',
+        **more}
 
 
 def stored_event(page, scene, path):
@@ -74,7 +76,9 @@ def signed_in(scene, event):
 def fill_in(page, email):
     page.run("document.querySelector('.js-new-account').click()")
     for name, text in (('email-input', email), ('display-name-input', 'Ada <b>&"\'')):
-        page.run(f"(function (field) {{ field.value = {json.dumps(text)}; field.dispatchEvent(new Event('input')); }})(document.getElementById('{name}'))")
+        page.run(
+            f"(function (field) {{ field.value = {json.dumps(text)}; field.dispatchEvent(new Event('input')); }})"
+            f"(document.getElementById('{name}'))")
     page.run("document.getElementById('sign-in').click()")
 
 

@@ -49,12 +49,12 @@ import Testing
 
     @Test func fuzzParameters() throws {
         let run = FuzzRun(
-            try FuzzCorpus.load("IdentityProviders/parameters"), words: ["providerId=", "&", "=", "%", "id_token=", "http://", "#", "?", "+"],
+            try FuzzCorpus.load("IdentityProviders/corpus/parameters"), words: ["providerId=", "&", "=", "%", "id_token=", "http://", "#", "?", "+"],
             rounds: 20_000)
         let complaint = run.complaint { bytes in
             let text = String(decoding: bytes, as: UTF8.self)
             guard let parameters = try? ProviderParameters(requestURI: "http://localhost/?a=1", postBody: text) else { return nil }
-            // What was understood means the same when it is written again.
+            // Parsed parameters mean the same when they are written again.
             let pairs = parameters.names.map { ($0, parameters[$0] ?? "") }
             guard let again = try? ProviderParameters(requestURI: "http://localhost", postBody: ProviderParameters.query(pairs)) else {
                 return "the parameters cannot be written again"
@@ -69,7 +69,7 @@ import Testing
     @Test func fuzzTokens() throws {
         let rules = IDTokenRules(provider: "facebook.com", issuers: ["https://www.facebook.com"], audiences: [appID])
         let run = FuzzRun(
-            try FuzzCorpus.load("IdentityProviders/tokens"), words: [".", "=", "eyJ", "none", "\"aud\":", "\"nonce\":"], rounds: 20_000)
+            try FuzzCorpus.load("IdentityProviders/corpus/tokens"), words: [".", "=", "eyJ", "none", "\"aud\":", "\"nonce\":"], rounds: 20_000)
         let complaint = run.complaint { bytes in
             let text = String(decoding: bytes, as: UTF8.self)
             if let token = try? UncheckedToken(text), (try? rules.check(token.claims, now: noon)) != nil,
@@ -83,7 +83,7 @@ import Testing
 
     @Test func fuzzKeys() throws {
         let run = FuzzRun(
-            try FuzzCorpus.load("IdentityProviders/keys"), words: ["\"kty\":\"EC\"", "\"crv\":\"P-256\"", "\"x\":", "\"kid\":\"\"", "[", "{"],
+            try FuzzCorpus.load("IdentityProviders/corpus/keys"), words: ["\"kty\":\"EC\"", "\"crv\":\"P-256\"", "\"x\":", "\"kid\":\"\"", "[", "{"],
             rounds: 5000)
         let complaint = run.complaint { bytes in
             guard let document = try? KeyDocument(parsing: bytes, algorithms: ["RS256", "ES256"]) else { return nil }
@@ -94,7 +94,7 @@ import Testing
 
     @Test func fuzzDiscovery() throws {
         let run = FuzzRun(
-            try FuzzCorpus.load("IdentityProviders/discovery"), words: ["https://issuer.test", "http://", "\"jwks_uri\":", "127.0.0.1"],
+            try FuzzCorpus.load("IdentityProviders/corpus/discovery"), words: ["https://issuer.test", "http://", "\"jwks_uri\":", "127.0.0.1"],
             rounds: 10_000)
         let complaint = run.complaint { bytes in
             let answer = ProviderAnswer(status: 200, body: bytes)

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// The result of an attempt to send.
-enum AttemptResult: Sendable, Equatable {
+enum NoticeAttempt: Sendable, Equatable {
     case sent
     /// Another attempt may succeed.
     case failed(String)
@@ -44,7 +44,7 @@ final class NoticeQueue: Sendable {
     }
 
     private let limits: Limits
-    private let send: @Sendable (Notice) -> AttemptResult
+    private let send: @Sendable (Notice) -> NoticeAttempt
     private let report: @Sendable (_ notice: Notice, _ attempts: Int, _ reason: String, _ isFinal: Bool) -> Void
     private let state = Mutex(State())
 
@@ -52,7 +52,7 @@ final class NoticeQueue: Sendable {
     ///   - send: one attempt, which may block.
     ///   - report: gets every failed attempt.
     init(
-        limits: Limits, send: @escaping @Sendable (Notice) -> AttemptResult,
+        limits: Limits, send: @escaping @Sendable (Notice) -> NoticeAttempt,
         report: @escaping @Sendable (_ notice: Notice, _ attempts: Int, _ reason: String, _ isFinal: Bool) -> Void
     ) {
         self.limits = limits

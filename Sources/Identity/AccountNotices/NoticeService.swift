@@ -57,7 +57,7 @@ public final class NoticeService: Sendable {
         mail: MailSettings?, texts: TextSettings?, templates: NoticeTemplates, applicationName: String,
         report: @escaping @Sendable (NoticeFailure) -> Void
     ) {
-        func queue(_ attempts: Int, _ pause: Int, _ send: @escaping @Sendable (Notice) -> AttemptResult) -> NoticeQueue {
+        func queue(_ attempts: Int, _ pause: Int, _ send: @escaping @Sendable (Notice) -> NoticeAttempt) -> NoticeQueue {
             let limits = NoticeQueue.Limits(waitingMax: Self.waitingMax, attempts: attempts, pauseMilliseconds: Int64(pause))
             return NoticeQueue(limits: limits, send: send) { notice, attempts, reason, isFinal in
                 report(NoticeFailure(kind: notice.kind, attempts: attempts, reason: reason, isFinal: isFinal))
@@ -90,7 +90,7 @@ public final class NoticeService: Sendable {
     @discardableResult
     public func close() -> Int { (mails?.close() ?? 0) + (texts?.close() ?? 0) }
 
-    private static func send(_ notice: Notice, _ mail: MailSettings, _ templates: NoticeTemplates, _ name: String) -> AttemptResult {
+    private static func send(_ notice: Notice, _ mail: MailSettings, _ templates: NoticeTemplates, _ name: String) -> NoticeAttempt {
         guard let to = MailAddress(notice.recipient) else { return .refused("the address cannot receive mails") }
         guard mail.server.isUsable else { return .refused("the name of the mail server is invalid") }
         let (filled, language) = templates.filled(notice, applicationName: name)
@@ -102,7 +102,7 @@ public final class NoticeService: Sendable {
         return NoticeTransfer.mail(message, by: mail.server)
     }
 
-    private static func send(_ notice: Notice, _ texts: TextSettings, _ templates: NoticeTemplates, _ name: String) -> AttemptResult {
+    private static func send(_ notice: Notice, _ texts: TextSettings, _ templates: NoticeTemplates, _ name: String) -> NoticeAttempt {
         let (filled, language) = templates.filled(notice, applicationName: name)
         let body: JSONObject = [
             "to": .string(notice.recipient), "text": .string(filled.text), "code": .string(notice.secret), "language": .string(language),

@@ -83,7 +83,7 @@ final class NoticeTransfer {
     }
 
     /// Sends a mail.
-    static func mail(_ message: MailMessage, by server: MailServer) -> AttemptResult {
+    static func mail(_ message: MailMessage, by server: MailServer) -> NoticeAttempt {
         var failure = ""
         guard let transfer = NoticeTransfer(failure: &failure) else { return .failed(failure) }
         transfer.prepare(server.url, "smtp,smtps", server.timeoutMilliseconds, server.certificateAuthorityFile)
@@ -105,7 +105,7 @@ final class NoticeTransfer {
     }
 
     /// Posts a document in JSON.
-    static func post(_ body: [UInt8], to endpoint: TextEndpoint) -> AttemptResult {
+    static func post(_ body: [UInt8], to endpoint: TextEndpoint) -> NoticeAttempt {
         var failure = ""
         guard let transfer = NoticeTransfer(failure: &failure) else { return .failed(failure) }
         transfer.prepare(endpoint.url, "http,https", endpoint.timeoutMilliseconds, endpoint.certificateAuthorityFile)
@@ -143,7 +143,7 @@ final class NoticeTransfer {
                 }, context))
     }
 
-    private func run(_ judge: (Int) -> AttemptResult?) -> AttemptResult {
+    private func run(_ judge: (Int) -> NoticeAttempt?) -> NoticeAttempt {
         if let problem { return .refused(Self.text(problem)) }
         let code = hearth_curl_easy_perform(easy)
         let status = hearth_curl_easy_status(easy)

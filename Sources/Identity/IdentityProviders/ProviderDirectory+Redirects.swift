@@ -95,7 +95,7 @@ extension ProviderDirectory {
         guard let state = seal.open(text, now: clock.now()), state.provider == provider else {
             throw .invalid("The state of the sign-in is wrong or has expired.")
         }
-        // Otherwise somebody could sign a user in to an account of their own.
+        // Otherwise an attacker could sign a user in to the attacker's account.
         guard let sessionID, Array(StateSeal.hash(session: sessionID).utf8).span.equalsInConstantTime(Array(state.session.utf8)) else {
             throw .invalid("The sign-in was begun in another session.")
         }

@@ -2,7 +2,7 @@ import HearthBytes
 
 /// The parameters of a sign-in with a provider: `requestUri` and `postBody`, merged.
 ///
-/// Of equal names, the fragment of the address counts most, then the body, then the query of the address (spec auth 2.2).
+/// If a name occurs several times, the fragment of the address counts most, then the body, then the query of the address (spec auth 2.2).
 public struct ProviderParameters: Sendable, Equatable {
     /// Longer texts are refused: tokens of providers have up to 16 KiB.
     public static let bytesMax = 64 * 1024

@@ -2,7 +2,7 @@ import Crypto
 import HearthBytes
 import HearthJSON
 
-/// What the host has to know when a provider sends a browser back: written into `state`, sealed, so that the host stores nothing.
+/// The facts that the host needs when a provider sends a browser back: written into `state`, sealed, so that the host stores nothing.
 struct RedirectState: Sendable, Equatable {
     var provider: String
     var tenant: String

@@ -26,7 +26,9 @@ enum DERText {
         gmtime_r(&clock, &parts)
         let year = Int(parts.tm_year) + 1900
         let isShort = (1950..<2050).contains(year)
-        let fields = [isShort ? year % 100 : year, Int(parts.tm_mon) + 1, Int(parts.tm_mday), Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec)]
+        let fields = [
+            isShort ? year % 100 : year, Int(parts.tm_mon) + 1, Int(parts.tm_mday), Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec),
+        ]
         return item(isShort ? 0x17 : 0x18, Array((fields.map { ($0 < 10 ? "0" : "") + String($0) }.joined() + "Z").utf8))
     }
 

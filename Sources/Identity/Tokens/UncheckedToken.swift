@@ -2,7 +2,7 @@ public import HearthJSON
 
 /// A parsed token of another issuer, for verifiers with rules of their own: identity providers.
 ///
-/// Check the claims first, so that a token for somebody else fetches no keys, then the signature. Neither alone is enough.
+/// Check the claims first, so that a token for another audience fetches no keys, then the signature. Neither alone is enough.
 public struct UncheckedToken: Sendable {
     /// The claims as the token states them.
     public let claims: JSONObject

@@ -4,7 +4,8 @@ import SwiftASN1
 
 /// A public key, bound to one algorithm.
 ///
-/// RSA keys serve RS256 only, keys of the curve P-256 ES256 only: a token cannot make a key serve as an HMAC secret. RSA keys have at least 2048 bits.
+/// RSA keys serve RS256 only, keys of the curve P-256 ES256 only: a token cannot make a key serve as an HMAC secret. RSA keys have at least
+/// 2048 bits.
 struct VerificationKey: Sendable {
     private enum Key: Sendable {
         case rsa(_RSA.Signing.PublicKey)
