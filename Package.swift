@@ -107,6 +107,7 @@ let package = Package(
         .target(
             name: "CRE2", path: "Sources/Base/CRE2", cxxSettings: [.unsafeFlags(["-O2"])],
             linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libre2.a", "-lstdc++"])]),
+        .target(name: "CCrypt", path: "Sources/Base/CCrypt", linkerSettings: [.unsafeFlags(["-Xlinker", "-l:libcrypt.a"])]),
         .target(name: "CCurl", path: "Sources/Base/CCurl", linkerSettings: [.linkedLibrary("dl")]),
         module("Files", in: .base),
         module("RegularExpressions", in: .base, ["CRE2"]),
@@ -127,9 +128,10 @@ let package = Package(
 
         // Identity: users and apps.
         module("Tokens", in: .identity, [bytes, "Files", json, crypto, cryptoExtras, asn1]),
+        module("Passwords", in: .identity, [bytes, json, "EventLoop", "COpenSSL", "CCrypt"]),
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
-        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "IdentityProviders", "Accounts"]),
+        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "Passwords", "IdentityProviders", "Accounts"]),
 
         module(
             "AppCheck", in: .identity,
@@ -191,8 +193,9 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "Accounts", "Authentication", "AppCheck", "Messaging", "AdminProtocol", "FunctionDispatch",
-                "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore", "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
+                "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "Accounts", "Authentication", "AppCheck", "Messaging",
+                "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore", "Administration",
+                "CLinux", crypto, logging,
             ]),
 
         // Command: the program that people type.
@@ -238,7 +241,11 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
-        .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", json, bytes], swiftSettings: house),
+        .testTarget(
+            name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),
+        .testTarget(
+            name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
+            swiftSettings: house),
         .testTarget(name: "ConfigurationTests", dependencies: ["FuzzSupport", "Configuration", "Files"], swiftSettings: house),
         .testTarget(name: "TreeTests", dependencies: ["FuzzSupport", "Tree", json, bytes, crypto], swiftSettings: house),
         .testTarget(

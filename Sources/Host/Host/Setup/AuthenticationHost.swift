@@ -43,7 +43,8 @@ struct AuthenticationHost {
         let rules = TokenRules.idToken(
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
-        let tools = AuthenticationTools(configuration, idKeys: idKeys, cookieKeys: cookieKeys, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
+        let tools = AuthenticationTools(
+            configuration, idKeys: idKeys, cookieKeys: cookieKeys, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
         service = AuthenticationService(
             accounts: accounts,
             settings: try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess), tools: tools,

@@ -34,8 +34,6 @@ extension AuthenticationTools {
                     return nil
                 }
             },
-            hash: { PasswordHash.make($0) },
-            verify: { password, user in PasswordHash.verify(password, user) },
             providers: ProviderDirectory(
                 ProviderSettings(configuration), transport: HTTPClient(loop: loop), ledger: accounts, stateKey: stateKey),
             send: { _ in true })
