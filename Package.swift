@@ -132,7 +132,9 @@ let package = Package(
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("AccountNotices", in: .identity, [bytes, "Files", json, "EventLoop", "CCurl"]),
         module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
-        module("Authentication", in: .identity, [bytes, json, "EventLoop", "HTTP", "Tokens", "IdentityProviders", "Accounts", crypto]),
+        module(
+            "Authentication", in: .identity,
+            [bytes, json, "EventLoop", "HTTP", "Tokens", "Passwords", "IdentityProviders", "Accounts", crypto]),
 
         module(
             "AppCheck", in: .identity,
@@ -242,7 +244,8 @@ let package = Package(
             ],
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
-        .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", json, bytes], swiftSettings: house),
+        .testTarget(
+            name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),
         .testTarget(
             name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
             swiftSettings: house),

@@ -121,7 +121,7 @@ import Testing
     func dates(seconds: Int64, expected: String) { #expect(MailMessage.date(seconds) == expected) }
 
     @Test(arguments: [
-        "a@b\r\nRCPT TO:<eve@example.org>", "a@b>", "<a@b", "a b@c", "a@b@c", "@b", 
+        "a@b\r\nRCPT TO:<eve@example.org>", "a@b>", "<a@b", "a b@c", "a@b@c", "@b",
         "a@", "", "\"a\"@b", "a@b,c@d", "a@b;c", "a\u{0}@b", "a\u{2028}@b",
         "a\u{85}@b", "a@b\u{7F}",
     ])

@@ -36,8 +36,6 @@ extension AuthenticationTools {
                     return nil
                 }
             },
-            hash: { PasswordHash.make($0) },
-            verify: { password, user in PasswordHash.verify(password, user) },
             providers: ProviderDirectory(
                 ProviderSettings(configuration), transport: HTTPClient(loop: loop), ledger: accounts, stateKey: stateKey),
             // In development mode messages are read from the store of accounts; they are sent too if that is configured.

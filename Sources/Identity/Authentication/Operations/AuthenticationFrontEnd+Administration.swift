@@ -45,7 +45,7 @@ extension AuthenticationFrontEnd {
         new.factors = try factors(body.bodies("mfaInfo"), mustHaveID: false)
         if let password = try body.text("password") {
             try requireStrength(password, try await rules(tenant))
-            new.passwordHash = await hash(password)
+            new.passwordHash = try await hash(password)
         }
         let complete = new
         let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.create(complete, tenant: tenant) }

@@ -140,7 +140,7 @@ extension AuthenticationFrontEnd {
         if let password = try call.body.text("newPassword") {
             guard code.purpose == .PASSWORD_RESET else { throw AuthError("INVALID_OOB_CODE") }
             try requireStrength(password, rules)
-            let hash = await hash(password)
+            let hash = try await hash(password)
             code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.resetPassword(secret, hash: hash, tenant: tenant)
             }

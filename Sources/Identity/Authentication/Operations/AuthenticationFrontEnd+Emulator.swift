@@ -62,7 +62,7 @@ extension AuthenticationFrontEnd {
                 return .json(Self.told("To reset the password for \(stored.email), \(advice)"))
             }
             try requireStrength(password, try await rules(tenant))
-            let hash = await hash(password)
+            let hash = try await hash(password)
             let used = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.resetPassword(code, hash: hash, tenant: tenant)
             }

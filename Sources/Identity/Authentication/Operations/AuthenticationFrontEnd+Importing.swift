@@ -24,6 +24,9 @@ extension AuthenticationFrontEnd {
         for (index, row) in rows.enumerated() {
             do throws(ImportRefusal) { users.append((index, try user(row, tenant, hashing))) } catch { errors.append((index, error.message)) }
         }
+        for (position, (index, _)) in users.enumerated() {
+            if let password = try rows[index].text("rawPassword") { users[position].user.passwordHash = try await hash(password) }
+        }
         let mayReplace = try call.body.bool("allowOverwrite") ?? true
         let accepted = users
         errors += try await accounts.perform(on: loop) { store throws(AccountFailure) in
@@ -103,8 +106,8 @@ extension AuthenticationFrontEnd {
     }
 
     private func readPassword(_ row: AuthBody, _ hashing: JSONObject, to user: inout UserRecord) throws(AuthError) {
-        if let password = try row.text("rawPassword") {
-            user.passwordHash = service.tools.hash(password)
+        if try row.text("rawPassword") != nil {
+            user.passwordChanged = service.policy.clock()
         } else if let hash = try row.text("passwordHash") {
             var parameters = hashing
             parameters["salt"] = try row.text("salt").map { .string($0) }

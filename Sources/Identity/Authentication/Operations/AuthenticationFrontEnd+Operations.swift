@@ -2,6 +2,7 @@ import Accounts
 import EventLoop
 import HearthJSON
 import HTTP
+import Passwords
 import Tokens
 
 /// The table of operations, and what most of them need.
@@ -149,9 +150,24 @@ extension AuthenticationFrontEnd {
         return rules
     }
 
-    /// Hashes a password on another thread.
-    func hash(_ password: String) async -> String {
-        let hash = service.tools.hash
-        return await loop.offload { hash(password) }
+    /// Hashes a password on another thread. Refused if too many wait for that.
+    func hash(_ password: String) async throws(AuthError) -> String {
+        let hasher = service.tools.passwords
+        let made = try await derived { () -> String? in
+            do throws(PasswordFailure) { return try hasher.hash(password) } catch { return nil }
+        }
+        guard let made else { throw .unavailable }
+        return made
+    }
+
+    /// Verifies the password of a user; takes as long without one.
+    func verify(_ password: String, _ user: UserRecord?) async throws(AuthError) -> PasswordCheck {
+        let hasher = service.tools.passwords
+        let stored = user.flatMap { user in user.passwordHash.map { StoredPassword(hash: $0, imported: user.importedHash) } }
+        return try await derived { hasher.verify(password, stored) }
+    }
+
+    private func derived<R: Sendable>(_ work: @escaping @Sendable () -> R) async throws(AuthError) -> R {
+        do throws(PasswordFailure) { return try await service.tools.passwordQueue.run(work) } catch { throw .unavailable }
     }
 }

@@ -1,6 +1,7 @@
 import Accounts
 import EventLoop
 import HearthJSON
+import Passwords
 
 /// Signing up, and signing in with e-mail and password, and refreshing.
 extension AuthenticationFrontEnd {
@@ -27,7 +28,7 @@ extension AuthenticationFrontEnd {
         }
         var new = try newUser(call)
         new.email = email
-        let hash = await hash(password)
+        let hash = try await hash(password)
         new.passwordHash = hash
         let complete = new
         let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) -> SignedIn in
@@ -66,9 +67,7 @@ extension AuthenticationFrontEnd {
             try store.passwordUser(email: email, tenant: tenant, address: address)
         }
         if let user, user.isDisabled, !isStrict || !rules.protectsEmails { throw AuthError("USER_DISABLED") }
-        let verify = service.tools.verify
-        let isTooLong = password.utf8.count > 4096
-        let verdict = isTooLong ? PasswordVerdict(isRight: false) : await loop.offload { verify(password, user) }
+        let verdict = try await verify(password, user)
         guard let user, let hash = user.passwordHash, verdict.isRight else {
             try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.passwordFailed(email: email, tenant: tenant, address: address)

@@ -27,7 +27,7 @@ extension AuthenticationFrontEnd {
         if let password = try body.text("password") {
             guard rules.allowsPassword else { throw AuthError("OPERATION_NOT_ALLOWED") }
             try requireStrength(password, rules)
-            change.passwordHash = await hash(password)
+            change.passwordHash = try await hash(password)
         }
         let (final, base) = (change, link(call, .RECOVER_EMAIL, [:]))
         let result = try await accounts.perform(on: loop) { store throws(AccountFailure) in
@@ -97,7 +97,7 @@ extension AuthenticationFrontEnd {
         if let attributes = change.customAttributes { try ReservedClaims.check(attributes: attributes) }
         if let password = try call.body.text("password") {
             try requireStrength(password, try await rules(tenant))
-            change.passwordHash = await hash(password)
+            change.passwordHash = try await hash(password)
         }
         let final = change
         let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.update(final, uid: uid, tenant: tenant) }

@@ -1,6 +1,7 @@
 public import Accounts
 public import HTTP
 public import IdentityProviders
+public import Passwords
 public import Tokens
 
 /// The settings of authentication over HTTP.
@@ -28,21 +29,7 @@ public struct AuthenticationSettings: Sendable {
     public init() {}
 }
 
-/// The result of verifying a password.
-public struct PasswordVerdict: Sendable {
-    public var isRight: Bool
-    /// A hash with current parameters, if the stored one is outdated.
-    public var better: String?
-
-    /// A verdict without a better hash by default.
-    public init(isRight: Bool, better: String? = nil) {
-        self.isRight = isRight
-        self.better = better
-    }
-}
-
-/// The parts that authentication uses: each is a function of another module, so that tests can replace it. Those that block are called off the
-/// loops.
+/// The parts of other modules that authentication uses. Those that block are called off the loops.
 public struct AuthenticationTools: Sendable {
     /// Signs ID tokens.
     public var idTokens: TokenSigner
@@ -50,10 +37,10 @@ public struct AuthenticationTools: Sendable {
     public var cookies: TokenSigner
     /// The document with public keys; nil if the keys cannot be read. Blocks.
     public var document: @Sendable (KeyDocumentKind) -> [UInt8]?
-    /// Hashes a password. Blocks.
-    public var hash: @Sendable (String) -> String
-    /// Verifies a password; without a user, takes as long as with one. Blocks.
-    public var verify: @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict
+    /// Hashes and verifies passwords. Blocks.
+    public var passwords = PasswordHasher()
+    /// The threads for that.
+    public var passwordQueue = PasswordQueue()
     /// Verifies credentials of identity providers.
     public var providers: ProviderDirectory
     /// Sends a mail or a text message.
@@ -62,16 +49,12 @@ public struct AuthenticationTools: Sendable {
     /// Tools.
     public init(
         idTokens: TokenSigner, cookies: TokenSigner, document: @escaping @Sendable (KeyDocumentKind) -> [UInt8]?,
-        hash: @escaping @Sendable (String) -> String,
-        verify: @escaping @Sendable (_ password: String, _ user: UserRecord?) -> PasswordVerdict,
         providers: ProviderDirectory,
         send: @escaping @Sendable (AccountMessage) async -> Bool
     ) {
         self.idTokens = idTokens
         self.cookies = cookies
         self.document = document
-        self.hash = hash
-        self.verify = verify
         self.providers = providers
         self.send = send
     }
