@@ -11,7 +11,6 @@ import pytest
 
 from commands import Commands
 from disks import FailingDisk, SmallDisk
-from hearth import Host
 from identity import PASSWORD, Identity, addresses, claims, sign_in_host
 from identity_cases import KEYS_PATH
 from processes import until
@@ -247,7 +246,7 @@ def test_a_mode_does_not_take_the_tokens_of_the_other(tmp_path):
     with Identity(host) as identity:
         user = identity.sign_up('mode@example.com')
     host.stop()
-    host = Host(tmp_path / 'host', [], mode='production', config={'project': 'demo-p', 'auth': {'apiKeys': ['fake-api-key']}}).start()
+    host = sign_in_host(tmp_path / 'host', 'production').start()
     with contextlib.ExitStack() as stack:
         stack.callback(host.stop)
         identity = stack.enter_context(Identity(host))

@@ -17,6 +17,8 @@ API = '/identitytoolkit.googleapis.com'
 TOKEN = '/securetoken.googleapis.com/v1/token'
 APP_CHECK = '/firebaseappcheck.googleapis.com'
 PASSWORD = 'notasecret'
+# In production, each way to sign in is off until the configuration names it.
+EVERY_WAY = {'password': True, 'emailLink': True, 'anonymous': True, 'phoneNumber': True}
 # Consecutive addresses are of different networks, because limits of attempts are for networks too.
 addresses = (f'127.{1 + (os.getpid() + number) % 250}.{number // 250 % 256}.{1 + number // 64000 % 254}' for number in itertools.count())
 
@@ -200,6 +202,6 @@ def claims(token):
 
 def sign_in_host(folder, mode='production', config=None, clock=None, plugins=(), **options):
     """A host with sign-in that is not started yet."""
-    settings = {'project': 'demo-p', 'auth': {'apiKeys': ['fake-api-key']} if mode == 'production' else {}}
+    settings = {'project': 'demo-p', 'auth': {'apiKeys': ['fake-api-key'], 'signIn': EVERY_WAY} if mode == 'production' else {}}
     variables = {**(clock.variables if clock else {}), **options.pop('env', {})}
     return Host(folder, plugins, mode=mode, config=merged(settings, config or {}), env=variables, **options)

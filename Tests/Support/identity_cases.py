@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 
 from app_attest import FakeApple
 from hearth import ROOT, Host, library, merged
-from identity import APP_CHECK, Clock, Identity, addresses
+from identity import APP_CHECK, EVERY_WAY, Clock, Identity, addresses
 from identity_answers import check_errors, closing, find, holds, only, operand, text, totp
 from identity_providers import FakeFacebook, decoded
 from tokens import SigningKey, base64url
@@ -59,7 +59,7 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
     (folder / 'sa-key-1.pem').write_bytes(public_pem(keys['sa-key-1']))
     (folder / 'apple-root.pem').write_bytes(apple.root_pem)
     auth = {
-        'signIn': wanted['signIn'], 'emailPrivacyConfig': wanted['emailPrivacyConfig'], 'mfa': wanted['mfa'],
+        'signIn': {**EVERY_WAY, **wanted['signIn']}, 'emailPrivacyConfig': wanted['emailPrivacyConfig'], 'mfa': wanted['mfa'],
         'serviceAccounts': [{'email': VARIABLES['saEmail'], 'publicKey': str(folder / 'sa-key-1.pem')}],
     }
     facebook = wanted['facebook']
