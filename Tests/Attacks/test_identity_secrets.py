@@ -12,7 +12,7 @@ from identity_providers import APP_SECRET
 from identity_scene import scene_of, stage  # noqa: F401
 
 DEBUG_TOKEN = '11111111-2222-4333-8444-555555555555'
-scene = scene_of(testHooks=True, appCheck={'debugTokens': [DEBUG_TOKEN]}, functions={'whoami': {}})
+scene = scene_of(appCheck={'debugTokens': [DEBUG_TOKEN]}, functions={'whoami': {}})
 
 
 @pytest.fixture
@@ -23,8 +23,7 @@ def secrets(scene):
     found |= {'ID token': user['idToken'], 'refresh token': user['refreshToken']}
     identity.refused('accounts:signInWithPassword', email='secret@example.com', password=found['wrong password'])
     found['second refresh token'] = identity.refreshed(user['refreshToken'])['refresh_token']
-    identity.do('accounts:sendOobCode', requestType='PASSWORD_RESET', email='secret@example.com')
-    found['code'] = identity.mail_code()
+    found['code'] = identity.managed('accounts:sendOobCode', requestType='PASSWORD_RESET', email='secret@example.com', returnOobLink=True)['oobCode']
     identity.refused('accounts:resetPassword', oobCode=found['code'], newPassword='x')
     credential = scene.limited()
     found |= {'ID token of Facebook': credential['id_token'], 'nonce': credential['nonce']}

@@ -97,7 +97,7 @@ def test_a_live_connection(place, identity, action):
         # Another user of the same connection.
         live.do(action, cred=bob['idToken'])
         assert live.ask('p', p=f'{path}/n', d=2)[0] == 'permission_denied'
-        live.do(f'un{action}')
+        live.do('unauth')
         assert live.ask('p', p=f"/users/{bob['localId']}", d=1)[0] == 'permission_denied'
     with place.live() as live:
         for wrong in ('junk', ada['refreshToken'], ada['idToken'][:-30]):
@@ -119,6 +119,9 @@ def test_a_deleted_user(place, identity):
 
 
 def test_an_expired_token(place, identity):
+    # In development tokens do not expire, as with the emulator.
+    if place.host.mode == 'development':
+        return
     user = identity.sign_up('ada@example.com')
     path, token = f"/users/{user['localId']}", user['idToken']
     assert place.rest('PUT', path, token, 1) == 200

@@ -72,7 +72,7 @@ class Identity:
     def send(self, method, path, headers=(), body=b'', host=None):
         """Sends a request over the kept connection. Reconnects once if the host has closed it."""
         for attempt in (1, 2):
-            self.wire = self.wire or Wire(self.host.port, source=self.source)
+            self.wire = self.wire or Wire(self.host.port, source=self.source, timeout=60)
             try:
                 return self.wire.request(method, path, headers, body, host)
             except (Ended, ConnectionError):
