@@ -96,10 +96,14 @@ class Stage:
         self.apple = FakeApple('TEAM123456', 'com.example.app')
 
     def close(self):
-        for host, clock in self.hosts.values():
-            host.stop()
-            clock.close()
         self.facebook.close()
+        try:
+            for host, _ in self.hosts.values():
+                host.stop()
+        finally:
+            for host, clock in self.hosts.values():
+                host.abandon()
+                clock.close()
 
     def host(self, profile, case):
         """The host for a case, with no users, and a clock that is later than all that earlier cases have left."""
@@ -108,7 +112,7 @@ class Stage:
         key = json.dumps([profile, wanted], sort_keys=True)
         if key not in self.hosts:
             folder = self.folder / f'host-{len(self.hosts)}'
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
             clock = Clock(folder / 'clock')
             config = configuration(profile, wanted, self.facebook.url, folder, self.keys, self.apple)
             plugins = {'Callers': {'library': library('callers')}} if 'functions' in wanted else ()
