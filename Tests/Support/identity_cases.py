@@ -69,7 +69,7 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
             'jwksUrls': [url.replace('${fakeBase}', facebook_url) for url in facebook['jwksUrls']],
             'issuers': facebook['issuers'], 'trustEmail': facebook['trustEmail'], 'timeoutSeconds': facebook['timeoutMs'] / 1000}
     if 'rateLimit' in wanted:
-        auth['rateLimit'] = {'perAccountFailures': wanted['rateLimit']['perAccountFailures'], 'windowSeconds': wanted['rateLimit']['windowSec']}
+        auth['rateLimit'] = {{'windowSec': 'windowSeconds'}.get(name, name): value for name, value in wanted['rateLimit'].items()}
     if profile == 'strict':
         auth |= {'apiKeys': [VARIABLES['apiKey']], 'testHooks': wanted['testHooks']}
     check = {'projectNumber': wanted['projectNumber'], 'apps': [VARIABLES['appId']]}
