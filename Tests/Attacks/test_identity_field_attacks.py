@@ -8,8 +8,8 @@ import urllib.parse
 
 import pytest
 
-from identity import API, PASSWORD, Identity, addresses, claims, refusal, succeeded
-from identity_attackers import LOCKED, processor_seconds
+from identity import API, PASSWORD, claims, refusal, succeeded
+from identity_attackers import processor_seconds
 from identity_cases import decoded
 from identity_scene import scene_of, stage  # noqa: F401
 from processes import until
@@ -221,17 +221,3 @@ def test_a29_requests_of_the_administrator_are_bounded(identity, action, body):
     identity.post('accounts:signInWithPassword', email='slow@example.com', password=PASSWORD)
     assert time.monotonic() - began < 10
     assert until(lambda: identity.sign_up()['localId'], 'the host serves')
-
-
-def test_a29_anonymous_users_by_the_thousand(scene):
-    """One address does not make users without end."""
-    source = next(addresses)
-    statuses = []
-    with Identity(scene.host, source=source) as identity:
-        for _ in range(600):
-            answer = identity.post('accounts:signUp', returnSecureToken=True)
-            statuses.append(answer.status)
-            if answer.status != 200:
-                assert refusal(answer).startswith(LOCKED), answer.body
-                break
-    assert statuses[-1] != 200, f'{len(statuses)} users from one address'
