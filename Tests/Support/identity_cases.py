@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 
 from app_attest import FakeApple
-from hearth import ROOT, Host, library, merged
+from hearth import Host, library, merged
 from identity import APP_CHECK, EVERY_WAY, Clock, Identity, addresses
 from identity_answers import check_errors, closing, find, holds, only, operand, text, totp
 from identity_providers import FakeFacebook, decoded
@@ -25,7 +25,6 @@ from wire import Wire, request_bytes
 FILE = pathlib.Path(__file__).parents[1] / 'Conformance/cases/auth.json'
 CASES = json.loads(FILE.read_text())
 VARIABLES = CASES['variables']
-SCHEMA = json.loads((ROOT / 'functions.schema.json').read_text())
 # Long enough that limits of attempts, codes and cached keys of one case are forgotten in the next.
 BETWEEN_CASES = 7300
 PEM = rb'-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----'
@@ -78,12 +77,7 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
     if 'appAttest' in wanted['appCheck']:
         attest = wanted['appCheck']['appAttest']
         check['appAttest'] = {'teamId': attest['teamId'], 'bundleId': attest['bundleId'], 'rootCertificate': str(folder / 'apple-root.pem')}
-    return {'project': wanted['project'], 'auth': known('auth', auth), 'appCheck': known('appCheck', check)}
-
-
-def known(section, settings):
-    """The settings that the schema of this checkout has."""
-    return {name: value for name, value in settings.items() if name in SCHEMA['properties'][section]['properties']}
+    return {'project': wanted['project'], 'auth': auth, 'appCheck': check}
 
 
 class Stage:
