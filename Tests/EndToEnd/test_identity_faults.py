@@ -73,11 +73,23 @@ class Visitors:
                     known[uid] = answer.json['refresh_token']
 
 
+@pytest.fixture
+def prepared():
+    """Makes hosts with sign-in that are not started yet; none of them outlives the test."""
+    made = []
+
+    def make(*arguments, **options):
+        made.append(sign_in_host(*arguments, **options))
+        return made[-1]
+
+    yield make
+    for host in made:
+        host.abandon()
+
+
 @pytest.fixture(params=['production', 'development'])
-def host(request, tmp_path):
-    host = sign_in_host(tmp_path / 'host', request.param).start()
-    yield host
-    host.abandon()
+def host(request, tmp_path, prepared):
+    return prepared(tmp_path / 'host', request.param).start()
 
 
 def test_killed_under_load(host):
@@ -108,8 +120,8 @@ def test_a_change_that_was_acknowledged_survives(host):
     host.stop()
 
 
-def test_keys_outlive_the_host(tmp_path):
-    host = sign_in_host(tmp_path / 'host').start()
+def test_keys_outlive_the_host(tmp_path, prepared):
+    host = prepared(tmp_path / 'host').start()
     with contextlib.closing(Identity(host)) as identity:
         user = identity.sign_up('keys@example.com')
         before = host.request('GET', KEYS_PATH).json
@@ -124,9 +136,9 @@ def test_keys_outlive_the_host(tmp_path):
     host.stop()
 
 
-def test_killed_while_it_starts_for_the_first_time(tmp_path):
+def test_killed_while_it_starts_for_the_first_time(tmp_path, prepared):
     """The next start works after a kill at any moment, and keys are never half made."""
-    host = sign_in_host(tmp_path / 'host')
+    host = prepared(tmp_path / 'host')
     for turn in range(8):
         host.spawn()
         time.sleep(0.02 + 0.03 * turn)
@@ -139,9 +151,9 @@ def test_killed_while_it_starts_for_the_first_time(tmp_path):
 
 
 @pytest.fixture
-def small(tmp_path):
+def small(tmp_path, prepared):
     """A host whose data is on a small disk."""
-    host = sign_in_host(tmp_path / 'host', 'production')
+    host = prepared(tmp_path / 'host', 'production')
     host.data.mkdir(parents=True)
     with SmallDisk(host.data, 24) as disk:
         yield host.start(), disk
@@ -179,10 +191,10 @@ def test_a_full_disk(small):
 
 
 @pytest.mark.parametrize('calls, error', [('write', errno.EIO), ('sync', errno.EIO), ('write sync', errno.ENOSPC)])
-def test_a_disk_that_fails(tmp_path, calls, error):
+def test_a_disk_that_fails(tmp_path, prepared, calls, error):
     data = tmp_path / 'host' / 'data'
     disk = FailingDisk(data, tmp_path / 'control')
-    host = sign_in_host(tmp_path / 'host', env=disk.variables)
+    host = prepared(tmp_path / 'host', env=disk.variables)
     host.start()
     with Identity(host, source=next(addresses)) as identity:
         user = identity.sign_up('before@example.com')
@@ -200,7 +212,7 @@ def test_a_disk_that_fails(tmp_path, calls, error):
     host.stop()
 
 
-def test_backup_and_restore(host, tmp_path):
+def test_backup_and_restore(host, tmp_path, prepared):
     commands = Commands(host, tmp_path / 'commands')
     with Identity(host) as identity:
         kept = identity.sign_up('kept@example.com')
@@ -209,7 +221,7 @@ def test_backup_and_restore(host, tmp_path):
         identity.sign_up('later@example.com')
         identity.managed('accounts:update', localId=kept['localId'], displayName='later')
     commands.succeeds('restore', tmp_path / 'all.tar', '--into', tmp_path / 'restored', '--force')
-    other = sign_in_host(tmp_path / 'other', host.mode)
+    other = prepared(tmp_path / 'other', host.mode)
     other.data = tmp_path / 'restored'
     other.start()
     with contextlib.ExitStack() as stack:
@@ -222,7 +234,7 @@ def test_backup_and_restore(host, tmp_path):
     host.stop()
 
 
-def test_a_backup_while_users_sign_up(host, tmp_path):
+def test_a_backup_while_users_sign_up(host, tmp_path, prepared):
     commands = Commands(host, tmp_path / 'commands')
     with Visitors(host, 3) as visitors:
         until(lambda: visitors.count() > 20, 'users sign up')
@@ -230,7 +242,7 @@ def test_a_backup_while_users_sign_up(host, tmp_path):
         commands.succeeds('backup', tmp_path / 'all.tar')
     assert visitors.problems == []
     commands.succeeds('restore', tmp_path / 'all.tar', '--into', tmp_path / 'restored', '--force')
-    other = sign_in_host(tmp_path / 'other', host.mode)
+    other = prepared(tmp_path / 'other', host.mode)
     other.data = tmp_path / 'restored'
     other.start()
     with contextlib.ExitStack() as stack:
@@ -240,13 +252,13 @@ def test_a_backup_while_users_sign_up(host, tmp_path):
     host.stop()
 
 
-def test_a_mode_does_not_take_the_tokens_of_the_other(tmp_path):
+def test_a_mode_does_not_take_the_tokens_of_the_other(tmp_path, prepared):
     """Data that was made in development and then served in production: unsigned tokens are worth nothing."""
-    host = sign_in_host(tmp_path / 'host', 'development').start()
+    host = prepared(tmp_path / 'host', 'development').start()
     with Identity(host) as identity:
         user = identity.sign_up('mode@example.com')
     host.stop()
-    host = sign_in_host(tmp_path / 'host', 'production').start()
+    host = prepared(tmp_path / 'host', 'production').start()
     with contextlib.ExitStack() as stack:
         stack.callback(host.stop)
         identity = stack.enter_context(Identity(host))

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 
 from app_attest import FakeApple
-from hearth import ROOT, Host, library, merged
+from hearth import Host, library, merged
 from identity import APP_CHECK, EVERY_WAY, Clock, Identity, addresses
 from identity_answers import check_errors, closing, find, holds, only, operand, text, totp
 from identity_providers import FakeFacebook, decoded
@@ -25,7 +25,6 @@ from wire import Wire, request_bytes
 FILE = pathlib.Path(__file__).parents[1] / 'Conformance/cases/auth.json'
 CASES = json.loads(FILE.read_text())
 VARIABLES = CASES['variables']
-SCHEMA = json.loads((ROOT / 'functions.schema.json').read_text())
 # Long enough that limits of attempts, codes and cached keys of one case are forgotten in the next.
 BETWEEN_CASES = 7300
 PEM = rb'-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----'
@@ -69,7 +68,7 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
             'jwksUrls': [url.replace('${fakeBase}', facebook_url) for url in facebook['jwksUrls']],
             'issuers': facebook['issuers'], 'trustEmail': facebook['trustEmail'], 'timeoutSeconds': facebook['timeoutMs'] / 1000}
     if 'rateLimit' in wanted:
-        auth['rateLimit'] = {'perAccountFailures': wanted['rateLimit']['perAccountFailures'], 'windowSeconds': wanted['rateLimit']['windowSec']}
+        auth['rateLimit'] = {{'windowSec': 'windowSeconds'}.get(name, name): value for name, value in wanted['rateLimit'].items()}
     if profile == 'strict':
         auth |= {'apiKeys': [VARIABLES['apiKey']], 'testHooks': wanted['testHooks']}
     check = {'projectNumber': wanted['projectNumber'], 'apps': [VARIABLES['appId']]}
@@ -78,12 +77,7 @@ def configuration(profile, wanted, facebook_url, folder, keys, apple):
     if 'appAttest' in wanted['appCheck']:
         attest = wanted['appCheck']['appAttest']
         check['appAttest'] = {'teamId': attest['teamId'], 'bundleId': attest['bundleId'], 'rootCertificate': str(folder / 'apple-root.pem')}
-    return {'project': wanted['project'], 'auth': known('auth', auth), 'appCheck': known('appCheck', check)}
-
-
-def known(section, settings):
-    """The settings that the schema of this checkout has."""
-    return {name: value for name, value in settings.items() if name in SCHEMA['properties'][section]['properties']}
+    return {'project': wanted['project'], 'auth': auth, 'appCheck': check}
 
 
 class Stage:
@@ -96,10 +90,14 @@ class Stage:
         self.apple = FakeApple('TEAM123456', 'com.example.app')
 
     def close(self):
-        for host, clock in self.hosts.values():
-            host.stop()
-            clock.close()
         self.facebook.close()
+        try:
+            for host, _ in self.hosts.values():
+                host.stop()
+        finally:
+            for host, clock in self.hosts.values():
+                host.abandon()
+                clock.close()
 
     def host(self, profile, case):
         """The host for a case, with no users, and a clock that is later than all that earlier cases have left."""
@@ -108,7 +106,7 @@ class Stage:
         key = json.dumps([profile, wanted], sort_keys=True)
         if key not in self.hosts:
             folder = self.folder / f'host-{len(self.hosts)}'
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
             clock = Clock(folder / 'clock')
             config = configuration(profile, wanted, self.facebook.url, folder, self.keys, self.apple)
             plugins = {'Callers': {'library': library('callers')}} if 'functions' in wanted else ()

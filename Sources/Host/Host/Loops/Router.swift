@@ -103,7 +103,8 @@ final class Router: HTTPHandler {
         if case .function = outcome, exchange.query.isEmpty { return outcome }
         guard database.claims(exchange) else {
             if case .function = outcome { return outcome }
-            return messaging.claims(exchange) ? .messaging : outcome
+            // Both have paths below `/v1/projects`; the host of the request tells them apart.
+            return messaging.claims(exchange) && !authentication.claims(exchange) ? .messaging : outcome
         }
         if case .function = outcome, !database.isNamed(in: exchange) { return outcome }
         return .database
