@@ -23,7 +23,7 @@ struct AuthPath: Equatable {
 
     /// Whether a path belongs to the protocol. Fast: asked for most requests of a host.
     static func claims(_ path: Span<UInt8>, host: Span<UInt8>) -> Bool {
-        prefixes.contains { path.begins($0) } || hosts.contains { host.equalsLowercased($0) }
+        prefixes.contains { path.begins($0) } || SignInPages.claims(path) || hosts.contains { host.equalsLowercased($0) }
     }
 
     /// Parses a path that ``claims(_:host:)`` accepts.

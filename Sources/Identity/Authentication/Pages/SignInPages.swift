@@ -1,0 +1,180 @@
+import Accounts
+import Crypto
+import HearthBytes
+import HearthJSON
+
+/// The pages that browsers open for signing in with a popup or a redirect (spec auth 2.3).
+///
+/// The texts of a page do not depend on the request, except for the accounts of the widget, which are escaped.
+enum SignInPages {
+    enum Kind: Equatable {
+        case handler
+        case frame
+    }
+
+    /// The page of a path; nil if it names none.
+    ///
+    /// - Parameter isStrict: whether the paths of the emulator are left out.
+    static func kind(_ path: String, isStrict: Bool) -> Kind? {
+        switch path {
+        case "/__/auth/handler": .handler
+        case "/__/auth/iframe": .frame
+        case "/emulator/auth/handler" where !isStrict: .handler
+        case "/emulator/auth/iframe" where !isStrict: .frame
+        default: nil
+        }
+    }
+
+    /// Whether a path begins like that of a page.
+    static func claims(_ path: Span<UInt8>) -> Bool {
+        let starts: [StaticString] = ["/__/auth/", "/emulator/auth/"]
+        return starts.contains { path.count >= $0.utf8CodeUnitCount && path.extracting(0..<$0.utf8CodeUnitCount).equals($0) }
+    }
+
+    /// The reason why a page does not begin a sign-in; nil if it does.
+    static func refusal(_ query: FormText, authorizedDomains: [String], isStrict: Bool) -> String? {
+        guard query["apiKey"]?.isEmpty == false, query["providerId"]?.isEmpty == false else {
+            return "missing apiKey or providerId query parameters"
+        }
+        guard let address = query["redirectUrl"] else { return nil }
+        // Otherwise a link to this host could lead anywhere.
+        guard let parsed = WebAddress(address), ["http", "https"].contains(parsed.scheme), !isStrict || parsed.isIn(authorizedDomains) else {
+            return "the redirectUrl is not an address of an authorized domain"
+        }
+        return nil
+    }
+
+    // MARK: Pages
+
+    static let frame = HTMLPage(
+        title: "Sign-in frame", script: SignInScript.frame, body: "<script src=\"https://apis.google.com/js/api.js\" async></script>")
+
+    static let handler = HTMLPage(title: "Sign-in", script: SignInScript.delivery + SignInScript.handler, body: "<p>One moment, please.</p>")
+
+    /// The widget of development.
+    ///
+    /// - Parameter accounts: those of the provider that can be chosen.
+    static func widget(provider: String, accounts: [LinkedProvider]) -> HTMLPage {
+        let name = HTMLPage.escaped(provider)
+        let items = accounts.map { account in
+            """
+            <li><button type="button" class="js-reuse-account" data-claims="\(HTMLPage.escaped(claims(account)))">
+            \(HTMLPage.escaped(account.displayName ?? "(No display name)")) <small>\(HTMLPage.escaped(account.email ?? ""))</small></button></li>
+            """
+        }
+        let hint = accounts.isEmpty ? "There is no account of \(name) yet." : "Choose an account of \(name), or add one."
+        return HTMLPage(
+            title: "Auth Emulator IDP Login Widget", script: SignInScript.delivery + SignInScript.widget,
+            body: """
+                <h1>Sign in with \(name)</h1>
+                <div id="accounts-list">
+                <p>\(hint)</p>
+                <ul>
+                \(items.joined(separator: "\n"))
+                <li><button type="button" id="add-account-button" class="js-new-account">Add new account</button></li>
+                </ul>
+                </div>
+                <div id="add-user" hidden>
+                <button type="button" id="autogen-button">Make up an account</button>
+                <form id="main-form">
+                <label>E-mail <input id="email-input" autocomplete="off"></label>
+                <label>Display name <input id="display-name-input" autocomplete="off"></label>
+                <label>Screen name <input id="screen-name-input" autocomplete="off"></label>
+                <label>Address of a photo <input id="profile-photo-input" autocomplete="off"></label>
+                <button type="button" id="back-button">Back</button>
+                <button id="sign-in" disabled>Sign in</button>
+                </form>
+                </div>
+                """)
+    }
+
+    /// The claims of an account as an unsigned credential.
+    private static func claims(_ account: LinkedProvider) -> String {
+        var claims: JSONObject = ["sub": .string(account.rawID), "iss": "", "aud": "", "exp": 0, "iat": 0, "email_verified": true]
+        claims["name"] = account.displayName.map { .string($0) }
+        claims["screen_name"] = account.screenName.map { .string($0) }
+        claims["email"] = account.email.map { .string($0) }
+        claims["picture"] = account.photoURL.map { .string($0) }
+        return JSONValue.object(claims).description
+    }
+
+    /// The pages that may contain the frame, as a source list: it gives results of sign-ins to the page around it.
+    static func ancestors(authorizedDomains: [String], isStrict: Bool) -> String {
+        guard isStrict else { return "http: https:" }
+        var sources: [String] = []
+        for domain in authorizedDomains where !domain.isEmpty && domain.utf8.allSatisfy({ isNameByte($0) }) {
+            sources += ["https://\(domain):*", "https://*.\(domain):*"]
+            if domain == "localhost" || domain == "127.0.0.1" { sources.append("http://\(domain):*") }
+        }
+        return sources.isEmpty ? "'none'" : sources.joined(separator: " ")
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+}
+
+/// A page with one script and one style, and the policy that admits only these.
+struct HTMLPage {
+    let text: String
+    private let scriptHash: String
+    private static let style = """
+        body { font: 16px/1.5 sans-serif; max-width: 30rem; margin: 2rem auto; padding: 0 1rem; }
+        ul { list-style: none; padding: 0; }
+        button, input { font: inherit; padding: 0.5rem; }
+        li button, input { width: 100%; box-sizing: border-box; text-align: left; margin: 0 0 0.5rem; }
+        """
+
+    init(title: String, script: String, body: String) {
+        scriptHash = Self.hash(script)
+        text = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>\(title)</title>
+            <style>\(Self.style)</style>
+            </head>
+            <body>
+            \(body)
+            <script>\(script)</script>
+            </body>
+            </html>
+
+            """
+    }
+
+    /// The `Content-Security-Policy`.
+    ///
+    /// - Parameters:
+    ///   - ancestors: the pages that may contain this one.
+    ///   - scripts: further sources of scripts.
+    func policy(ancestors: String, scripts: String = "") -> String {
+        "default-src 'none'; script-src '\(scriptHash)'\(scripts.isEmpty ? "" : " \(scripts)"); style-src '\(Self.hash(Self.style))'; "
+            + "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors \(ancestors)"
+    }
+
+    private static func hash(_ text: String) -> String { "sha256-\(Base64.text(Array(SHA256.hash(data: Array(text.utf8)))))" }
+
+    /// A text in a form that is safe in HTML and in attributes.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            case "`": result += "&#96;"
+            case "\0": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,203 @@
+"""The pages of popup and redirect: what they refuse, and a sign-in through each of them in a browser."""
+
+import contextlib
+import itertools
+import json
+import urllib.parse
+
+import pytest
+
+from browser import Browser, Page
+from identity import succeeded
+from identity_scene import scene_of, stage  # noqa: F401
+from local_server import Handler, LocalServer
+from processes import until
+from websocket import WebSocket
+
+KEY, APP = 'fake-api-key', '[DEFAULT]'
+STORED = f'firebase:redirectEvent:{KEY}:{APP}'
+# Two profiles of the same host.
+development, strict = scene_of('emulator'), scene_of('strict')
+
+
+@pytest.fixture(scope='module')
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp('browser')) as browser:
+        yield browser
+
+
+@pytest.fixture
+def application():
+    """The page of an application, on an origin of its own."""
+    class Answer(Handler):
+        def do_GET(self):
+            content = b'<!DOCTYPE html><title>app</title><body>app'
+            self.send_response(200)
+            self.send_header('Content-Type', 'text/html')
+            self.send_header('Content-Length', str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    with LocalServer(Answer) as server:
+        yield server
+
+
+@pytest.fixture
+def page(browser):
+    with Page(browser) as page:
+        yield page
+
+
+def url(scene, path, **query):
+    return f'http://127.0.0.1:{scene.host.port}{path}?{urllib.parse.urlencode(query)}'
+
+
+def get(scene, path, **query):
+    return scene.identity.send('GET', f'{path}?{urllib.parse.urlencode(query)}')
+
+
+def entry(application, provider='facebook.com', kind='signInViaRedirect', **more):
+    return {'apiKey': KEY, 'appName': APP, 'authType': kind, 'providerId': provider, 'eventId': '77', 'redirectUrl': f'{application.url}/back', **more}
+
+
+def stored_event(page, scene, path):
+    """The event that the frame of an application would find."""
+    page.go(url(scene, path, apiKey=KEY, appName=APP))
+    return json.loads(page.run(f'sessionStorage[{json.dumps(STORED)}] || "null"'))
+
+
+def signed_in(scene, event):
+    body = {'requestUri': event['urlResponse'], 'sessionId': event['sessionId'], 'returnSecureToken': True, 'returnIdpCredential': True}
+    return succeeded(scene.identity.post('accounts:signInWithIdp', **body), 'signInWithIdp')
+
+
+def fill_in(page, email):
+    page.run("document.querySelector('.js-new-account').click()")
+    for name, text in (('email-input', email), ('display-name-input', 'Ada <b>&"\'')):
+        page.run(f"(function (field) {{ field.value = {json.dumps(text)}; field.dispatchEvent(new Event('input')); }})(document.getElementById('{name}'))")
+    page.run("document.getElementById('sign-in').click()")
+
+
+def test_refusals_of_development(development):
+    for path in ('/emulator/auth/handler', '/__/auth/handler'):
+        for query in ({}, {'apiKey': KEY}, {'providerId': 'p'}):
+            answer = get(development, path, **query)
+            assert answer.status == 400 and 'error' in answer.json['authEmulator']
+        answer = get(development, path, apiKey=KEY, providerId='p', redirectUrl='javascript:alert(1)')
+        assert answer.status == 400
+    assert get(development, '/__/auth/other').status == 404
+    assert development.identity.send('POST', '/__/auth/handler').status == 404
+
+
+def test_production_has_no_widget_and_no_open_redirect(strict):
+    for path in ('/emulator/auth/handler', '/emulator/auth/iframe'):
+        assert get(strict, path, apiKey=KEY, providerId='facebook.com').status == 404
+    for address in ('https://evil.test/', 'https://localhost.evil.test/', 'javascript:alert(1)', '//localhost', 'http://localhost@evil.test/'):
+        assert get(strict, '/__/auth/handler', apiKey=KEY, providerId='facebook.com', redirectUrl=address).status == 400
+    assert get(strict, '/__/auth/handler', apiKey=KEY, providerId='facebook.com', redirectUrl='http://localhost:1/').status == 200
+
+
+def test_policies(strict, development):
+    for scene in (strict, development):
+        for path in ('/__/auth/handler', '/__/auth/iframe'):
+            answer = get(scene, path, apiKey=KEY, providerId='facebook.com', appName=APP)
+            policy = answer.headers['content-security-policy']
+            assert "default-src 'none'" in policy and 'unsafe' not in policy and "base-uri 'none'" in policy
+            assert ("frame-ancestors 'none'" in policy) == path.endswith('handler')
+            assert answer.headers['x-content-type-options'] == 'nosniff' and answer.headers['referrer-policy'] == 'no-referrer'
+            assert 'access-control-allow-origin' not in answer.headers
+
+
+def test_posted_answers_become_addresses(strict):
+    body = urllib.parse.urlencode({'state': 's&x', 'code': 'c', 'user': '{"a":1}', 'other': 'https://evil.test'}).encode()
+    form = {'Content-Type': 'application/x-www-form-urlencoded'}
+    answer = strict.identity.send('POST', '/__/auth/handler', form, body)
+    assert (answer.status, answer.headers['location']) == (303, '/__/auth/handler?state=s%26x&code=c&user=%7B%22a%22%3A1%7D')
+    assert strict.identity.send('POST', '/__/auth/handler', form, b'code=c').status == 400
+
+
+@pytest.mark.parametrize('base', ['/emulator/auth', '/__/auth'])
+def test_redirect_in_development(development, page, application, base):
+    page.go(url(development, f'{base}/handler', **entry(application)))
+    assert page.run('document.title') == 'Auth Emulator IDP Login Widget' and page.run('typeof toggleForm') == 'function'
+    fill_in(page, 'ada@example.com')
+    page.until("document.title === 'app' && location.pathname === '/back'")
+    event = stored_event(page, development, f'{base}/iframe')
+    assert (event['type'], event['eventId'], event['error'], event['postBody']) == ('signInViaRedirect', '77', None, '')
+    user = signed_in(development, event)
+    assert (user['email'], user['displayName'], user['isNewUser']) == ('ada@example.com', 'Ada <b>&"\'', True)
+    # The account can be chosen now, and its name is text.
+    page.go(url(development, f'{base}/handler', **entry(application)))
+    assert 'ada@example.com' in page.run("document.querySelector('#accounts-list li').textContent")
+    assert page.run("document.querySelectorAll('#accounts-list b').length") == 0
+    page.run("document.querySelector('.js-reuse-account').click()")
+    page.until("document.title === 'app'")
+    again = signed_in(development, stored_event(page, development, f'{base}/iframe'))
+    assert again['localId'] == user['localId'] and 'isNewUser' not in again
+    assert not page.errors
+
+
+def test_popup_in_development(development, browser, page, application):
+    """The popup finds the frame in the page that has opened it. Google's script is missing here, so the frame keeps the event."""
+    page.go(application.url)
+    frame = url(development, '/emulator/auth/iframe', apiKey=KEY, appName=APP)
+    page.run(f"new Promise(done => {{ const frame = document.createElement('iframe'); frame.onload = done; frame.src = {json.dumps(frame)};"
+             ' document.body.append(frame); })')
+    popup = url(development, '/emulator/auth/handler', **entry(application, kind='signInViaPopup'))
+    page.run(f'window.popup = window.open({json.dumps(popup)}); null')
+    target = until(lambda: popups(page), 'the popup')[0]
+    with contextlib.closing(attached(browser, target['targetId'])) as window:
+        window.until("document.querySelector('.js-new-account') !== null")
+        fill_in(window, 'pop@example.com')
+        window.go(url(development, '/emulator/auth/iframe', apiKey=KEY, appName=APP))
+    event = page_of_frame(page)
+    assert event['type'] == 'signInViaPopup'
+    assert signed_in(development, event)['email'] == 'pop@example.com'
+
+
+def popups(page):
+    return [found for found in page.do('Target.getTargets')['targetInfos'] if '/emulator/auth/handler' in found['url']]
+
+
+def attached(browser, target):
+    """A window that a page has opened."""
+    window = Page.__new__(Page)
+    window.browser, window.id = browser, target
+    window.numbers, window.errors, window.events = itertools.count(1), [], []
+    window.socket = WebSocket(browser.port, f'/devtools/page/{target}', timeout=30)
+    for domain in ('Page', 'Runtime'):
+        window.do(f'{domain}.enable')
+    return window
+
+
+def page_of_frame(page):
+    """The event that the frame in a page has kept."""
+    tree = page.do('Page.getFrameTree')['frameTree']['childFrames'][0]['frame']['id']
+    context = page.do('Page.createIsolatedWorld', frameId=tree)['executionContextId']
+    script = f'sessionStorage[{json.dumps(STORED)}] || "null"'
+    return json.loads(page.do('Runtime.evaluate', expression=script, contextId=context, returnByValue=True)['result']['value'])
+
+
+def test_a_frame_takes_events_of_its_own_origin_only(development, page, application):
+    page.go(application.url)
+    frame = url(development, '/emulator/auth/iframe', apiKey=KEY, appName=APP)
+    page.run(f"new Promise(done => {{ const frame = document.createElement('iframe'); frame.onload = done; frame.src = {json.dumps(frame)};"
+             ' document.body.append(frame); })')
+    message = {'eventType': 'sendAuthEvent', 'eventId': '1', 'data': {'storageKey': f'{KEY}:{APP}', 'authEvent': {'type': 'signInViaPopup'}}}
+    page.run(f"frames[0].postMessage({json.dumps(message)}, '*')")
+    page.run('new Promise(done => setTimeout(done, 300))')
+    assert page_of_frame(page) is None
+
+
+def test_a_provider_that_production_does_not_have(strict, page, application):
+    """The handler tells the application, and does not stay."""
+    page.go(url(strict, '/__/auth/handler', **entry(application, provider='google.com')))
+    page.until("document.title === 'app' && location.pathname === '/back'")
+    event = stored_event(page, strict, '/__/auth/iframe')
+    assert event['error']['code'] == 'auth/operation-not-allowed' and event['urlResponse'] is None
+
+
+def test_an_answer_that_this_window_did_not_ask_for(strict, page):
+    page.go(url(strict, '/__/auth/handler', state='x', code='stolen'))
+    assert page.run('document.body.textContent') == 'Sign-in failed: it was begun in another window.'
+    assert stored_event(page, strict, '/__/auth/iframe') is None
