@@ -8,7 +8,8 @@ import urllib.parse
 import pytest
 
 from browser import Browser, Page
-from identity import succeeded
+from identity import API, succeeded
+from identity_providers import FakeIssuer
 from identity_scene import scene_of, stage  # noqa: F401
 from local_server import Handler, LocalServer
 from processes import until
@@ -57,9 +58,8 @@ def get(scene, path, **query):
 
 
 def entry(application, provider='facebook.com', kind='signInViaRedirect', **more):
-    return {
-        'apiKey': KEY, 'appName': APP, 'authType': kind, 'providerId': provider, 'eventId': '77', 'redirectUrl': f'{application.url}/back',
-        **more}
+    return {'apiKey': KEY, 'appName': APP, 'authType': kind, 'providerId': provider, 'eventId': '77',
+            'redirectUrl': f'{application.url}/back', **more}
 
 
 def stored_event(page, scene, path):
@@ -76,9 +76,8 @@ def signed_in(scene, event):
 def fill_in(page, email):
     page.run("document.querySelector('.js-new-account').click()")
     for name, text in (('email-input', email), ('display-name-input', 'Ada <b>&"\'')):
-        page.run(
-            f"(function (field) {{ field.value = {json.dumps(text)}; field.dispatchEvent(new Event('input')); }})"
-            f"(document.getElementById('{name}'))")
+        act = f"field.value = {json.dumps(text)}; field.dispatchEvent(new Event('input'));"
+        page.run(f"(function (field) {{ {act} }})(document.getElementById('{name}'))")
     page.run("document.getElementById('sign-in').click()")
 
 
@@ -191,6 +190,25 @@ def test_a_frame_takes_events_of_its_own_origin_only(development, page, applicat
     page.run(f"frames[0].postMessage({json.dumps(message)}, '*')")
     page.run('new Promise(done => setTimeout(done, 300))')
     assert page_of_frame(page) is None
+
+
+def test_redirect_in_production(strict, page, application):
+    """Through the page of an OpenID Connect issuer, which gives a code."""
+    with contextlib.closing(FakeIssuer()) as issuer:
+        body = {'clientId': issuer.client_id, 'issuer': issuer.issuer, 'enabled': True, 'clientSecret': issuer.client_secret,
+                'responseType': {'code': True}}
+        succeeded(strict.identity.ask('POST', f'{API}/v2/projects/demo-p/oauthIdpConfigs?oauthIdpConfigId=oidc.test', body), 'create')
+        try:
+            page.go(url(strict, '/__/auth/handler', **entry(application, provider='oidc.test')))
+            page.until("document.title === 'app' && location.pathname === '/back'")
+            event = stored_event(page, strict, '/__/auth/iframe')
+            # The address with the code belongs to this session: another's session id does not finish the sign-in.
+            wrong = {'requestUri': event['urlResponse'], 'sessionId': '0' * 64, 'returnSecureToken': True}
+            assert strict.identity.post('accounts:signInWithIdp', **wrong).status == 400
+            assert (event['type'], event['error']) == ('signInViaRedirect', None)
+            assert '/authorize' in [request['path'] for request in issuer.requests]
+        finally:
+            strict.identity.ask('DELETE', f'{API}/v2/projects/demo-p/oauthIdpConfigs/oidc.test')
 
 
 def test_a_provider_that_production_does_not_have(strict, page, application):

@@ -38,8 +38,8 @@ enum SignInScript {
           let scheme = entry.ibi;
           if (entry.clientId) scheme = entry.clientId.split('.').reverse().join('.');
           else if (entry.appId) scheme = 'app-' + entry.appId.replace(/:/g, '-');
-          const isScheme = /^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme);
-          if (!isScheme || /^(javascript|data|vbscript|https?|file|blob)$/i.test(scheme)) fail('the scheme is wrong.');
+          const isWeb = /^(javascript|data|vbscript|https?|file|blob)$/i.test(scheme);
+          if (isWeb || !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme)) fail('the scheme is wrong.');
           return scheme + '://' + (entry.clientId || entry.appId ? 'firebaseauth' : 'google') + '/link?deep_link_id=' + encodeURIComponent(back);
         }
         function deliver(entry, event) {

@@ -1,0 +1,90 @@
+import Accounts
+import EventLoop
+import HearthBytes
+import HearthJSON
+import HTTP
+
+/// The pages of sign-in over HTTP.
+extension AuthenticationFrontEnd {
+    /// Further accounts are not shown.
+    private static var accountsMax: Int { 100 }
+
+    /// Answers a request that ``SignInPages/claims(_:)`` accepts.
+    func servePage(_ exchange: HTTPExchange, body: Span<UInt8>) {
+        guard let kind = SignInPages.kind(exchange.path.string(), isStrict: isStrict) else { return refuse(exchange, Self.notFound) }
+        let domains = service.settings.authorizedDomains
+        if kind == .handler, isStrict, exchange.method == .post { return leadBack(exchange, FormText(body.string())) }
+        guard exchange.method == .get || exchange.method == .head else { return refuse(exchange, Self.notFound) }
+        let query = FormText(exchange.query.string())
+        if kind == .frame {
+            let ancestors = SignInPages.ancestors(authorizedDomains: domains, isStrict: isStrict)
+            let page = SignInPages.frame
+            return show(exchange, page, policy: page.policy(ancestors: ancestors, scripts: "https://apis.google.com"))
+        }
+        // A provider's answer; its parameters are read by the script.
+        let isAnswer = isStrict && query["providerId"] == nil
+        if !isAnswer, let reason = SignInPages.refusal(query, authorizedDomains: domains, isStrict: isStrict) {
+            return refusePage(exchange, reason)
+        }
+        if isStrict {
+            let page = SignInPages.handler
+            return show(exchange, page, policy: page.policy(ancestors: "'none'"))
+        }
+        showWidget(exchange, query)
+    }
+
+    private func showWidget(_ exchange: HTTPExchange, _ query: FormText) {
+        let provider = query["providerId"] ?? ""
+        let tenant = [query["tid"], query["tenantId"]].compactMap { $0 }.first { !$0.isEmpty } ?? ""
+        // A page that resolves its own name to this machine's address must not read e-mails.
+        let host = WebAddress("http://\(exchange.host.string())")?.host ?? ""
+        guard LoopbackName.matches(host) else {
+            let page = SignInPages.widget(provider: provider, accounts: [])
+            return show(exchange, page, policy: page.policy(ancestors: "'none'"))
+        }
+        loop.task { [self] in
+            do throws(AuthError) {
+                let count = Self.accountsMax
+                let linked = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+                    try store.linkedAccounts(of: provider, tenant: tenant, limit: count)
+                }
+                let page = SignInPages.widget(provider: provider, accounts: linked)
+                show(exchange, page, policy: page.policy(ancestors: "'none'"))
+            } catch {
+                refuse(exchange, error)
+            }
+        }
+    }
+
+    /// Turns the posted answer of a provider (Apple) into an address of the handler, whose script reads it.
+    private func leadBack(_ exchange: HTTPExchange, _ form: FormText) {
+        let names = ["state", "code", "id_token", "user", "error"]
+        let pairs = names.compactMap { name in form[name].map { "\(name)=\(FormText.encoded($0))" } }
+        let address = "/__/auth/handler?\(pairs.joined(separator: "&"))"
+        guard form["state"] != nil, address.utf8.count <= 16_384 else { return refusePage(exchange, "this is not a provider's answer") }
+        exchange.respond(HTTPStatus(rawValue: 303)) { fields in
+            fields.field("Location", address)
+            fields.field("Cache-Control", "no-store")
+            fields.field("Referrer-Policy", "no-referrer")
+        }
+    }
+
+    private func refusePage(_ exchange: HTTPExchange, _ reason: String) {
+        let body = JSONValue.object(["authEmulator": ["error": .string(reason)]]).serialized()
+        exchange.respond(.badRequest, body: body.span) { fields in
+            fields.field("Content-Type", "application/json; charset=UTF-8")
+            fields.field("X-Content-Type-Options", "nosniff")
+        }
+    }
+
+    private func show(_ exchange: HTTPExchange, _ page: HTMLPage, policy: String) {
+        exchange.respond(.ok, body: Array(page.text.utf8).span) { fields in
+            fields.field("Content-Type", "text/html; charset=utf-8")
+            fields.field("Content-Security-Policy", policy)
+            fields.field("X-Content-Type-Options", "nosniff")
+            // Addresses of these pages hold codes and tokens.
+            fields.field("Referrer-Policy", "no-referrer")
+            fields.field("Cache-Control", "no-store")
+        }
+    }
+}
