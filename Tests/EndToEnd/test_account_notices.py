@@ -29,7 +29,7 @@ def running(folder, auth, mode='production', **options):
         with Identity(host) as identity:
             yield identity
     finally:
-        host.close()
+        host.stop()
 
 
 def mail_settings(server, **more):

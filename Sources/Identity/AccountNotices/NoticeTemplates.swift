@@ -63,12 +63,14 @@ public struct NoticeTemplates: Sendable {
         for name in names where !name.hasPrefix(".") {
             for kind in Notice.Kind.allCases {
                 let path = "\(folder)/\(name)/\(kind.rawValue).txt"
+                let found: [UInt8]?
                 do throws(FileFailure) {
-                    guard let bytes = try WholeFile.readIfAny(path, sizeBytesMax: Self.fileBytesMax) else { continue }
-                    byLanguage[LanguageChoice.canonical(name), default: [:]][kind] = try Self.template(bytes, kind, path)
-                } catch let error as FileFailure {
+                    found = try WholeFile.readIfAny(path, sizeBytesMax: Self.fileBytesMax)
+                } catch {
                     throw TemplateError(description: "\(path) \(error)")
                 }
+                guard let found else { continue }
+                byLanguage[LanguageChoice.canonical(name), default: [:]][kind] = try Self.template(found, kind, path)
             }
         }
     }
