@@ -245,7 +245,8 @@ let package = Package(
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
         .testTarget(
-            name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),
+            name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras],
+            swiftSettings: house),
         .testTarget(
             name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
             swiftSettings: house),
