@@ -196,7 +196,7 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "AccountNotices", "Passwords", "Accounts", "Authentication", "AppCheck",
+                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
                 "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore",
                 "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
