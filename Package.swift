@@ -193,7 +193,7 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "Accounts", "Authentication", "AppCheck", "Messaging",
+                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "Accounts", "Authentication", "AppCheck", "Messaging",
                 "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore", "Administration",
                 "CLinux", crypto, logging,
             ]),
@@ -242,7 +242,8 @@ let package = Package(
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
         .testTarget(
-            name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),
+            name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras],
+            swiftSettings: house),
         .testTarget(
             name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
             swiftSettings: house),

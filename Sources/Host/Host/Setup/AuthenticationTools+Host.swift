@@ -36,7 +36,8 @@ extension AuthenticationTools {
             },
             providers: ProviderDirectory(
                 ProviderSettings(configuration), transport: HTTPClient(loop: loop), ledger: accounts, stateKey: stateKey),
-            send: { _ in true })
+            // Nothing is sent yet: codes are read in the inbox, and refused where there is none.
+            send: { _ in accounts.policy.showsCodes })
     }
 }
 
