@@ -46,7 +46,8 @@ final class AccountStoreFixture {
     }
 
     func token(_ signedIn: SignedIn) throws -> CallerToken {
-        try #require(CallerToken(payload: try #require(signedIn.tokens).payload))
+        let tokens = try #require(signedIn.tokens)
+        return try #require(CallerToken(payload: tokens.payload))
     }
 }
 

@@ -9,7 +9,7 @@ extension AuthenticationFrontEnd {
     /// Further accounts are not shown.
     private static var accountsMax: Int { 100 }
 
-    /// Answers a request that ``SignInPages/claims(_:)`` accepts.
+    /// Answers a request that ``AuthPath/isPage(_:)`` accepts.
     func servePage(_ exchange: HTTPExchange, body: Span<UInt8>) {
         guard let kind = SignInPages.kind(exchange.path.string(), isStrict: isStrict) else { return refuse(exchange, Self.notFound) }
         let domains = service.settings.authorizedDomains

@@ -36,7 +36,7 @@ public final class AuthenticationFrontEnd {
 
     /// Answers a claimed request.
     public func request(_ exchange: HTTPExchange, body: Span<UInt8>) {
-        if SignInPages.claims(exchange.path) { return servePage(exchange, body: body) }
+        if AuthPath.isPage(exchange.path) { return servePage(exchange, body: body) }
         if exchange.method == .options { return allowPreflight(exchange) }
         let call: AuthCall
         do throws(AuthError) {

@@ -25,12 +25,6 @@ enum SignInPages {
         }
     }
 
-    /// Whether a path begins like that of a page.
-    static func claims(_ path: Span<UInt8>) -> Bool {
-        let starts: [StaticString] = ["/__/auth/", "/emulator/auth/"]
-        return starts.contains { path.count >= $0.utf8CodeUnitCount && path.extracting(0..<$0.utf8CodeUnitCount).equals($0) }
-    }
-
     /// The reason why a page does not begin a sign-in; nil if it does.
     static func refusal(_ query: FormText, authorizedDomains: [String], isStrict: Bool) -> String? {
         guard query["apiKey"]?.isEmpty == false, query["providerId"]?.isEmpty == false else {

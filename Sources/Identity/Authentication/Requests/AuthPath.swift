@@ -23,7 +23,13 @@ struct AuthPath: Equatable {
 
     /// Whether a path belongs to the protocol. Fast: asked for most requests of a host.
     static func claims(_ path: Span<UInt8>, host: Span<UInt8>) -> Bool {
-        prefixes.contains { path.begins($0) } || SignInPages.claims(path) || hosts.contains { host.equalsLowercased($0) }
+        prefixes.contains { path.begins($0) } || isPage(path) || hosts.contains { host.equalsLowercased($0) }
+    }
+
+    /// Whether a path begins like that of a page for browsers.
+    static func isPage(_ path: Span<UInt8>) -> Bool {
+        let starts: [StaticString] = ["/__/auth/", "/emulator/auth/"]
+        return starts.contains { path.begins($0) }
     }
 
     /// Parses a path that ``claims(_:host:)`` accepts.
