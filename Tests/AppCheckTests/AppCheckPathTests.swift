@@ -35,7 +35,7 @@ import Testing
         #expect(throws: AppCheckError.self) { try body.bytes("d") }
         #expect(throws: AppCheckError.self) { try body.text("e") }
         #expect(throws: AppCheckError.self) { try body.required("f") }
-        #expect(throws: AppCheckError.self) { try AppCheckBody(Array("[]".utf8).span) }
+        #expect(throws: AppCheckError.self) { _ = try AppCheckBody(Array("[]".utf8).span) }
     }
 
     @Test func durationsAreInSeconds() {

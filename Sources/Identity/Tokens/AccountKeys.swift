@@ -11,6 +11,9 @@ public struct AccountKeys: Sendable {
 
     private var keys: [String: [Key]] = [:]
 
+    /// Finds the key of an account that is not in the table: its id, and the public key in DER (SubjectPublicKeyInfo).
+    public var others: (@Sendable (_ email: String) -> (id: String, publicKey: [UInt8])?)?
+
     /// The longest lifetime of a token, in seconds.
     private static let lifetimeMax = 3600
 
@@ -48,13 +51,18 @@ public struct AccountKeys: Sendable {
         guard !parts.isPadded else { throw .malformed }
         let claims = try parts.claims()
         guard claims["aud"]?.string == audience else { throw .audience }
-        guard let issuer = claims["iss"]?.string, let known = keys[issuer] else { throw .issuer }
+        guard let issuer = claims["iss"]?.string, let known = keys[issuer] ?? otherKeys(of: issuer) else { throw .issuer }
         guard claims["sub"]?.string == issuer else { throw .subject }
         let fitting = known.filter { $0.id == nil || parts.keyID == nil || $0.id == parts.keyID }
         guard !fitting.isEmpty else { throw .keyUnknown }
         guard fitting.contains(where: { $0.key.isSignature(parts.signature, of: parts.signed) }) else { throw .signature }
         try Self.checkTimes(claims, now: now, clockSkewSeconds)
         return claims.object ?? [:]
+    }
+
+    private func otherKeys(of email: String) -> [Key]? {
+        guard let (id, bytes) = others?(email), let key = try? VerificationKey(publicKey: bytes) else { return nil }
+        return [Key(id: id, key: key)]
     }
 
     private static func checkTimes(_ claims: JSONValue, now: Int, _ skew: Int) throws(TokenRefusal) {

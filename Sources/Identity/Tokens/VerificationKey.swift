@@ -26,6 +26,9 @@ struct VerificationKey: Sendable {
     /// A public key in PEM (RFC 7468 section 13).
     init(publicKey: String) throws { key = .rsa(try _RSA.Signing.PublicKey(pemRepresentation: publicKey)) }
 
+    /// A key in DER, as SubjectPublicKeyInfo.
+    init(publicKey: [UInt8]) throws { key = .rsa(try _RSA.Signing.PublicKey(derRepresentation: publicKey)) }
+
     /// The key of a certificate in PEM (RFC 5280 section 4.1). Only its key is read: the document that contains it is trusted or not.
     init(certificate: String) throws {
         let document = try PEMDocument(pemString: certificate)

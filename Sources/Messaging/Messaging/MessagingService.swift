@@ -64,6 +64,11 @@ public final class MessagingService: Sendable {
         settings.projects.first { $0.id == name || $0.number == name }
     }
 
+    /// The key of a service account of the host: its id, and the public key in DER. Nil if there is no such account.
+    public func serviceAccountKey(of email: String, project: String) -> (id: String, publicKey: [UInt8])? {
+        embedded.accounts.key(of: email, project: project)
+    }
+
     // MARK: For functions
 
     /// Checks and sends a message.

@@ -98,24 +98,27 @@ public final class HearthHost {
             loop: home, limits: PoolLimits(configuration.workers), memory: memory, executable: WorkerProgram.path(executable: executable),
             dataDirectory: data.path, keepsPrewarmed: configuration.workers.prewarmed > 0,
             functionLog: FunctionLog(output: output, tellsInvocations: tellsInvocations), log: log)
+        messaging = try MessagingService(
+            configuration, directory: data.messages, adminToken: data.adminToken,
+            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
+        let ownAccount: @Sendable (String) -> (id: String, publicKey: [UInt8])? = { [messaging, project = configuration.project] email in
+            messaging.serviceAccountKey(of: email, project: project)
+        }
         let users = try AuthenticationHost(
-            configuration, directory: data.users, adminToken: data.adminToken,
+            configuration, directory: data.users, adminToken: data.adminToken, ownAccount: ownAccount,
             developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
         accounts = users.accounts
         authentication = users.service
         let appKeys = AppCheckService.ring(directory: data.users, log: log)
         gate = TokenGate(configuration, own: users.ownKeys, ownApps: appKeys, consumed: data.consumedTokens, loop: home, log: log)
         appCheck = try AppCheckService(
-            configuration, directory: data.users, ring: appKeys, gate: gate, adminToken: data.adminToken,
+            configuration, directory: data.users, ring: appKeys, gate: gate, adminToken: data.adminToken, ownAccount: ownAccount,
             developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
         // Databases announce events from their own threads. The delivery reads further events from databases.
         let reference = LoopBound(DeliveryReference(), loop: home)
         database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
             home.post { reference.value.delivery?.receive(announcement) }
         }
-        messaging = try MessagingService(
-            configuration, directory: data.messages, adminToken: data.adminToken,
-            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
         delivery = TriggerDelivery(
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
         ) { [database = database.database] name in database.outbox(of: name) }

@@ -59,10 +59,10 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         router = Router(
             functions: functionFront, database: front, messaging: messagingFront,
             authentication: AuthenticationFrontEnd(service: authentication, loop: loop) { [project = configuration.project] token in
-                if case .administrator = messagingFront.databaseAccess(token, project: project) { true } else { false }
+                messagingFront.mayAdministerUsers(token, project: project)
             },
             appCheck: AppCheckFrontEnd(service: appCheck, loop: loop) { [project = configuration.project] token in
-                if case .administrator = messagingFront.databaseAccess(token, project: project) { true } else { false }
+                messagingFront.mayAdministerUsers(token, project: project)
             }, admin: admin, metrics: metrics,
             liveClients: liveClients, bodyBytesMax: configuration.server.limits.bodyBytes, log: log)
         let limits = HTTPLimits(configuration.server, databaseBytesMax: database.limits.writeBytesMax)

@@ -14,13 +14,15 @@ extension AppCheckService {
     ///
     /// - Parameters:
     ///   - directory: the existing folder for the store.
+    ///   - ownAccount: finds the key of a service account of the host.
     ///   - gate: counts consumed tokens, together with those that functions consume.
     convenience init(
         _ configuration: Configuration, directory: String, ring: KeyRing, gate: TokenGate, adminToken: [UInt8],
-        developmentAccess: DevelopmentAccess?, isSuspended: Bool, loop: EventLoop, log: Logger
+        ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool, loop: EventLoop, log: Logger
     ) throws(HostStartError) {
         var settings = try AppCheckSettings(configuration)
         settings.adminToken = adminToken
+        settings.accounts.others = ownAccount
         settings.developmentAccess = developmentAccess
         do throws(LoopError) {
             try self.init(

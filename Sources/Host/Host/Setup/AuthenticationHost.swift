@@ -21,10 +21,12 @@ struct AuthenticationHost {
 
     /// - Parameters:
     ///   - directory: the existing folder for the store and the keys.
+    ///   - ownAccount: finds the key of a service account of the host.
     ///   - developmentAccess: the requests in which `owner` is accepted; nil in production mode.
     ///   - isSuspended: whether another process still has the store open.
     init(
-        _ configuration: Configuration, directory: String, adminToken: [UInt8], developmentAccess: DevelopmentAccess?, isSuspended: Bool,
+        _ configuration: Configuration, directory: String, adminToken: [UInt8],
+        ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool,
         loop: EventLoop, log: Logger
     ) throws(HostStartError) {
         let policy = AccountPolicy(configuration)
@@ -47,9 +49,10 @@ struct AuthenticationHost {
         let notices = try NoticeService(configuration, log: log)
         let tools = AuthenticationTools(
             configuration, idKeys: idKeys, cookieKeys: cookieKeys, notices: notices, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
+        var settings = try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess)
+        settings.serviceAccounts.others = ownAccount
         service = AuthenticationService(
-            accounts: accounts,
-            settings: try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess), tools: tools,
+            accounts: accounts, settings: settings, tools: tools,
             idTokens: TokenVerifier(rules: rules, keys: ownKeys))
     }
 

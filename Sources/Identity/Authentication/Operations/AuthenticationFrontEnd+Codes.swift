@@ -15,6 +15,16 @@ extension AuthenticationFrontEnd {
         return { "\(head)\(FormText.encoded($0))\(end)" }
     }
 
+    /// Refuses to make links with the host name of a request in production, unless it is a known one: a client could name another host, and have a
+    /// victim's code sent there.
+    func requireOwnAddress(_ call: AuthCall) throws(AuthError) {
+        guard isStrict, service.settings.publicURL == nil else { return }
+        guard WebAddress(call.base)?.isIn(service.settings.authorizedDomains) == true else {
+            throw AuthError(
+                "UNAUTHORIZED_DOMAIN", "The host name of the request is not in auth.authorizedDomains of functions.json, and there is no auth.publicUrl.")
+        }
+    }
+
     /// The order of the protocol's enumeration, for clients that send numbers.
     private static let types: [String] = [
         "OOB_REQ_TYPE_UNSPECIFIED", "PASSWORD_RESET", "OLD_EMAIL_AGREE", "NEW_EMAIL_ACCEPT", "VERIFY_EMAIL", "RECOVER_EMAIL", "EMAIL_SIGNIN",
@@ -47,6 +57,7 @@ extension AuthenticationFrontEnd {
         guard exists else { return .object(fields) }
         var all = parameters
         if !tenant.isEmpty { all["tenantId"] = tenant }
+        try requireOwnAddress(call)
         let link = link(call, purpose, all)
         let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.addCode(purpose, email: email, newEmail: newEmail, tenant: tenant, link: link)

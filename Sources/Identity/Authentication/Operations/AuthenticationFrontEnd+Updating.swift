@@ -29,6 +29,7 @@ extension AuthenticationFrontEnd {
             try requireStrength(password, rules)
             change.passwordHash = try await hash(password)
         }
+        if change.email != nil { try requireOwnAddress(call) }
         let (final, base) = (change, link(call, .RECOVER_EMAIL, [:]))
         let result = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.update(final, caller: token, tenant: tenant) { base($0) }

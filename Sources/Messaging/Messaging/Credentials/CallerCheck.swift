@@ -26,6 +26,7 @@ struct Scopes: OptionSet, Sendable, Hashable {
     /// Scopes that Admin SDKs request for other services of this host.
     static let other = Scopes(rawValue: 4)
     static let database = Scopes(rawValue: 8)
+    static let users = Scopes(rawValue: 16)
 
     /// Parses a list that is separated by spaces.
     init(list: String) {
@@ -36,7 +37,8 @@ struct Scopes: OptionSet, Sendable, Hashable {
             case "firebase.messaging": found.insert(.messaging)
             case "cloud-platform": found.insert(.cloudPlatform)
             case "firebase.database": found.insert(.database)
-            case "firebase", "identitytoolkit", "userinfo.email": found.insert(.other)
+            case "identitytoolkit": found.formUnion([.users, .other])
+            case "firebase", "userinfo.email": found.insert(.other)
             default: break
             }
         }
@@ -50,6 +52,8 @@ struct Scopes: OptionSet, Sendable, Hashable {
 
     /// Whether they permit the administration of databases.
     var allowDatabases: Bool { !isDisjoint(with: [.database, .cloudPlatform]) }
+    /// Whether users and their devices may be administered.
+    var allowUsers: Bool { !isDisjoint(with: [.users, .cloudPlatform]) }
 }
 
 /// Identifies callers (spec messaging 2.1 and 5.6).

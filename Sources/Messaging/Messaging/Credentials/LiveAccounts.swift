@@ -6,6 +6,9 @@ final class LiveAccounts: Sendable {
     private struct Account {
         var project: String
         var keyID: String
+        var publicKey: [UInt8]
+
+        init(_ account: ServiceAccount) { (project, keyID, publicKey) = (account.project, account.keyID, account.publicKey) }
     }
 
     /// Nil while the store is not open.
@@ -13,7 +16,7 @@ final class LiveAccounts: Sendable {
 
     /// Sets the existing accounts.
     func replace(with accounts: [ServiceAccount]) {
-        let known = Dictionary(accounts.map { ($0.email, Account(project: $0.project, keyID: $0.keyID)) }) { first, _ in first }
+        let known = Dictionary(accounts.map { ($0.email, Account($0)) }) { first, _ in first }
         self.accounts.withLock { $0 = known }
     }
 
@@ -21,10 +24,16 @@ final class LiveAccounts: Sendable {
     func forgetAll() { accounts.withLock { $0 = nil } }
 
     func put(_ account: ServiceAccount) {
-        accounts.withLock { $0?[account.email] = Account(project: account.project, keyID: account.keyID) }
+        accounts.withLock { $0?[account.email] = Account(account) }
     }
 
     func remove(email: String) { accounts.withLock { $0?[email] = nil } }
+
+    /// The key of an account: its id, and the public key in DER. Nil if there is no such account, or while the accounts are not known.
+    func key(of email: String, project: String) -> (id: String, publicKey: [UInt8])? {
+        guard let account = accounts.withLock({ $0?[email] }), account.project == project else { return nil }
+        return (account.keyID, account.publicKey)
+    }
 
     /// Whether an account exists, with the key that a token was issued for.
     ///

@@ -106,4 +106,10 @@ extension MessagingFrontEnd {
             }
         }
     }
+
+    /// Whether an access token is that of a service account that may administer the users of `project`. Uses data of this loop only.
+    public func mayAdministerUsers(_ token: Span<UInt8>, project: String) -> Bool {
+        guard let (caller, _) = try? callers.account(token), case .account(_, let own, let scopes) = caller else { return false }
+        return own == project && scopes.allowUsers
+    }
 }
