@@ -59,8 +59,8 @@ import Testing
         #expect(verified.subject == "ada")
         #expect(!verified.isUnsigned)
         var forged = text.split(separator: ".").map(String.init)
-        forged[2] = String(forged[2].reversed())
-        #expect(await verifier(ring).verify(forged.joined(separator: ".")) == .failure(.signature) || forged[2].isEmpty)
+        forged[2] = (forged[2].hasPrefix("A") ? "B" : "A") + forged[2].dropFirst()
+        #expect(await verifier(ring).verify(forged.joined(separator: ".")) == .failure(.signature))
     }
 
     @Test func theFileIsPrivateAndIsReadAgain() async throws {
