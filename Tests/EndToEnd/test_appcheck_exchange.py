@@ -201,7 +201,7 @@ def test_recaptcha(check, captcha):
 def test_pages_may_ask(check):
     asked = check.send('OPTIONS', f'{APP_CHECK}/v1/projects/demo-p/apps/{APP}:exchangeDebugToken',
                        {'Origin': 'https://app.example', 'Access-Control-Request-Headers': 'content-type,x-firebase-client'})
-    assert asked.status == 204 and asked.headers['access-control-allow-origin'] == 'https://app.example'
+    assert asked.status == 204 and asked.header('access-control-allow-origin') == 'https://app.example'
 
 
 def test_registered_apps_and_debug_tokens(check):

@@ -15,13 +15,16 @@ from google_gateway import GoogleGateway
 from identity import PASSWORD, Identity, claims, sign_in_host
 
 numbers = itertools.count()
+OWN = 'https://api.example.org'
 
 
 class World:
     """A host in one mode, an app of the SDK, and a client of the sign-in."""
 
     def __init__(self, mode, folder, patch):
-        self.mode, self.host = mode, sign_in_host(folder, mode).start()
+        # The host name of the requests is that of the service which the SDK knows. Links need the host's own.
+        config = {'auth': {'publicUrl': OWN}} if mode == 'production' else {}
+        self.mode, self.host = mode, sign_in_host(folder, mode, config).start()
         self.identity = Identity(self.host)
         self.gateway = GoogleGateway(folder, self.host.port)
         for name, value in self.gateway.environment.items():
@@ -212,11 +215,12 @@ def test_session_cookies(app, identity, email):
         auth.create_session_cookie('garbage', expires_in=3600, app=app)
 
 
-def test_action_links(app, identity, email):
+def test_action_links(app, identity, world, email):
     auth.create_user(email=email, password=PASSWORD, app=app)
     settings = auth.ActionCodeSettings('http://localhost/after?x=1', handle_code_in_app=True)
     link = auth.generate_password_reset_link(email, settings, app=app)
     assert 'mode=resetPassword' in link and 'continueUrl=' in link
+    assert link.startswith(OWN if world.mode == 'production' else 'http://127.0.0.1:')
     reset = identity.do('accounts:resetPassword', oobCode=code_in(link), newPassword='another1')
     assert (reset['email'], reset['requestType']) == (email, 'PASSWORD_RESET')
     identity.sign_in(email, 'another1')

@@ -14,6 +14,13 @@ from processes import of_session, until
 from websocket import CLOSE, PING, PONG, TEXT, WebSocket
 from wire import Ended, Wire
 
+# The browser's answers to a command while the page changes to another address or closes.
+MOVED = ('Inspected target navigated or closed', 'Not attached to an active page')
+
+
+class Moved(Exception):
+    """The page changed while a command ran."""
+
 
 class Browser:
     """A running browser with a profile of its own. Ends with the `with` block."""
@@ -93,7 +100,7 @@ class Page:
 
     def close(self):
         """Closes the page, as a user does."""
-        with contextlib.suppress(Ended, OSError):
+        with contextlib.suppress(Ended, OSError, Moved):
             self.do('Page.close')
         self.socket.wire.close()
 
@@ -106,6 +113,8 @@ class Page:
         while True:
             message = self.message()
             if message.get('id') == number:
+                if message.get('error', {}).get('message') in MOVED:
+                    raise Moved(method)
                 assert 'error' not in message, (method, message)
                 return message['result']
 
@@ -141,7 +150,10 @@ class Page:
 
     def until(self, script, what=None, seconds=20):
         """Waits until an expression is truthy, and returns its value."""
-        return until(lambda: self.run(script), what or script, seconds)
+        def found():
+            with contextlib.suppress(Moved):
+                return self.run(script)
+        return until(found, what or script, seconds)
 
     def type(self, text):
         """Types into the element that has the focus."""
