@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 
-from identity import PASSWORD, Identity, claims, refusal, sign_in_host
+from identity import PASSWORD, Identity, claims, refusal, sign_in_host, succeeded
 from identity_attackers import LOCKED, WRONG, fail_often, processor_seconds, shown
 from identity_scene import scene_of, stage  # noqa: F401
 
@@ -30,6 +30,45 @@ def test_a13_sensitive_changes_need_a_recent_sign_in(scene, identity):
         assert identity.refused(f'accounts:{action}', idToken=token, **change).startswith('CREDENTIAL_TOO_OLD_LOGIN_AGAIN')
     fresh = identity.sign_in('recent@example.com')['idToken']
     identity.do('accounts:update', idToken=fresh, password='another1')
+
+
+def test_a13_a_change_does_not_make_an_old_sign_in_recent(scene, identity):
+    user = identity.sign_up('linking@example.com')
+    scene.clock.advance(400)
+    token = identity.refreshed(user['refreshToken'])['id_token']
+    assert identity.refused('accounts:update', idToken=token, validSince='0').startswith('CREDENTIAL_TOO_OLD_LOGIN_AGAIN')
+    linked = succeeded(identity.with_provider(access_token='fb-classic-alice', idToken=token), 'Facebook')
+    for new in (linked['idToken'], identity.refreshed(linked['refreshToken'])['id_token']):
+        assert identity.refused('accounts:update', idToken=new, password='another1').startswith('CREDENTIAL_TOO_OLD_LOGIN_AGAIN')
+        assert identity.lookup(new)['localId'] == user['localId']
+
+
+def test_a13_an_anonymous_user_of_long_ago_gets_a_password(scene, identity):
+    user = identity.sign_up()
+    scene.clock.advance(400)
+    token = identity.refreshed(user['refreshToken'])['id_token']
+    upgraded = identity.do('accounts:signUp', idToken=token, email='upgraded@example.com', password=PASSWORD, returnSecureToken=True)
+    assert upgraded['localId'] == user['localId']
+    assert identity.lookup(upgraded['idToken'])['email'] == 'upgraded@example.com'
+    assert identity.lookup(identity.refreshed(upgraded['refreshToken'])['id_token'])['localId'] == user['localId']
+
+
+def test_a11_a_link_by_mail_takes_an_address_back(scene, identity):
+    """Who registered with the victim's address keeps nothing when the victim signs in with a link."""
+    attacker = identity.sign_up('linked@example.com')
+    identity.managed('accounts:update', localId=attacker['localId'], phoneNumber='+15555550181',
+                     linkProviderUserInfo={'providerId': 'google.com', 'rawId': 'attacker'})
+    scene.clock.advance(2)
+    code = identity.managed('accounts:sendOobCode', requestType='EMAIL_SIGNIN', email='linked@example.com', returnOobLink=True,
+                            continueUrl='http://localhost')['oobCode']
+    victim = identity.do('accounts:signInWithEmailLink', email='linked@example.com', oobCode=code)
+    assert victim['localId'] == attacker['localId']
+    assert identity.refused('accounts:lookup', idToken=attacker['idToken']).startswith('TOKEN_EXPIRED')
+    assert identity.refresh(attacker['refreshToken']).status == 400
+    user = identity.lookup(victim['idToken'])
+    assert [entry['providerId'] for entry in user['providerUserInfo']] == ['password'] and 'phoneNumber' not in user
+    assert identity.refused('accounts:signInWithPassword', email='linked@example.com', password=PASSWORD).startswith(
+        ('INVALID_PASSWORD', 'INVALID_LOGIN_CREDENTIALS'))
 
 
 CHANGES = {

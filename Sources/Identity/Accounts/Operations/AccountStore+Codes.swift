@@ -159,9 +159,13 @@ extension AccountStore {
             var user = owner ?? UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
             if user.isDisabled { throw AccountFailure("USER_DISABLED") }
             if owner != nil, !user.isEmailVerified, policy.isStrict {
-                // A stranger who never had this e-mail may have set the password.
+                // A stranger who never had this e-mail may have registered with it: everything that gives access ends.
                 user.passwordHash = nil
+                user.importedHash = nil
+                user.phone = nil
+                user.providers = []
                 try revokeTokens(of: &user)
+                try putWithLinks(user)
             }
             user.email = email
             user.isEmailVerified = true

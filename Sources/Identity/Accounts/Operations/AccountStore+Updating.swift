@@ -41,14 +41,14 @@ extension AccountStore {
         var user = try caller(token, tenant: tenant)
         let oldEmail = user.email
         let changesEmail = change.email != nil && change.email != user.email
-        if changesEmail || change.passwordHash != nil { try requireRecent(token) }
+        let revokes = changesEmail || change.passwordHash != nil || change.validSinceSeconds != nil
+        if revokes { try requireRecent(token) }
         try apply(change, to: &user)
         var result = Change(signedIn: SignedIn(user: user))
         if changesEmail, let oldEmail, token.provider != "anonymous", user.initialEmail == nil {
             user.initialEmail = oldEmail
             result.recovery = try addCode(.RECOVER_EMAIL, email: oldEmail, uid: user.uid, tenant: user.tenant, link: recoveryLink)
         }
-        let revokes = changesEmail || change.passwordHash != nil || change.validSinceSeconds != nil
         if revokes { try revokeTokens(of: &user) }
         try putWithLinks(user)
         result.signedIn.user = user

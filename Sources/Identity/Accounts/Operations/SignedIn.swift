@@ -60,9 +60,9 @@ extension AccountStore {
         return user
     }
 
-    /// Refuses a change of sign-in data by a caller who signed in long ago.
+    /// Refuses a change of sign-in data by a caller who signed in long ago. Anonymous users cannot sign in again.
     func requireRecent(_ token: CallerToken) throws(AccountFailure) {
-        guard policy.isStrict, nowSeconds - token.authTime > Self.recentSeconds else { return }
+        guard policy.isStrict, token.provider != "anonymous", nowSeconds - token.authTime > Self.recentSeconds else { return }
         throw AccountFailure("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
     }
 
@@ -95,7 +95,9 @@ extension AccountStore {
     /// Issues new tokens for a caller whose way to sign in has changed. A second factor stays; claims of a custom token do not, since those that an
     /// administrator has removed meanwhile look the same.
     func goOn(_ user: UserRecord, _ token: CallerToken, provider: String? = nil) throws(AccountFailure) -> SignedIn {
-        var session = UserSession(tenant: user.tenant, uid: user.uid, provider: provider ?? token.provider, authTime: nowSeconds)
+        // A change is no sign-in: it must not make an old token a recent one. The session is younger than what the change has revoked.
+        let authTime = policy.isStrict ? max(token.authTime, user.validSinceSeconds ?? 0) : nowSeconds
+        var session = UserSession(tenant: user.tenant, uid: user.uid, provider: provider ?? token.provider, authTime: authTime)
         session.secondFactor = token.secondFactor
         session.secondFactorID = token.secondFactorID
         var result = SignedIn(user: user)
