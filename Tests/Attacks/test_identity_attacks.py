@@ -54,7 +54,7 @@ def test_a13_an_anonymous_user_of_long_ago_gets_a_password(scene, identity):
 
 
 def test_a11_a_link_by_mail_takes_an_address_back(scene, identity):
-    """Who registered with the victim's address keeps nothing when the victim signs in with a link."""
+    """An attacker who registered with the victim's address keeps nothing when the victim signs in with a link."""
     attacker = identity.sign_up('linked@example.com')
     identity.managed('accounts:update', localId=attacker['localId'], phoneNumber='+15555550181',
                      linkProviderUserInfo={'providerId': 'google.com', 'rawId': 'attacker'})

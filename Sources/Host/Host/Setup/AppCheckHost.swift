@@ -18,7 +18,8 @@ extension AppCheckService {
     ///   - gate: counts consumed tokens, together with those that functions consume.
     convenience init(
         _ configuration: Configuration, directory: String, ring: KeyRing, gate: TokenGate, adminToken: [UInt8],
-        ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool, loop: EventLoop, log: Logger
+        ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool,
+        loop: EventLoop, log: Logger
     ) throws(HostStartError) {
         var settings = try AppCheckSettings(configuration)
         settings.adminToken = adminToken

@@ -21,7 +21,8 @@ extension AuthenticationFrontEnd {
         guard isStrict, service.settings.publicURL == nil else { return }
         guard WebAddress(call.base)?.isIn(service.settings.authorizedDomains) == true else {
             throw AuthError(
-                "UNAUTHORIZED_DOMAIN", "The host name of the request is not in auth.authorizedDomains of functions.json, and there is no auth.publicUrl.")
+                "UNAUTHORIZED_DOMAIN",
+                "The host name of the request is not in auth.authorizedDomains of functions.json, and there is no auth.publicUrl.")
         }
     }
 
