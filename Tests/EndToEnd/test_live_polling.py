@@ -144,7 +144,7 @@ def test_a_wrong_password(host, poller):
     ('&seg0=0&ts0=1&d0=!!', 'a message must be UTF-8 in base64'),
     ('&seg0=0&ts0=1&d0=_w..', 'a message must be UTF-8 in base64'),
     ('&seg0=0&ts0=9999999&d0=e30.', 'a message may have at most 16777216 bytes'),
-    ('&seg0=200&ts0=1&d0=e30.', 'part 0 of the messages is missing'),
+    ('&seg0=2000&ts0=1&d0=e30.', 'part 0 of the messages is missing'),
     ('&seg0=0&ts0=1&d0=e30.', 'a message must have the members "t" and "d"'),
 ])
 def test_messages_of_no_form(part, reason, poller):

@@ -78,8 +78,8 @@ struct LivePollSegment: Equatable {
 
 /// Joins the parts of a polling client's messages, which may arrive in another order.
 struct LivePollAssembler {
-    /// The most parts that may arrive before the next one.
-    static let aheadMax = 64
+    /// The most parts that may arrive before the next one: a request can be late by many others. Their memory is counted.
+    static let aheadMax = 1024
 
     private let bytesMax: Int
     private var next = 0
