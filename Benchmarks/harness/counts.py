@@ -30,6 +30,7 @@ LOADS = {"oneAtATime": 1, "together": CONNECTIONS}
 METHODS = {"read": "GET", "write": "PUT"}
 INSTRUCTION_REQUESTS = 2_000
 INSTRUCTION_TRIES = 3
+ALLOCATION_TRIES = 3
 FIRST_REQUESTS = 200
 PAUSE_SECONDS = 8
 
@@ -45,11 +46,8 @@ def _calls(build: hearth.Build) -> dict:
         running.wait_until_ready()
         for name, connections in LOADS.items():
             exactly(running, WARM_UP_REQUESTS, connections)
-            before = _allocations(running, _processes(running, build))
-            exactly(running, REQUESTS, connections)
-            after = _allocations(running, _processes(running, build))
-            for who in after:
-                found[name][who]["allocations"] = round((after[who] - before[who]) / REQUESTS, 2)
+            for who, each in _fewest_allocations(running, build, connections).items():
+                found[name][who]["allocations"] = each
     with hearth.server(build, "hearth-systemcalls").start() as running:
         running.wait_until_ready()
         for name, connections in LOADS.items():
@@ -57,6 +55,18 @@ def _calls(build: hearth.Build) -> dict:
             for who, pid in _processes(running, build).items():
                 found[name][who] |= _system_calls(running, pid, connections)
     return found
+
+
+def _fewest_allocations(running: Running, build: hearth.Build, connections: int) -> dict[str, float]:
+    """The allocations of a request. Counted several times: on a busy machine fewer requests share a turn of a loop, and what a turn takes."""
+    fewest: dict[str, float] = {}
+    for _ in range(ALLOCATION_TRIES):
+        before = _allocations(running, _processes(running, build))
+        exactly(running, REQUESTS, connections)
+        after = _allocations(running, _processes(running, build))
+        for who in after:
+            fewest[who] = min(fewest.get(who, float("inf")), round((after[who] - before[who]) / REQUESTS, 2))
+    return fewest
 
 
 def _database(build: hearth.Build) -> dict:
