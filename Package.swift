@@ -131,14 +131,14 @@ let package = Package(
         module("Passwords", in: .identity, [bytes, json, "EventLoop", "COpenSSL", "CCrypt"]),
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("AccountNotices", in: .identity, [bytes, "Files", json, "EventLoop", "CCurl"]),
-        module("Accounts", in: .identity, [bytes, "Files", json, "EventLoop", "SQLite", "Store", crypto, logging]),
+        module("Accounts", in: .identity, [bytes, json, "EventLoop", "SQLite", "Store", crypto, logging]),
         module(
             "Authentication", in: .identity,
             [bytes, json, "EventLoop", "HTTP", "Tokens", "Passwords", "IdentityProviders", "Accounts", crypto]),
 
         module(
             "AppCheck", in: .identity,
-            [bytes, "Files", json, "EventLoop", "HTTP", "SQLite", "Store", "Tokens", "COpenSSL", crypto, logging]),
+            [bytes, json, "EventLoop", "HTTP", "SQLite", "Store", "Tokens", "COpenSSL", crypto, logging]),
 
         // Messaging: devices and messages.
         module(
@@ -245,8 +245,8 @@ let package = Package(
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
         .testTarget(
-            name: "AuthenticationTests", dependencies: ["Authentication", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras],
-            swiftSettings: house),
+            name: "AuthenticationTests",
+            dependencies: ["Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),
         .testTarget(
             name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
             swiftSettings: house),

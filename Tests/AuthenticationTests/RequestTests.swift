@@ -3,6 +3,7 @@ import HearthJSON
 import Testing
 
 @testable import Authentication
+@testable import IdentityProviders
 
 struct RequestTests {
     private func path(_ text: String, host: String = "localhost:9099") -> AuthPath? {
@@ -69,15 +70,15 @@ struct RequestTests {
     }
 
     @Test func addressesOfPages() {
-        #expect(WebAddress("http://localhost:3000/a?b=c#d")?.host == "localhost")
-        #expect(WebAddress("http://localhost:3000/a?b=c#d")?.query == "b=c")
-        #expect(WebAddress("http://localhost#d?e")?.fragment == "d?e")
+        #expect(WebOrigin(of: "http://localhost:3000/a?b=c#d")?.host == "localhost")
+        #expect(WebOrigin(of: "http://localhost:3000/a?b=c#d")?.query == "b=c")
+        #expect(WebOrigin(of: "http://localhost#d?e")?.fragment == "d?e")
         for text in ["nope", "http:/x", "//x", "https://a@b", "https://", "java script://x", "https://a\\@b", "https://a b"] {
-            #expect(WebAddress(text) == nil, "\(text)")
+            #expect(WebOrigin(of: text) == nil, "\(text)")
         }
-        #expect(WebAddress("https://app.example.org/")?.isIn(["example.org"]) == true)
-        #expect(WebAddress("https://notexample.org/")?.isIn(["example.org"]) == false)
-        #expect(WebAddress("https://example.org.evil.test/")?.isIn(["example.org"]) == false)
+        #expect(WebOrigin(of: "https://app.example.org/")?.isIn(["example.org"]) == true)
+        #expect(WebOrigin(of: "https://notexample.org/")?.isIn(["example.org"]) == false)
+        #expect(WebOrigin(of: "https://example.org.evil.test/")?.isIn(["example.org"]) == false)
     }
 
     @Test func formsAreDecoded() {
@@ -86,7 +87,7 @@ struct RequestTests {
         #expect(form["b"] == "c d")
         #expect(form["a2"] == "")
         #expect(form["e"] == nil)
-        #expect(FormText.encoded("ä b&") == "%C3%A4%20b%26")
+        #expect(ProviderParameters.encoded("ä b&") == "%C3%A4%20b%26")
     }
 
     @Test func masksReplaceOnlyWhatTheyName() {

@@ -1,5 +1,6 @@
 import Accounts
 import Testing
+import IdentityProviders
 
 @testable import Authentication
 
@@ -29,7 +30,7 @@ struct SignInPagesTests {
 
     @Test func redirectsGoToAuthorizedDomains() {
         func page(_ address: String, isStrict: Bool) -> Bool {
-            refusal("apiKey=k&providerId=p&redirectUrl=\(FormText.encoded(address))", isStrict: isStrict) == nil
+            refusal("apiKey=k&providerId=p&redirectUrl=\(ProviderParameters.encoded(address))", isStrict: isStrict) == nil
         }
         for address in ["https://example.org/a?b", "https://app.example.org", "http://localhost:5000/"] {
             #expect(page(address, isStrict: true))

@@ -30,7 +30,7 @@ BETWEEN_CASES = 7300
 PEM = rb'-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----'
 KEYS_PATH = '/www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com'
 
-# Where the cases are changed, and why: (case, profile or None for both, number of the step from 0, change of the step).
+# The changes of cases: (case, profile or None for both, number of the step from 0, change of the step, reason).
 OVERRIDES = [
     ('C13', None, 1, {'expect': {'absent': ['$.requests[0]']}},
      'an empty array as a subset says nothing: the file means that Facebook was not asked'),

@@ -105,12 +105,26 @@ public final class Connection {
 
     /// Runs `sql` with `values` for its parameters. Returns the number of changed rows.
     @discardableResult
-    public func run(_ sql: String, _ values: Value...) throws(SQLiteError) -> Int {
+    public func run(_ sql: String, _ values: Value...) throws(SQLiteError) -> Int { try run(sql, values: values) }
+
+    /// Runs `sql` with `values` for its parameters. Returns the number of changed rows.
+    @discardableResult
+    public func run(_ sql: String, values: [Value]) throws(SQLiteError) -> Int {
         try with(sql) { statement throws(SQLiteError) in
             statement.bind(values)
             while try statement.step() {}
         }
         return changes
+    }
+
+    /// The rows of `sql`, each converted while it is read; those that `convert` makes nil of are left out.
+    public func rows<R>(_ sql: String, values: [Value], _ convert: (Statement) -> R?) throws(SQLiteError) -> [R] {
+        try with(sql) { statement throws(SQLiteError) -> [R] in
+            statement.bind(values)
+            var found: [R] = []
+            while try statement.step() { if let row = convert(statement) { found.append(row) } }
+            return found
+        }
     }
 
     /// The first column of the first row of `sql`; nil if there is no row.

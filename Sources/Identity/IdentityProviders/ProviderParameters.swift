@@ -83,7 +83,7 @@ public struct ProviderParameters: Sendable, Equatable {
     }
 
     /// Encodes a text for a query (RFC 3986 section 2.3).
-    static func encoded(_ text: String) -> String {
+    public static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {

@@ -1,4 +1,3 @@
-import Files
 import HearthJSON
 import SQLite
 public import Store
@@ -15,20 +14,9 @@ public final class AccountStore: StoreContent {
 
     init(path: String, policy: AccountPolicy) throws(StoreError) {
         self.policy = policy
-        file = try StoreFile(path, .accounts, StoreSettings(), claim: try Self.lock(path))
+        file = try StoreFile(path, .accounts, StoreSettings(), claim: try StoreFile.lock(path, of: "users"))
         connection = file.connection
         noteState()
-    }
-
-    /// Locks the store against other processes. Returns nil for a store in memory.
-    private static func lock(_ path: String) throws(StoreError) -> FileLock? {
-        guard path != StoreFile.inMemory else { return nil }
-        do throws(FileFailure) { return try FileLock("\(path).lock") } catch {
-            guard !error.isBusy else {
-                throw StoreError(.busy, "another process has the users of this data directory open; stop it first")
-            }
-            throw StoreError(systemError: error.code, "lock \(path).lock")
-        }
     }
 
     public var transactions: any TransactionalStore { file }
@@ -66,29 +54,12 @@ public final class AccountStore: StoreContent {
 
     @discardableResult
     func run(_ sql: String, _ values: Value...) throws(AccountFailure) -> Int {
-        do throws(SQLiteError) {
-            try connection.with(sql) { statement throws(SQLiteError) in
-                statement.bind(values)
-                while try statement.step() {}
-            }
-            return connection.changes
-        } catch {
-            throw .store(error)
-        }
+        do throws(SQLiteError) { return try connection.run(sql, values: values) } catch { throw .store(error) }
     }
 
     /// All rows of `sql`, each converted while it is read.
     func rows<R>(_ sql: String, _ values: [Value], _ convert: (Statement) -> R?) throws(AccountFailure) -> [R] {
-        do throws(SQLiteError) {
-            return try connection.with(sql) { statement throws(SQLiteError) -> [R] in
-                statement.bind(values)
-                var found: [R] = []
-                while try statement.step() { if let row = convert(statement) { found.append(row) } }
-                return found
-            }
-        } catch {
-            throw .store(error)
-        }
+        do throws(SQLiteError) { return try connection.rows(sql, values: values, convert) } catch { throw .store(error) }
     }
 
     /// The first row of `sql`.

@@ -1,5 +1,4 @@
 import Crypto
-import Files
 import HearthJSON
 import SQLite
 import Store
@@ -25,19 +24,9 @@ final class AppCheckStore: StoreContent {
 
     init(path: String, clock: @escaping @Sendable () -> Int64) throws(StoreError) {
         self.clock = clock
-        file = try StoreFile(path, .appCheck, StoreSettings(), claim: try Self.lock(path))
+        file = try StoreFile(path, .appCheck, StoreSettings(), claim: try StoreFile.lock(path, of: "apps"))
         connection = file.connection
         noteState()
-    }
-
-    private static func lock(_ path: String) throws(StoreError) -> FileLock? {
-        guard path != StoreFile.inMemory else { return nil }
-        do throws(FileFailure) { return try FileLock("\(path).lock") } catch {
-            guard !error.isBusy else {
-                throw StoreError(.busy, "another process has the apps of this data directory open; stop it first")
-            }
-            throw StoreError(systemError: error.code, "lock \(path).lock")
-        }
     }
 
     var transactions: any TransactionalStore { file }
@@ -63,28 +52,11 @@ final class AppCheckStore: StoreContent {
 
     @discardableResult
     private func run(_ sql: String, _ values: Value...) throws(AppCheckFailure) -> Int {
-        do throws(SQLiteError) {
-            try connection.with(sql) { statement throws(SQLiteError) in
-                statement.bind(values)
-                while try statement.step() {}
-            }
-            return connection.changes
-        } catch {
-            throw .store(error)
-        }
+        do throws(SQLiteError) { return try connection.run(sql, values: values) } catch { throw .store(error) }
     }
 
     private func rows<R>(_ sql: String, _ values: [Value], _ convert: (Statement) -> R) throws(AppCheckFailure) -> [R] {
-        do throws(SQLiteError) {
-            return try connection.with(sql) { statement throws(SQLiteError) -> [R] in
-                statement.bind(values)
-                var found: [R] = []
-                while try statement.step() { found.append(convert(statement)) }
-                return found
-            }
-        } catch {
-            throw .store(error)
-        }
+        do throws(SQLiteError) { return try connection.rows(sql, values: values, convert) } catch { throw .store(error) }
     }
 
     private func count(_ sql: String, _ values: Value...) throws(AppCheckFailure) -> Int64 { try rows(sql, values) { $0.integer(at: 0) }.first ?? 0 }

@@ -1,5 +1,6 @@
 import Accounts
 import HearthJSON
+import IdentityProviders
 
 /// Codes of e-mails.
 extension AuthenticationFrontEnd {
@@ -8,18 +9,18 @@ extension AuthenticationFrontEnd {
         let page = isStrict ? "\(call.base)/__/auth/action" : "\(call.base)/emulator/action"
         let language = isStrict ? call.language?.split(separator: ",").first.map(String.init) ?? "en" : "en"
         let key = isStrict ? service.settings.apiKeys?.first ?? "" : "fake-api-key"
-        let head = "\(page)?mode=\(purpose.mode)&lang=\(FormText.encoded(language))&oobCode="
-        var tail = "&apiKey=\(FormText.encoded(key))"
-        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { tail += "&\(name)=\(FormText.encoded(value))" }
+        let head = "\(page)?mode=\(purpose.mode)&lang=\(ProviderParameters.encoded(language))&oobCode="
+        var tail = "&apiKey=\(ProviderParameters.encoded(key))"
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { tail += "&\(name)=\(ProviderParameters.encoded(value))" }
         let end = tail
-        return { "\(head)\(FormText.encoded($0))\(end)" }
+        return { "\(head)\(ProviderParameters.encoded($0))\(end)" }
     }
 
     /// Refuses to make links with the host name of a request in production, unless it is a known one: a client could name another host, and have a
     /// victim's code sent there.
     func requireOwnAddress(_ call: AuthCall) throws(AuthError) {
         guard isStrict, service.settings.publicURL == nil else { return }
-        guard WebAddress(call.base)?.isIn(service.settings.authorizedDomains) == true else {
+        guard WebOrigin(of: call.base)?.isIn(service.settings.authorizedDomains) == true else {
             throw AuthError(
                 "UNAUTHORIZED_DOMAIN",
                 "The host name of the request is not in auth.authorizedDomains of functions.json, and there is no auth.publicUrl.")
@@ -73,11 +74,14 @@ extension AuthenticationFrontEnd {
         return .object(fields)
     }
 
+    /// The longest address in a link.
+    private static let addressBytesMax = 16_384
+
     /// The parameters that a link passes on to the application.
     private func linkParameters(_ call: AuthCall) throws(AuthError) -> [String: String] {
         var parameters: [String: String] = [:]
         if let text = try call.body.string("continueUrl"), !text.isEmpty || isStrict {
-            guard let address = WebAddress(text) else {
+            guard text.utf8.count <= Self.addressBytesMax, let address = WebOrigin(of: text) else {
                 throw AuthError("INVALID_CONTINUE_URI", "((expected an absolute URI with valid scheme and host))")
             }
             guard !isStrict || address.isIn(service.settings.authorizedDomains) else {

@@ -1,6 +1,7 @@
 import Accounts
 import HearthJSON
 import HTTP
+import IdentityProviders
 
 /// The paths of development: the inbox of codes, the settings of tests, and the page that uses the code of a mail.
 extension AuthenticationFrontEnd {
@@ -85,7 +86,7 @@ extension AuthenticationFrontEnd {
 
     private static func adding(_ query: FormText, to address: String) -> String {
         let parameters = query.values.filter { $0.key != "continueUrl" }.sorted { $0.key < $1.key }
-            .map { "\(FormText.encoded($0.key))=\(FormText.encoded($0.value))" }.joined(separator: "&")
+            .map { "\(ProviderParameters.encoded($0.key))=\(ProviderParameters.encoded($0.value))" }.joined(separator: "&")
         let parts = address.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let fragment = parts.count > 1 ? "#\(parts[1])" : ""
         return "\(parts[0])\(parts[0].contains("?") ? "&" : "?")\(parameters)\(fragment)"

@@ -3,6 +3,7 @@ import EventLoop
 import HearthBytes
 import HearthJSON
 import HTTP
+import IdentityProviders
 
 /// The pages of sign-in over HTTP.
 extension AuthenticationFrontEnd {
@@ -37,7 +38,7 @@ extension AuthenticationFrontEnd {
         let provider = query["providerId"] ?? ""
         let tenant = [query["tid"], query["tenantId"]].compactMap { $0 }.first { !$0.isEmpty } ?? ""
         // A page that resolves its own name to this machine's address must not read e-mails.
-        let host = WebAddress("http://\(exchange.host.string())")?.host ?? ""
+        let host = WebOrigin(of: "http://\(exchange.host.string())")?.host ?? ""
         guard LoopbackName.matches(host) else {
             let page = SignInPages.widget(provider: provider, accounts: [])
             return show(exchange, page, policy: page.policy(ancestors: "'none'"))
@@ -59,7 +60,7 @@ extension AuthenticationFrontEnd {
     /// Turns the posted answer of a provider (Apple) into an address of the handler, whose script reads it.
     private func leadBack(_ exchange: HTTPExchange, _ form: FormText) {
         let names = ["state", "code", "id_token", "user", "error"]
-        let pairs = names.compactMap { name in form[name].map { "\(name)=\(FormText.encoded($0))" } }
+        let pairs = names.compactMap { name in form[name].map { "\(name)=\(ProviderParameters.encoded($0))" } }
         let address = "/__/auth/handler?\(pairs.joined(separator: "&"))"
         guard form["state"] != nil, address.utf8.count <= 16_384 else { return refusePage(exchange, "this is not a provider's answer") }
         exchange.respond(HTTPStatus(rawValue: 303)) { fields in

@@ -7,7 +7,7 @@ extension AuthenticationFrontEnd {
     func signInWithProvider(_ call: AuthCall) async throws(AuthError) -> JSONValue {
         let body = call.body
         guard let requestURI = try body.text("requestUri") else { throw AuthError("MISSING_REQUEST_URI") }
-        guard WebAddress(requestURI) != nil else { throw AuthError("INVALID_REQUEST_URI") }
+        guard WebOrigin(of: requestURI) != nil else { throw AuthError("INVALID_REQUEST_URI") }
         if body.has("returnRefreshToken") || body.has("pendingIdToken"), !isStrict { throw Self.notImplemented }
         let token = try await callerToken(call)
         let tenant = try call.namedTenant() ?? token?.tenant ?? ""
@@ -115,7 +115,7 @@ extension AuthenticationFrontEnd {
             return .object(fields)
         }
         guard AccountText.isEmail(identifier) else { throw AuthError("INVALID_IDENTIFIER") }
-        guard WebAddress(address) != nil else { throw AuthError("INVALID_CONTINUE_URI") }
+        guard WebOrigin(of: address) != nil else { throw AuthError("INVALID_CONTINUE_URI") }
         guard !rules.protectsEmails else { return .object(fields) }
         let email = AccountText.canonical(email: identifier)
         let methods = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.methods(of: email, tenant: tenant) }
@@ -134,7 +134,7 @@ extension AuthenticationFrontEnd {
         _ call: AuthCall, _ tenant: String, _ address: String, _ session: String
     ) async throws(AuthError) -> JSONObject {
         guard let provider = try call.body.text("providerId") else { throw AuthError("MISSING_IDENTIFIER") }
-        guard let parsed = WebAddress(address) else { throw AuthError("INVALID_CONTINUE_URI") }
+        guard let parsed = WebOrigin(of: address) else { throw AuthError("INVALID_CONTINUE_URI") }
         guard !isStrict || parsed.isIn(service.settings.authorizedDomains) else { throw AuthError("UNAUTHORIZED_DOMAIN") }
         // The emulator has no pages of providers: its own page is the only one.
         guard isStrict else { throw Self.notImplemented }

@@ -2,6 +2,7 @@ import Accounts
 import Crypto
 import HearthBytes
 import HearthJSON
+import IdentityProviders
 
 /// The pages that browsers open for signing in with a popup or a redirect (spec auth 2.3).
 ///
@@ -32,7 +33,7 @@ enum SignInPages {
         }
         guard let address = query["redirectUrl"] else { return nil }
         // Otherwise a link to this host could lead anywhere.
-        guard let parsed = WebAddress(address), ["http", "https"].contains(parsed.scheme), !isStrict || parsed.isIn(authorizedDomains) else {
+        guard let parsed = WebOrigin(of: address), ["http", "https"].contains(parsed.scheme), !isStrict || parsed.isIn(authorizedDomains) else {
             return "the redirectUrl is not an address of an authorized domain"
         }
         return nil

@@ -1,4 +1,3 @@
-import Files
 import HearthJSON
 import SQLite
 import Store
@@ -23,7 +22,7 @@ final class MessagingStore: StoreContent {
         var settings = StoreSettings()
         // Messages for many devices change the same pages repeatedly.
         settings.pace = .thorough
-        file = try StoreFile(path, .messaging, settings, claim: try Self.lock(path))
+        file = try StoreFile(path, .messaging, settings, claim: try StoreFile.lock(path, of: "messages"))
         connection = file.connection
         do throws(SQLiteError) {
             if case .integer(let count)? = try connection.value("SELECT count(*) FROM pending") { self.figures.pendingMessages = Int(count) }
@@ -31,17 +30,6 @@ final class MessagingStore: StoreContent {
             throw StoreError(error)
         }
         noteState()
-    }
-
-    /// Locks the store against other processes. Returns nil for a store in memory.
-    private static func lock(_ path: String) throws(StoreError) -> FileLock? {
-        guard path != StoreFile.inMemory else { return nil }
-        do throws(FileFailure) { return try FileLock("\(path).lock") } catch {
-            guard !error.isBusy else {
-                throw StoreError(.busy, "another process has the messages of this data directory open; stop it first")
-            }
-            throw StoreError(systemError: error.code, "lock \(path).lock")
-        }
     }
 
     // MARK: Transactions
