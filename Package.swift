@@ -227,6 +227,11 @@ let package = Package(
         .executableTarget(
             name: "WebSocketEcho", dependencies: [bytes, "EventLoop", "HTTP"], path: "Tests/Programs/WebSocketEcho", swiftSettings: house),
 
+        // Programs that benchmarks run.
+        .executableTarget(
+            name: "TokenVerification", dependencies: [bytes, json, "Tokens", crypto, cryptoExtras], path: "Benchmarks/Programs/TokenVerification",
+            swiftSettings: house),
+
         // Tests mirror the modules.
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport", swiftSettings: house),
         .testTarget(name: "HearthBytesTests", dependencies: [bytes], swiftSettings: house),
@@ -243,7 +248,7 @@ let package = Package(
                 "Tokens", bytes, json, crypto, cryptoExtras, asn1,
             ],
             swiftSettings: house),
-        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
+        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "EventLoop", "SQLite", "Store", json, logging], swiftSettings: house),
         .testTarget(
             name: "AuthenticationTests",
             dependencies: ["Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),

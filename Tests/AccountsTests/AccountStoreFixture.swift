@@ -24,6 +24,7 @@ final class AccountStoreFixture {
             switch error {
             case .refused(let refusal), .counted(let refusal): throw refusal
             case .store(let failure): throw failure
+            case .needsWriter: throw AuthError.unavailable
             }
         }
     }

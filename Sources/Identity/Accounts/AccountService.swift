@@ -2,14 +2,18 @@ public import EventLoop
 public import Logging
 import Store
 
-/// The users of a host: a store on a thread of its own. Can be used from every loop and task.
+/// The users of a host: a store with a writer on a thread of its own, and readers. Can be used from every loop and task.
 ///
-///     let user = try await accounts.perform(on: loop) { store in try store.user("uid", tenant: "") }
+///     let user = try await accounts.read(on: loop) { store in try store.user("uid", tenant: "") }
+///     try await accounts.perform(on: loop) { store in try store.delete(uid: "uid", tenant: "") }
 public final class AccountService: Sendable {
     /// The constant settings.
     public let policy: AccountPolicy
     private let thread: LoopThread
     private let writer: LoopBound<AccountWriter>
+    private let readers: AccountReaders
+    /// Reads at the same time: as many as the pool for blocking work has threads.
+    private static let readersMax = 4
 
     /// Opens the store.
     ///
@@ -22,7 +26,20 @@ public final class AccountService: Sendable {
         self.policy = policy
         let writer = LoopBound(AccountWriter(loop: thread.loop, path: path, policy: policy, log: log), loop: thread.loop)
         self.writer = writer
+        readers = AccountReaders(path: path, policy: policy, count: path == StoreFile.inMemory ? 0 : Self.readersMax)
+        if isSuspended { readers.close() }
         thread.loop.post { if isSuspended { writer.value.close() } else { writer.value.start() } }
+    }
+
+    /// Runs an operation that only reads. It sees everything that was answered before, and waits for no write.
+    ///
+    /// - Parameter loop: the loop of the caller.
+    public func read<Answer: Sendable>(
+        on loop: EventLoop, _ operation: @escaping @Sendable (AccountReader) throws(AccountFailure) -> Answer
+    ) async throws(AuthError) -> Answer {
+        let readers = readers
+        if let result = await loop.offload({ readers.read(operation) }) { return try result.get() }
+        return try await perform(on: loop) { store throws(AccountFailure) in try operation(store) }
     }
 
     /// Runs an operation. Returns when its changes are durable; a refusal changes nothing.
@@ -50,7 +67,8 @@ public final class AccountService: Sendable {
     ///
     /// - Parameter completion: called on any thread.
     public func suspend(completion: @escaping @Sendable () -> Void) {
-        thread.loop.post { [writer] in
+        thread.loop.post { [writer, readers] in
+            readers.close()
             writer.value.close()
             completion()
         }
@@ -58,14 +76,16 @@ public final class AccountService: Sendable {
 
     /// Opens the store again.
     public func resume() {
-        thread.loop.post { [writer] in
+        thread.loop.post { [writer, readers] in
             writer.value.resume()
             writer.value.start()
+            readers.open()
         }
     }
 
     /// Commits what has arrived and closes the store. Nothing is answered afterwards.
     public func stop() {
+        readers.close()
         thread.loop.post { [writer] in writer.value.end() }
         thread.join()
     }

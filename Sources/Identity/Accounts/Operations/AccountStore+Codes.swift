@@ -55,40 +55,8 @@ extension AccountStore {
 
     private static var mailsPerHourMax: Int { 20 }
 
-    /// A stored code.
-    public struct StoredCode: Sendable {
-        public var purpose: EmailCode.Purpose
-        public var email: String
-        public var newEmail: String?
-        public var uid: String?
-    }
-
-    /// The code with this secret.
-    public func code(_ secret: String, tenant: String) throws(AccountFailure) -> StoredCode {
-        let row = try first(
-            "SELECT type, email, newEmail, uid, expires FROM code WHERE hash = ?1 AND tenant = ?2", .blob(SecretText.hash(secret)),
-            .text(tenant)
-        ) { row -> (StoredCode, Int64)? in
-            guard let purpose = EmailCode.Purpose(rawValue: row.text(at: 0)) else { return nil }
-            var code = StoredCode(purpose: purpose, email: row.text(at: 1))
-            if case .text(let text) = row.value(at: 2) { code.newEmail = text }
-            if case .text(let text) = row.value(at: 3) { code.uid = text }
-            return (code, row.integer(at: 4))
-        }
-        guard let row else { throw AccountFailure("INVALID_OOB_CODE") }
-        guard row.1 > now else { throw AccountFailure("EXPIRED_OOB_CODE") }
-        return row.0
-    }
-
     func removeCode(_ secret: String) throws(AccountFailure) {
         try run("DELETE FROM code WHERE hash = ?1", .blob(SecretText.hash(secret)))
-    }
-
-    /// The codes that can be read in the inbox, the oldest first.
-    public func shownCodes(tenant: String) throws(AccountFailure) -> [JSONValue] {
-        try rows("SELECT shown FROM code WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)]) {
-            try? JSONValue(parsing: $0.text(at: 0))
-        }
     }
 
     // MARK: Using codes
@@ -179,5 +147,39 @@ extension AccountStore {
         user.isEmailVerified = true
         user.usesEmailLink = true
         return try goOn(user, token, provider: "password")
+    }
+}
+
+extension AccountReader {
+    /// A stored code.
+    public struct StoredCode: Sendable {
+        public var purpose: EmailCode.Purpose
+        public var email: String
+        public var newEmail: String?
+        public var uid: String?
+    }
+
+    /// The code with this secret.
+    public func code(_ secret: String, tenant: String) throws(AccountFailure) -> StoredCode {
+        let row = try first(
+            "SELECT type, email, newEmail, uid, expires FROM code WHERE hash = ?1 AND tenant = ?2", .blob(SecretText.hash(secret)),
+            .text(tenant)
+        ) { row -> (StoredCode, Int64)? in
+            guard let purpose = EmailCode.Purpose(rawValue: row.text(at: 0)) else { return nil }
+            var code = StoredCode(purpose: purpose, email: row.text(at: 1))
+            if case .text(let text) = row.value(at: 2) { code.newEmail = text }
+            if case .text(let text) = row.value(at: 3) { code.uid = text }
+            return (code, row.integer(at: 4))
+        }
+        guard let row else { throw AccountFailure("INVALID_OOB_CODE") }
+        guard row.1 > now else { throw AccountFailure("EXPIRED_OOB_CODE") }
+        return row.0
+    }
+
+    /// The codes that can be read in the inbox, the oldest first.
+    public func shownCodes(tenant: String) throws(AccountFailure) -> [JSONValue] {
+        try rows("SELECT shown FROM code WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)]) {
+            try? JSONValue(parsing: $0.text(at: 0))
+        }
     }
 }

@@ -43,13 +43,6 @@ extension AccountStore {
         return made
     }
 
-    /// The messages that can be read in the inbox, the oldest first.
-    public func shownMessages(tenant: String) throws(AccountFailure) -> [JSONValue] {
-        try rows("SELECT shown FROM message WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)]) {
-            try? JSONValue(parsing: $0.text(at: 0))
-        }
-    }
-
     /// Checks a code, which is used up if it is right.
     ///
     /// - Returns: the number, and the user for whom the message was sent.
@@ -137,5 +130,14 @@ extension AccountStore {
 extension AccountFailure {
     static var phoneIsNoFirstFactor: AccountFailure {
         AccountFailure("UNSUPPORTED_FIRST_FACTOR", "A phone number cannot be set as a first factor on an SMS based MFA user.")
+    }
+}
+
+extension AccountReader {
+    /// The messages that can be read in the inbox, the oldest first.
+    public func shownMessages(tenant: String) throws(AccountFailure) -> [JSONValue] {
+        try rows("SELECT shown FROM message WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)]) {
+            try? JSONValue(parsing: $0.text(at: 0))
+        }
     }
 }

@@ -3,30 +3,6 @@ import SQLite
 
 /// Signing in with a password. The hash is verified between the two operations, on another thread.
 extension AccountStore {
-    /// Finds the user of an e-mail, if there were not too many failed attempts.
-    ///
-    /// - Parameter address: the client's address.
-    public func passwordUser(email: String, tenant: String, address: String) throws(AccountFailure) -> UserRecord? {
-        try requireUnlocked(email: email, tenant: tenant, address: address)
-        return try user(email: email, tenant: tenant)
-    }
-
-    private func requireUnlocked(email: String, tenant: String, address: String) throws(AccountFailure) {
-        guard policy.isStrict else { return }
-        let ofAccount = try failures("password \(tenant) \(email)")
-        let ofAddress = try failures("address \(address)")
-        if ofAccount >= policy.failuresMax || ofAddress >= policy.failuresPerAddressMax {
-            throw .refused(Self.tooManyAttempts)
-        }
-    }
-
-    private static var tooManyAttempts: AuthError {
-        AuthError(
-            "TOO_MANY_ATTEMPTS_TRY_LATER",
-            "Access to this account has been temporarily disabled due to many failed login attempts. You can immediately restore it by "
-                + "resetting your password or you can try again later.")
-    }
-
     /// Counts a wrong password, or an unknown e-mail.
     public func passwordFailed(email: String, tenant: String, address: String) throws(AccountFailure) {
         try requireUnlocked(email: email, tenant: tenant, address: address)
@@ -57,10 +33,6 @@ extension AccountStore {
 
     // MARK: Failed attempts
 
-    func failures(_ key: String) throws(AccountFailure) -> Int {
-        try first("SELECT count FROM attempt WHERE key = ?1 AND ends > ?2", .text(key), .integer(now)) { Int($0.integer(at: 0)) } ?? 0
-    }
-
     func countFailure(_ key: String, seconds: Int64? = nil) throws(AccountFailure) {
         try run(
             """
@@ -70,4 +42,36 @@ extension AccountStore {
     }
 
     func forgetFailures(_ key: String) throws(AccountFailure) { try run("DELETE FROM attempt WHERE key = ?1", .text(key)) }
+}
+
+/// The part of that which only reads.
+extension AccountReader {
+    /// Finds the user of an e-mail, if there were not too many failed attempts.
+    ///
+    /// - Parameter address: the client's address.
+    public func passwordUser(email: String, tenant: String, address: String) throws(AccountFailure) -> UserRecord? {
+        try requireUnlocked(email: email, tenant: tenant, address: address)
+        return try user(email: email, tenant: tenant)
+    }
+
+    /// Refuses an account or an address with too many failed attempts.
+    func requireUnlocked(email: String, tenant: String, address: String) throws(AccountFailure) {
+        guard policy.isStrict else { return }
+        let ofAccount = try failures("password \(tenant) \(email)")
+        let ofAddress = try failures("address \(address)")
+        if ofAccount >= policy.failuresMax || ofAddress >= policy.failuresPerAddressMax {
+            throw .refused(Self.tooManyAttempts)
+        }
+    }
+
+    private static var tooManyAttempts: AuthError {
+        AuthError(
+            "TOO_MANY_ATTEMPTS_TRY_LATER",
+            "Access to this account has been temporarily disabled due to many failed login attempts. You can immediately restore it by "
+                + "resetting your password or you can try again later.")
+    }
+
+    func failures(_ key: String) throws(AccountFailure) -> Int {
+        try first("SELECT count FROM attempt WHERE key = ?1 AND ends > ?2", .text(key), .integer(now)) { Int($0.integer(at: 0)) } ?? 0
+    }
 }

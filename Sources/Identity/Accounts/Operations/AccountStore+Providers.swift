@@ -118,7 +118,9 @@ extension AccountStore {
         if let index = user.index(of: identity.provider) { user.providers[index] = identity.link } else { user.providers.append(identity.link) }
         if let name = identity.screenName { user.profile["screenName"] = .string(name) }
     }
+}
 
+extension AccountReader {
     /// The ways to sign in of an e-mail.
     public struct SignInMethods: Sendable {
         public var isRegistered = false

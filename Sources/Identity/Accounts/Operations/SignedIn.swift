@@ -47,19 +47,6 @@ public struct CallerToken: Sendable {
 }
 
 extension AccountStore {
-    /// The user of an ID token, if the token is still valid.
-    ///
-    /// - Parameter tenant: the tenant that the request names; nil if it names none.
-    public func caller(_ token: CallerToken, tenant: String? = nil) throws(AccountFailure) -> UserRecord {
-        if let tenant, tenant != token.tenant { throw AccountFailure("TENANT_ID_MISMATCH") }
-        guard let user = try user(token.uid, tenant: token.tenant) else { throw AccountFailure("USER_NOT_FOUND") }
-        if user.isDisabled { throw AccountFailure("USER_DISABLED") }
-        if let limit = user.validSinceSeconds, token.issued < limit || policy.isStrict && token.authTime < limit {
-            throw AccountFailure("TOKEN_EXPIRED")
-        }
-        return user
-    }
-
     /// Refuses a change of sign-in data by a caller who signed in long ago. Anonymous users cannot sign in again.
     func requireRecent(_ token: CallerToken) throws(AccountFailure) {
         guard policy.isStrict, token.provider != "anonymous", nowSeconds - token.authTime > Self.recentSeconds else { return }
@@ -112,5 +99,20 @@ extension AccountStore {
         result.user.lastRefresh = now
         try put(result.user)
         result.tokens = try issue(session, for: result.user)
+    }
+}
+
+extension AccountReader {
+    /// The user of an ID token, if the token is still valid.
+    ///
+    /// - Parameter tenant: the tenant that the request names; nil if it names none.
+    public func caller(_ token: CallerToken, tenant: String? = nil) throws(AccountFailure) -> UserRecord {
+        if let tenant, tenant != token.tenant { throw AccountFailure("TENANT_ID_MISMATCH") }
+        guard let user = try user(token.uid, tenant: token.tenant) else { throw AccountFailure("USER_NOT_FOUND") }
+        if user.isDisabled { throw AccountFailure("USER_DISABLED") }
+        if let limit = user.validSinceSeconds, token.issued < limit || policy.isStrict && token.authTime < limit {
+            throw AccountFailure("TOKEN_EXPIRED")
+        }
+        return user
     }
 }

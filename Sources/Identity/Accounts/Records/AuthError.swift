@@ -37,6 +37,8 @@ public enum AccountFailure: Error {
     case counted(AuthError)
     /// The store has failed.
     case store(SQLiteError)
+    /// An operation that reads has to change something first.
+    case needsWriter
 
     /// A refusal.
     public init(_ code: String, _ detail: String? = nil) { self = .refused(AuthError(code, detail)) }

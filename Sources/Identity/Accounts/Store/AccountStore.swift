@@ -2,20 +2,17 @@ import HearthJSON
 import SQLite
 public import Store
 
-/// The open store of users, with the operations on it. Belongs to the writer's thread.
+/// The open store of users, with the operations that change it. Belongs to the writer's thread.
 ///
 /// An operation that throws has changed nothing: each runs in a savepoint of the turn's transaction.
-public final class AccountStore: StoreContent {
+public final class AccountStore: AccountReader, StoreContent {
     private let file: StoreFile
-    let connection: Connection
-    let policy: AccountPolicy
     /// The connection's total of changed rows before this turn's transaction.
     private var changesBefore = 0
 
     init(path: String, policy: AccountPolicy) throws(StoreError) {
-        self.policy = policy
         file = try StoreFile(path, .accounts, StoreSettings(), claim: try StoreFile.lock(path, of: "users"))
-        connection = file.connection
+        super.init(file.connection, policy)
         noteState()
     }
 
@@ -26,11 +23,14 @@ public final class AccountStore: StoreContent {
 
     func noteState() { changesBefore = connection.totalChanges }
 
-    /// Milliseconds since 1970.
-    var now: Int64 { policy.clock() }
-
-    /// Seconds since 1970.
-    var nowSeconds: Int64 { now / 1000 }
+    override func makeTenant(_ id: String) throws(AccountFailure) -> JSONObject {
+        let made: JSONObject = [
+            "allowPasswordSignup": true, "enableAnonymousUser": true, "enableEmailLinkSignin": true, "disableAuth": false,
+            "mfaConfig": ["state": "ENABLED", "enabledProviders": ["PHONE_SMS"]], "tenantId": .string(id),
+        ]
+        try setTenant(id, made)
+        return made
+    }
 
     // MARK: Statements
 
@@ -45,7 +45,7 @@ public final class AccountStore: StoreContent {
             switch error {
             case .refused: try run("ROLLBACK TO operation")
             case .counted: break
-            case .store: throw error
+            case .store, .needsWriter: throw error
             }
             try run("RELEASE operation")
             throw error
@@ -55,21 +55,6 @@ public final class AccountStore: StoreContent {
     @discardableResult
     func run(_ sql: String, _ values: Value...) throws(AccountFailure) -> Int {
         do throws(SQLiteError) { return try connection.run(sql, values: values) } catch { throw .store(error) }
-    }
-
-    /// All rows of `sql`, each converted while it is read.
-    func rows<R>(_ sql: String, _ values: [Value], _ convert: (Statement) -> R?) throws(AccountFailure) -> [R] {
-        do throws(SQLiteError) { return try connection.rows(sql, values: values, convert) } catch { throw .store(error) }
-    }
-
-    /// The first row of `sql`.
-    func first<R>(_ sql: String, _ values: Value..., convert: (Statement) -> R?) throws(AccountFailure) -> R? {
-        try rows(sql, values, convert).first
-    }
-
-    /// Throws a refusal of the protocol as a failure of the operation.
-    func checked<R>(_ body: () throws(AuthError) -> R) throws(AccountFailure) -> R {
-        do throws(AuthError) { return try body() } catch { throw .refused(error) }
     }
 }
 

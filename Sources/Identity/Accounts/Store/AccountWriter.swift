@@ -48,6 +48,7 @@ final class AccountWriter: StoreWriter<AccountStore> {
                 switch error {
                 case .refused(let refusal), .counted(let refusal): result = .failure(refusal)
                 case .store(let failure): throw StoreError(failure)
+                case .needsWriter: result = .failure(.unavailable)
                 }
             }
             batch.answer(on: answerLoop) { failure in answer(failure == nil ? result : .failure(.unavailable)) }

@@ -26,7 +26,7 @@ extension AuthenticationFrontEnd {
     func existingTenant(_ call: AuthCall) async throws(AuthError) -> String {
         let tenant = try call.tenant()
         guard !tenant.isEmpty else { return tenant }
-        _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.existingTenant(tenant) }
+        _ = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.existingTenant(tenant) }
         return tenant
     }
 
@@ -67,7 +67,7 @@ extension AuthenticationFrontEnd {
         }
         guard uids.count + emails.count + phones.count + links.count <= 1000 else { throw AuthBody.invalid("too many identifiers") }
         let wanted = links
-        let users = try await accounts.perform(on: loop) { store throws(AccountFailure) -> [UserRecord] in
+        let users = try await accounts.read(on: loop) { store throws(AccountFailure) -> [UserRecord] in
             var found: [UserRecord] = []
             var seen: Set<String> = []
             func take(_ user: UserRecord?) { if let user, seen.insert(user.uid).inserted { found.append(user) } }
@@ -110,7 +110,7 @@ extension AuthenticationFrontEnd {
         let limit = wanted < 0 ? Int.max : min(max(wanted, 1), 1000)
         let token = try call.body.string("nextPageToken")
         let after = call.query["nextPageToken"] ?? token ?? ""
-        let users = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let users = try await accounts.read(on: loop) { store throws(AccountFailure) in
             try store.users(tenant: tenant, after: after, limit: limit)
         }
         var fields: JSONObject = ["kind": "identitytoolkit#DownloadAccountResponse"]
@@ -123,7 +123,7 @@ extension AuthenticationFrontEnd {
         let body = call.body
         let tenant = try await existingTenant(call)
         guard try body.bool("returnUserInfo") ?? true else {
-            let count = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.userCount(tenant: tenant) }
+            let count = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.userCount(tenant: tenant) }
             return ["recordsCount": .string(String(count))]
         }
         let expressions = try body.bodies("expression")
@@ -133,7 +133,7 @@ extension AuthenticationFrontEnd {
             let isDescending = try body.text("order") == "DESC"
             let limit = min(max(Int(try body.integer("limit") ?? 500), 1), 500)
             let offset = min(max(Int(try body.integer("offset") ?? 0), 0), 1 << 40)
-            users = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            users = try await accounts.read(on: loop) { store throws(AccountFailure) in
                 try store.users(tenant: tenant, order: order, isDescending: isDescending, offset: offset, limit: limit)
             }
         } else {
@@ -152,7 +152,7 @@ extension AuthenticationFrontEnd {
             wanted.append((email, try expression.text("phoneNumber"), try expression.text("userId")))
         }
         let list = wanted
-        return try await accounts.perform(on: loop) { store throws(AccountFailure) -> [UserRecord] in
+        return try await accounts.read(on: loop) { store throws(AccountFailure) -> [UserRecord] in
             var found: [UserRecord] = []
             for (email, phone, uid) in list {
                 var user: UserRecord?
@@ -172,7 +172,7 @@ extension AuthenticationFrontEnd {
         var payload = try await verifiedPayload(text)
         guard let token = CallerToken(payload: payload) else { throw AuthError("INVALID_ID_TOKEN") }
         let tenant = try call.namedTenant()
-        _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.caller(token, tenant: tenant) }
+        _ = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.caller(token, tenant: tenant) }
         let now = service.policy.clock() / 1000
         payload["iss"] = .string("https://session.firebase.google.com/\(service.policy.project)")
         payload["iat"] = .int(now)

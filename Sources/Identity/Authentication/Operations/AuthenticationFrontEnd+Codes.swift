@@ -111,7 +111,7 @@ extension AuthenticationFrontEnd {
             return (email, nil, true)
         case .PASSWORD_RESET:
             guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
-            let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.user(email: email, tenant: tenant) }
+            let user = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.user(email: email, tenant: tenant) }
             guard let user else {
                 guard rules.protectsEmails, !call.isAdministrator else { throw AuthError("EMAIL_NOT_FOUND") }
                 return (email, nil, false)
@@ -131,17 +131,17 @@ extension AuthenticationFrontEnd {
         if isChange, newEmail == nil { throw AuthError("MISSING_NEW_EMAIL") }
         let user: UserRecord
         if let token {
-            user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.caller(token, tenant: tenant) }
+            user = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.caller(token, tenant: tenant) }
         } else {
             guard call.isAdministrator else { throw AuthError(isChange ? "MISSING_ID_TOKEN" : "INVALID_ID_TOKEN") }
             guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
-            let found = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.user(email: email, tenant: tenant) }
+            let found = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.user(email: email, tenant: tenant) }
             guard let found else { throw AuthError("USER_NOT_FOUND") }
             user = found
         }
         guard let email = user.email else { throw AuthError("MISSING_EMAIL") }
         if let newEmail {
-            let owner = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.user(email: newEmail, tenant: tenant) }
+            let owner = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.user(email: newEmail, tenant: tenant) }
             if owner != nil { throw AuthError("EMAIL_EXISTS") }
         }
         return (email, newEmail, true)
@@ -152,7 +152,7 @@ extension AuthenticationFrontEnd {
         let rules = try await rules(tenant)
         guard rules.allowsPassword else { throw AuthError("PASSWORD_LOGIN_DISABLED") }
         guard let secret = try call.body.text("oobCode") else { throw AuthError("MISSING_OOB_CODE") }
-        var code = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.code(secret, tenant: tenant) }
+        var code = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.code(secret, tenant: tenant) }
         if let password = try call.body.text("newPassword") {
             guard code.purpose == .PASSWORD_RESET else { throw AuthError("INVALID_OOB_CODE") }
             try requireStrength(password, rules)

@@ -8,7 +8,7 @@ extension AuthenticationFrontEnd {
         let name = "projects/\(service.policy.project)/config"
         let stored: JSONObject
         switch call.method {
-        case .get: stored = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.projectDocument() }
+        case .get: stored = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.projectDocument() }
         case .patch:
             let (sent, mask, defaults) = (call.body.object, UpdateMask(call.query["updateMask"]), service.policy.projectDefaults)
             stored = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
@@ -52,7 +52,7 @@ extension AuthenticationFrontEnd {
         }
         switch call.method {
         case .get:
-            return tenant(id, try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.existingTenant(id) })
+            return tenant(id, try await accounts.read(on: loop) { store throws(AccountFailure) in try store.existingTenant(id) })
         case .patch:
             let (sent, mask) = (call.body.object, UpdateMask(call.query["updateMask"]))
             let stored = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
@@ -93,7 +93,7 @@ extension AuthenticationFrontEnd {
     private func listTenants(_ call: AuthCall) async throws(AuthError) -> JSONValue {
         let limit = min(max(call.query["pageSize"].flatMap { Int($0) } ?? 20, 1), 1000)
         let after = call.query["pageToken"] ?? ""
-        let found = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let found = try await accounts.read(on: loop) { store throws(AccountFailure) in
             TenantPage(rows: try store.tenants(after: after, limit: limit).map { TenantPage.Row(id: $0.id, document: $0.document) })
         }
         var fields: JSONObject = ["tenants": .array(found.rows.map { tenant($0.id, $0.document) })]
@@ -131,7 +131,7 @@ extension AuthenticationFrontEnd {
         }
         switch call.method {
         case .get:
-            let document = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.provider(id, kind, tenant: tenant) }
+            let document = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.provider(id, kind, tenant: tenant) }
             guard let document else { throw AuthError("CONFIGURATION_NOT_FOUND", status: 404, statusName: "NOT_FOUND") }
             return Self.provider(document, "\(parent)/\(id)")
         case .patch:
@@ -169,7 +169,7 @@ extension AuthenticationFrontEnd {
     ) async throws(AuthError) -> JSONValue {
         let limit = min(max(call.query["pageSize"].flatMap { Int($0) } ?? 20, 1), 100)
         let after = call.query["pageToken"] ?? ""
-        let page = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let page = try await accounts.read(on: loop) { store throws(AccountFailure) in
             TenantPage(
                 rows: try store.providers(kind, tenant: tenant, after: after, limit: limit).map { TenantPage.Row(id: $0.id, document: $0.document) })
         }

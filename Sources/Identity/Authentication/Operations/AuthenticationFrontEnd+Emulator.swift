@@ -12,10 +12,10 @@ extension AuthenticationFrontEnd {
             try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.removeAllUsers(tenant: tenant) }
             return .json(.object(JSONObject()))
         case .emulatorCodes:
-            let codes = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.shownCodes(tenant: tenant) }
+            let codes = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.shownCodes(tenant: tenant) }
             return .json(["oobCodes": .array(codes)])
         case .emulatorMessages:
-            let codes = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.shownMessages(tenant: tenant) }
+            let codes = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.shownMessages(tenant: tenant) }
             return .json(["verificationCodes": .array(codes)])
         case .emulatorConfig: return .json(try await emulatorConfiguration(call))
         default: return try await useCode(call)
@@ -57,7 +57,7 @@ extension AuthenticationFrontEnd {
             guard let address else { throw AuthError("Missing 'continueUrl' query parameter", statusName: "INVALID_ARGUMENT") }
             return .redirect(Self.adding(call.query, to: address))
         case "resetPassword":
-            let stored = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.code(code, tenant: tenant) }
+            let stored = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.code(code, tenant: tenant) }
             guard let password = call.query["newPassword"], !password.isEmpty else {
                 let advice = "send GET request to the link with &newPassword=NEW_PASSWORD_HERE."
                 return .json(Self.told("To reset the password for \(stored.email), \(advice)"))

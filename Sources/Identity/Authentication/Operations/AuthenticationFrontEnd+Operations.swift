@@ -145,7 +145,7 @@ extension AuthenticationFrontEnd {
     }
 
     func rules(_ tenant: String) async throws(AuthError) -> SignInRules {
-        let rules = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.rules(of: tenant) }
+        let rules = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.rules(of: tenant) }
         if rules.isDisabled { throw AuthError("PROJECT_DISABLED") }
         return rules
     }

@@ -46,7 +46,7 @@ extension AuthenticationFrontEnd {
         loop.task { [self] in
             do throws(AuthError) {
                 let count = Self.accountsMax
-                let linked = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+                let linked = try await accounts.read(on: loop) { store throws(AccountFailure) in
                     try store.linkedAccounts(of: provider, tenant: tenant, limit: count)
                 }
                 let page = SignInPages.widget(provider: provider, accounts: linked)

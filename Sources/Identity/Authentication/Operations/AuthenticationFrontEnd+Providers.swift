@@ -13,7 +13,7 @@ extension AuthenticationFrontEnd {
         let tenant = try call.namedTenant() ?? token?.tenant ?? ""
         if let token, token.tenant != tenant { throw AuthError("TENANT_ID_MISMATCH") }
         _ = try await rules(tenant)
-        if let token { _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.caller(token) } }
+        if let token { _ = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.caller(token) } }
         let mayCreate = try body.bool("autoCreate") ?? true
         let identity = try await identity(call, requestURI, tenant)
         let result = try await accounts.perform(on: loop) { store throws(AccountFailure) in
@@ -54,7 +54,7 @@ extension AuthenticationFrontEnd {
     /// The configuration that an administrator has made for an OIDC provider; nil if there is none.
     private func oidc(_ provider: String, _ tenant: String) async throws(AuthError) -> OIDCSettings? {
         guard provider.hasPrefix("oidc.") else { return nil }
-        let document = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let document = try await accounts.read(on: loop) { store throws(AccountFailure) in
             try store.provider(provider, .oauth, tenant: tenant)
         }
         guard let document, let issuer = document["issuer"]?.string, let client = document["clientId"]?.string else { return nil }
@@ -118,7 +118,7 @@ extension AuthenticationFrontEnd {
         guard WebOrigin(of: address) != nil else { throw AuthError("INVALID_CONTINUE_URI") }
         guard !rules.protectsEmails else { return .object(fields) }
         let email = AccountText.canonical(email: identifier)
-        let methods = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.methods(of: email, tenant: tenant) }
+        let methods = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.methods(of: email, tenant: tenant) }
         fields["registered"] = .bool(methods.isRegistered)
         if methods.isRegistered {
             fields["signinMethods"] = .array(methods.methods.map { .string($0) })
@@ -148,7 +148,7 @@ extension AuthenticationFrontEnd {
 
     func revokeProviderToken(_ call: AuthCall) async throws(AuthError) -> JSONValue {
         let token = try await requiredToken(call)
-        _ = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.caller(token) }
+        _ = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.caller(token) }
         guard try call.body.text("providerId") == "apple.com" else { throw AuthError("INVALID_PROVIDER_ID") }
         return .object(JSONObject())
     }

@@ -23,7 +23,7 @@ extension AuthenticationFrontEnd {
         guard rules.allowsPassword else { throw AuthError("OPERATION_NOT_ALLOWED") }
         try requireStrength(password, rules)
         let place = tenant ?? token?.tenant ?? ""
-        try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        try await accounts.read(on: loop) { store throws(AccountFailure) in
             try store.requireFree(email: email, tenant: place, caller: token)
         }
         var new = try newUser(call)
@@ -63,7 +63,7 @@ extension AuthenticationFrontEnd {
         guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
         guard let password = try call.body.text("password") else { throw AuthError("MISSING_PASSWORD") }
         let address = call.address
-        let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let user = try await accounts.read(on: loop) { store throws(AccountFailure) in
             try store.passwordUser(email: email, tenant: tenant, address: address)
         }
         if let user, user.isDisabled, !isStrict || !rules.protectsEmails { throw AuthError("USER_DISABLED") }
@@ -120,7 +120,7 @@ extension AuthenticationFrontEnd {
         if call.isAdministrator { return try await lookupForAdministrator(call) }
         let token = try await requiredToken(call)
         let tenant = try call.namedTenant()
-        let user = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.caller(token, tenant: tenant) }
+        let user = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.caller(token, tenant: tenant) }
         let reader: UserAnswer.Reader = isStrict ? .user(isStrict: true) : .administrator
         return ["kind": "identitytoolkit#GetAccountInfoResponse", "users": .array([UserAnswer.user(user, for: reader)])]
     }

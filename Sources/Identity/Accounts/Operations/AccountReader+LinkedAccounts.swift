@@ -1,6 +1,6 @@
 import SQLite
 
-extension AccountStore {
+extension AccountReader {
     /// Accounts of one identity provider that users have linked, ordered by their ids: for the page on which one is chosen in development.
     public func linkedAccounts(of provider: String, tenant: String, limit: Int) throws(AccountFailure) -> [LinkedProvider] {
         let ids = try rows(

@@ -1,0 +1,81 @@
+import HearthJSON
+import SQLite
+
+/// Reading users.
+extension AccountReader {
+    private static func user(_ row: Statement) -> UserRecord? {
+        guard let stored = try? JSONValue(parsing: row.text(at: 2)) else { return nil }
+        return UserRecord(tenant: row.text(at: 0), uid: row.text(at: 1), stored: stored)
+    }
+
+    /// The user with this id.
+    public func user(_ uid: String, tenant: String) throws(AccountFailure) -> UserRecord? {
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND uid = ?2", .text(tenant), .text(uid), convert: Self.user)
+    }
+
+    /// The user with this e-mail, in lower case.
+    public func user(email: String, tenant: String) throws(AccountFailure) -> UserRecord? {
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND email = ?2", .text(tenant), .text(email), convert: Self.user)
+    }
+
+    /// The user with this phone number.
+    public func user(phone: String, tenant: String) throws(AccountFailure) -> UserRecord? {
+        try first("SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND phone = ?2", .text(tenant), .text(phone), convert: Self.user)
+    }
+
+    /// The user to whom an account of an identity provider is linked.
+    public func user(provider: String, rawID: String, tenant: String) throws(AccountFailure) -> UserRecord? {
+        try first(
+            """
+            SELECT user.tenant, user.uid, record FROM link JOIN user ON user.tenant = link.tenant AND user.uid = link.uid
+            WHERE link.tenant = ?1 AND link.provider = ?2 AND link.rawID = ?3
+            """, .text(tenant), .text(provider), .text(rawID), convert: Self.user)
+    }
+
+    /// The users with a linked account that has this e-mail.
+    func users(linkedEmail email: String, tenant: String) throws(AccountFailure) -> [UserRecord] {
+        try rows(
+            """
+            SELECT user.tenant, user.uid, record FROM link JOIN user ON user.tenant = link.tenant AND user.uid = link.uid
+            WHERE link.tenant = ?1 AND link.email = ?2 ORDER BY user.uid LIMIT 100
+            """, [.text(tenant), .text(email)], Self.user)
+    }
+
+    /// A page of users, ordered by id.
+    public func users(tenant: String, after uid: String, limit: Int) throws(AccountFailure) -> [UserRecord] {
+        try rows(
+            "SELECT tenant, uid, record FROM user WHERE tenant = ?1 AND uid > ?2 ORDER BY uid LIMIT ?3",
+            [.text(tenant), .text(uid), .integer(Int64(limit))], Self.user)
+    }
+
+    /// The orders of a query.
+    public enum Order: String, Sendable {
+        case USER_ID, NAME, CREATED_AT, LAST_LOGIN_AT, USER_EMAIL
+
+        fileprivate var column: String {
+            switch self {
+            case .USER_ID: "uid"
+            case .NAME: "name"
+            case .CREATED_AT: "created"
+            case .LAST_LOGIN_AT: "signedIn"
+            case .USER_EMAIL: "email"
+            }
+        }
+    }
+
+    /// A part of all users in an order.
+    public func users(
+        tenant: String, order: Order, isDescending: Bool, offset: Int, limit: Int
+    ) throws(AccountFailure) -> [UserRecord] {
+        let direction = isDescending ? "DESC" : "ASC"
+        let columns = order == .USER_ID ? "uid \(direction)" : "\(order.column) \(direction), uid \(direction)"
+        return try rows(
+            "SELECT tenant, uid, record FROM user WHERE tenant = ?1 ORDER BY \(columns) LIMIT ?2 OFFSET ?3",
+            [.text(tenant), .integer(Int64(limit)), .integer(Int64(offset))], Self.user)
+    }
+
+    /// The number of users.
+    public func userCount(tenant: String) throws(AccountFailure) -> Int {
+        try first("SELECT count FROM userCount WHERE tenant = ?1", .text(tenant)) { Int($0.integer(at: 0)) } ?? 0
+    }
+}

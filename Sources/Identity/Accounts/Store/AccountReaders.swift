@@ -1,0 +1,81 @@
+import Logging
+import Store
+import Synchronization
+
+/// Reads the store from snapshots, on several threads at a time. Reads wait neither for the writer nor for the disk to which it writes.
+final class AccountReaders: Sendable {
+    private let path: String
+    private let policy: AccountPolicy
+    private let slots: [Slot]
+    private let next = Atomic<Int>(0)
+
+    /// A connection that is opened when it is first needed, for one thread at a time.
+    private final class Slot: Sendable {
+        let state = Mutex(State())
+    }
+
+    private struct State {
+        var snapshots: StoreReader?
+        var isClosed = false
+    }
+
+    /// - Parameter count: reads at the same time; 0 for a store in memory, which only the writer has.
+    init(path: String, policy: AccountPolicy, count: Int) {
+        self.path = path
+        self.policy = policy
+        slots = (0..<count).map { _ in Slot() }
+    }
+
+    /// Runs `operation` on the newest committed state. Blocks, so call it off the loops.
+    ///
+    /// - Returns: nil if the writer has to run it: the store is not open, this connection has failed, or something must be changed first.
+    func read<Answer: Sendable>(_ operation: @Sendable (AccountReader) throws(AccountFailure) -> Answer) -> Result<Answer, AuthError>? {
+        guard !slots.isEmpty else { return nil }
+        let first = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
+        for offset in 0..<slots.count {
+            let slot = slots[(first + offset) % slots.count]
+            if let result = slot.state.withLockIfAvailable({ state in run(operation, &state) }) { return result }
+        }
+        return slots[first % slots.count].state.withLock { state in run(operation, &state) }
+    }
+
+    private func run<Answer: Sendable>(
+        _ operation: @Sendable (AccountReader) throws(AccountFailure) -> Answer, _ state: inout State
+    ) -> Result<Answer, AuthError>? {
+        guard !state.isClosed else { return nil }
+        do throws(StoreError) {
+            let snapshots = if let open = state.snapshots { open } else { try StoreReader(path, .accounts, StoreSettings()) }
+            state.snapshots = snapshots
+            try snapshots.beginSnapshot()
+            defer { snapshots.endSnapshot() }
+            do throws(AccountFailure) {
+                return .success(try operation(AccountReader(snapshots.connection, policy)))
+            } catch {
+                switch error {
+                case .refused(let refusal), .counted(let refusal): return .failure(refusal)
+                case .needsWriter: return nil
+                case .store(let failure): throw StoreError(failure)
+                }
+            }
+        } catch {
+            // The writer reports what is wrong with the store.
+            state.snapshots = nil
+            return nil
+        }
+    }
+
+    /// Closes the connections, and opens none until ``open()``.
+    func close() {
+        for slot in slots {
+            slot.state.withLock { state in
+                state.snapshots = nil
+                state.isClosed = true
+            }
+        }
+    }
+
+    /// Lets connections be opened again.
+    func open() {
+        for slot in slots { slot.state.withLock { $0.isClosed = false } }
+    }
+}
