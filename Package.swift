@@ -196,7 +196,7 @@ let package = Package(
             "Host", in: .host,
             [
                 bytes, "Files", "Metrics", "EventLoop", "HTTP", "Logs", json, "Tokens", "Configuration", "FunctionWorker", "Rules",
-                "RealtimeDatabase", "DatabaseAPI", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
+                "RealtimeDatabase", "DatabaseAPI", "Passwords", "IdentityProviders", "AccountNotices", "Accounts", "Authentication", "AppCheck",
                 "Messaging", "AdminProtocol", "FunctionDispatch", "CallFrontEnd", "EventDelivery", "FunctionServices", "Deployment", "HostCore",
                 "Administration", "CLinux", "COpenSSL", crypto, cryptoExtras, logging,
             ]),
@@ -245,13 +245,14 @@ let package = Package(
         .testTarget(
             name: "TokensTests",
             dependencies: [
-                "Tokens", bytes, json, crypto, cryptoExtras, asn1,
+                "FuzzSupport", "Tokens", bytes, json, crypto, cryptoExtras, asn1,
             ],
             swiftSettings: house),
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "EventLoop", "SQLite", "Store", json, logging], swiftSettings: house),
         .testTarget(
             name: "AuthenticationTests",
-            dependencies: ["Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),
+            dependencies: ["FuzzSupport", "Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras],
+            swiftSettings: house),
         .testTarget(
             name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
             swiftSettings: house),

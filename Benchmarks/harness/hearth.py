@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.paths import PROJECT
 from harness.processes import tree
-from harness.servers import Running, Server
+from harness.servers import Running, Server, connection_to
 from harness.tools import Missing
 
 FUNCTION_PATH = "/demo-hearth/us-central1/addNumbers"
@@ -77,7 +77,7 @@ def wait_for_host(running: Running) -> None:
         if not running.started.is_running:
             raise Missing(f"hearth ended at once: {running.started.last_words()}")
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=2)
+            connection = connection_to(running.port, 2, running.server.is_tls)
             connection.request("GET", "/_/ready")
             if connection.getresponse().status == 200:
                 return

@@ -51,9 +51,9 @@ def write_requests(path: Path, requests: list[bytes]) -> Path:
     return path
 
 
-def raw_request(method: str, path: str, body: str = "", authorization: str | None = None) -> bytes:
+def raw_request(method: str, path: str, body: str = "", authorization: str | None = None, headers: dict[str, str] | None = None) -> bytes:
     """The bytes of a request. Ten # in the body are another number each time that it is sent."""
-    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *(f"{name}: {value}" for name, value in (headers or {}).items())]
     if authorization:
         lines.append(f"Authorization: {authorization}")
     if body:
@@ -81,12 +81,13 @@ def report(command: list[str], seconds_max: float, core: int | None = LOAD_CORE)
 def burst(running: Running, seconds: float, requests: Path | None = None, is_pinned: bool = True, connections: int = CONNECTIONS) -> Burst:
     """The maximum rate of answers on the connections of one thread. Without a file, the requests are additions."""
     whole_seconds = max(1, round(seconds))
+    scheme = "https" if running.server.is_tls else "http"
     command = [program("wrk"), "-t1", f"-c{connections}", f"-d{whole_seconds}s"]
     if requests:
         numbers_from = str(1_000_000_000 + int(time.time()) % 1_000_000_000)
-        command += ["-s", str(LOAD / "requests.lua"), f"http://127.0.0.1:{running.port}/", "--", str(requests), numbers_from]
+        command += ["-s", str(LOAD / "requests.lua"), f"{scheme}://127.0.0.1:{running.port}/", "--", str(requests), numbers_from]
     else:
-        command += ["-s", str(LOAD / "addNumbers.lua"), f"http://127.0.0.1:{running.port}{running.server.path}"]
+        command += ["-s", str(LOAD / "addNumbers.lua"), f"{scheme}://127.0.0.1:{running.port}{running.server.path}"]
     watch = Watch(running, is_pinned)
     seen = report(command, whole_seconds + 20, LOAD_CORE if is_pinned else None)
     spent, disturbed = watch.end()

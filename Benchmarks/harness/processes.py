@@ -5,6 +5,7 @@ the harness exits, on Ctrl-C too.
 """
 
 import atexit
+import contextlib
 import os
 import signal
 import subprocess
@@ -59,6 +60,15 @@ def processor_seconds(root: int) -> float:
 def exact_processor_seconds(pid: int) -> float:
     """Time that one process without its descendants has spent on a core, to the nanosecond: the clock of its processor time."""
     return time.clock_gettime_ns((~pid << 3) | PROCESSOR_CLOCK) / 1e9
+
+
+def thread_seconds(pid: int) -> dict[int, float]:
+    """Time that each thread of a process has spent on a core, to the nanosecond."""
+    found = {}
+    for path in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            found[int(path.name)] = int((path / "schedstat").read_text().split()[0]) / 1e9
+    return found
 
 
 def kernel_seconds() -> float:

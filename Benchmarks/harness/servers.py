@@ -4,6 +4,7 @@ import http.client
 import json
 import shutil
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,12 +24,21 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
+def connection_to(port: int, timeout: float, is_tls: bool = False) -> http.client.HTTPConnection:
+    """A connection to a server of this run. Its certificate was made by the run itself, and is not checked."""
+    if not is_tls:
+        return http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context)
+
+
 def json_request(
-    port: int, method: str, path: str, value: object = None, authorization: str | None = None, timeout: float = 60,
+    port: int, method: str, path: str, value: object = None, authorization: str | None = None, timeout: float = 60, is_tls: bool = False,
 ) -> tuple[int, bytes]:
     """One request with a JSON body on a separate connection, to set a server up."""
     headers = {"Content-Type": "application/json"} | ({"Authorization": authorization} if authorization else {})
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    connection = connection_to(port, timeout, is_tls)
     try:
         connection.request(method, path, None if value is None else json.dumps(value), headers)
         answer = connection.getresponse()
@@ -61,6 +71,7 @@ class Server:
     user: str | None = None
     # The data folder for all starts; without it, each start begins with an empty directory.
     data: Path | None = None
+    is_tls: bool = False
 
     def start(self, core: int | None = SERVER_CORE, extra_environment: dict | None = None, wrapper: tuple[str, ...] = ()) -> "Running":
         scratch = self.data or BUILD / "scratch" / self.name

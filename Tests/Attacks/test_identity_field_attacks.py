@@ -133,6 +133,18 @@ def test_a27_an_id_token_is_no_credential_of_an_administrator(identity):
         assert answer.status in (401, 403), (path, answer.body)
 
 
+@pytest.mark.parametrize('path', [
+    'v1/projects/p/tenants/', 'v1/projects/p/tenants/:', 'v2/projects/p/tenants/:createSessionCookie', 'v1/projects/:createSessionCookie', 'v1/projects//',
+    'v1/projects/p/tenants//accounts', 'v1//', '/', 'v1/projects/p/tenants/%3a', 'v1/%zz', 'v1/projects/p/tenants/t:'])
+@pytest.mark.parametrize('method', ['GET', 'POST'])
+def test_a24_strange_paths(identity, method, path):
+    """Empty parts and names are no operation, and the host stays there."""
+    answer = identity.ask(method, f'{API}/{path}', {} if method == 'POST' else None, {})
+    assert answer.status in (401, 403, 404), answer.body
+    assert 'error' in answer.json
+    assert identity.sign_up()['localId']
+
+
 def test_a27_a_bearer_on_client_routes_is_checked(identity):
     answer = identity.post('accounts:signUp', headers={'Authorization': 'Bearer owner'}, localId='chosen')
     assert answer.status in (400, 401, 403), answer.body

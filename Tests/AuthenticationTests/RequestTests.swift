@@ -24,6 +24,9 @@ struct RequestTests {
         #expect(path("/v1/accounts:lookup") == nil)
         #expect(path("\(toolkit)/v1/tenants")?.operation == .unknown)
         #expect(path("\(toolkit)/v1/nothing")?.operation == .unknown)
+        for tenant in ["", ":", ":createSessionCookie"] {
+            #expect(path("\(toolkit)/v1/projects/p/tenants/\(tenant)")?.operation == .unknown)
+        }
     }
 
     @Test func pathsOfAdministratorsNameProjectTenantAndObject() throws {

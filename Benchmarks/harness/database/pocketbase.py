@@ -24,17 +24,23 @@ def server() -> Server:
     return Server("pocketbase-records", command)
 
 
-def prepare(running: Running) -> None:
-    """A collection of places and values that everybody may add to: no tokens to check, one rule to evaluate."""
+def administrator(running: Running) -> str:
+    """Waits until it answers. Returns the token of its administrator."""
     running.wait_until(lambda port: json_request(port, "GET", "/api/health", timeout=2)[0] == 200)
     status, body = json_request(
         running.port, "POST", "/api/collections/_superusers/auth-with-password", {"identity": IDENTITY, "password": PASSWORD})
     if status != 200:
         raise Missing(f"PocketBase did not let its administrator in: {body[:200]!r}")
+    return json.loads(body)["token"]
+
+
+def prepare(running: Running) -> None:
+    """A collection of places and values that everybody may add to: no tokens to check, one rule to evaluate."""
+    token = administrator(running)
     fields = [{"name": "place", "type": "text"}, {"name": "value", "type": "number"}]
     status, body = json_request(
         running.port, "POST", "/api/collections", {"name": "leaves", "type": "base", "createRule": "@request.body.value >= 0", "fields": fields},
-        json.loads(body)["token"])
+        token)
     if status != 200:
         raise Missing(f"PocketBase did not make a collection: {body[:200]!r}")
 

@@ -62,5 +62,5 @@ def measure(things: dict[str, Callable[[], Rate | Burst]], rounds: int) -> dict[
 def ratio(seen: dict[str, Seen], name: str, other: str) -> float | None:
     """The median of what the rounds show: each compares what was measured within a minute. None where either is absent."""
     pairs = zip(seen[name].rates, seen[other].rates)
-    ratios = [one.requests_a_second / peer.requests_a_second for one, peer in pairs]
+    ratios = [one.requests_a_second / peer.requests_a_second for one, peer in pairs if peer.requests_a_second]
     return round(median(ratios), 2) if ratios else None

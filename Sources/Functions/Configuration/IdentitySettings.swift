@@ -40,6 +40,10 @@ public struct IdentitySettings: Sendable, Equatable {
     public var failuresPerAccount: Int
     public var failuresPerAddress: Int
     public var failureSeconds: Int
+    /// The base-2 logarithm of scrypt's N for new hashes of passwords.
+    public var passwordCostLogarithm: Int
+    /// Scrypt's p.
+    public var passwordParallelization: Int
     /// Whether the administrator can read codes in production.
     public var hasTestHooks: Bool
     /// Nil if no mails are sent.
@@ -74,6 +78,8 @@ extension ConfigurationReader {
             failuresPerAccount: rate["perAccountFailures"].int,
             failuresPerAddress: rate["perAddressFailures"].int,
             failureSeconds: rate["windowSeconds"].int,
+            passwordCostLogarithm: field["passwordHash"]["costLog2"].int,
+            passwordParallelization: field["passwordHash"]["parallelization"].int,
             hasTestHooks: field["testHooks"].bool,
             mail: mail(field["mail"]),
             texts: texts(field["texts"]),

@@ -95,7 +95,9 @@ private struct Collected {
             return
         }
         do {
-            keys[id] = try read()
+            let key = try read()
+            // The key of a certificate is known only now.
+            if algorithms.contains(key.algorithm) { keys[id] = key }
         } catch {
             problems.append("\(name) \(problem).")
         }

@@ -6,6 +6,7 @@ import EventLoop
 import HTTP
 import IdentityProviders
 import Logging
+import Passwords
 import Tokens
 
 extension AuthenticationTools {
@@ -42,6 +43,15 @@ extension AuthenticationTools {
             send: { message in
                 notices.send(message, canBeRead: configuration.mode == .development || configuration.identity.hasTestHooks, log: log)
             })
+        passwords = PasswordHasher(cost: ScryptCost(configuration.identity))
+    }
+}
+
+extension ScryptCost {
+    /// The configured cost, which the schema keeps within the bounds.
+    init(_ settings: IdentitySettings) {
+        let cost = ScryptCost(logarithm: settings.passwordCostLogarithm, blockSize: 8, parallelization: settings.passwordParallelization)
+        self = cost ?? .standard
     }
 }
 

@@ -68,8 +68,8 @@ struct AuthPath: Equatable {
         }
         guard parts[0] == "projects", parts.count >= 2 else { return }
         if parts.count == 2 {
-            let name = parts[1].split(separator: ":", maxSplits: 1).map(String.init)
-            guard name.count == 2 else { return }
+            let name = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard name.count == 2, !name[0].isEmpty else { return }
             project = name[0]
             operation = AdministratorPath.project[name[1]] ?? .unknown
             return
@@ -77,8 +77,9 @@ struct AuthPath: Equatable {
         project = parts[1]
         var rest = Array(parts[2...])
         if rest[0] == "tenants", rest.count >= 2 {
-            let name = rest[1].split(separator: ":", maxSplits: 1).map(String.init)
-            tenant = name.first ?? ""
+            let name = rest[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            tenant = name[0]
+            guard !tenant.isEmpty else { return }
             if rest.count == 2 {
                 id = tenant
                 operation = name.count == 1 ? .tenants : AdministratorPath.project[name[1]] ?? .unknown
