@@ -68,10 +68,10 @@ class Commands:
         assert said['status'] == 'success'
         return said['result']
 
-    def on_terminal(self, *arguments, answers='', more_answers='', seconds=60, **variables):
+    def on_terminal(self, *arguments, answers='', more_answers='', prompt='[y/N]', seconds=60, **variables):
         """Runs a command on a terminal and types `answers` when asked; returns its status and its output.
 
-        `more_answers` are for the second question.
+        `more_answers` are for the second question. `prompt` is the end of a question.
         """
         child, terminal = pty.fork()
         if child == 0:
@@ -88,7 +88,7 @@ class Commands:
             if not piece:
                 break
             shown += piece
-            if answers and shown.count(b'[y/N]') > asked:
+            if answers and shown.count(prompt.encode()) > asked:
                 os.write(terminal, answers.encode())
                 asked, answers, more_answers = asked + 1, more_answers, ''
         os.close(terminal)

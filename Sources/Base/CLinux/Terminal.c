@@ -16,6 +16,14 @@ int linux_enter_raw_mode(int terminal, struct linux_terminal_mode *saved) {
     return tcsetattr(terminal, TCSADRAIN, &mode) == 0 ? 0 : -errno;
 }
 
+int linux_hide_typing(int terminal, struct linux_terminal_mode *saved) {
+    struct termios mode;
+    if (tcgetattr(terminal, &mode) != 0) return -errno;
+    memcpy(saved->bytes, &mode, sizeof mode);
+    mode.c_lflag &= ~(tcflag_t)ECHO;
+    return tcsetattr(terminal, TCSAFLUSH, &mode) == 0 ? 0 : -errno;
+}
+
 int linux_restore_terminal(int terminal, const struct linux_terminal_mode *saved) {
     struct termios mode;
     memcpy(&mode, saved->bytes, sizeof mode);

@@ -7,7 +7,7 @@ enum MainHelp {
         ("Functions", ["deploy", "functions:"]),
         ("Data", ["database:"]),
         ("Dead letters", ["events:"]),
-        ("Users", ["auth:"]),
+        ("Users and apps", ["auth:", "appcheck:"]),
         ("Messages", ["messaging:"]),
     ]
 

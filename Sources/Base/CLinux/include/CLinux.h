@@ -97,6 +97,9 @@ struct linux_terminal_mode {
  * mode. 0, or a negated errno, for example for a descriptor that is no terminal. */
 int linux_enter_raw_mode(int terminal, struct linux_terminal_mode *saved);
 
+/* Stops the echo of typed characters on `terminal`. `saved` gets the previous mode. 0, or a negated errno. */
+int linux_hide_typing(int terminal, struct linux_terminal_mode *saved);
+
 /* Restores the mode `saved` of `terminal`. 0, or a negated errno. */
 int linux_restore_terminal(int terminal, const struct linux_terminal_mode *saved);
 

@@ -47,6 +47,9 @@ enum Terminal {
         return answer == "y" || answer == "yes"
     }
 
+    /// Shows a question whose answer is typed on the same line.
+    static func ask(_ question: String) { writeAll(question, to: STDERR_FILENO) }
+
     /// The path of this program.
     static var executable: String {
         var room = [UInt8](repeating: 0, count: Int(PATH_MAX))

@@ -178,8 +178,15 @@ extension AccountReader {
 
     /// The codes that can be read in the inbox, the oldest first.
     public func shownCodes(tenant: String) throws(AccountFailure) -> [JSONValue] {
-        try rows("SELECT shown FROM code WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)]) {
-            try? JSONValue(parsing: $0.text(at: 0))
-        }
+        try rows(
+            "SELECT shown, created FROM code WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)],
+            Self.shown)
+    }
+
+    /// A message of the inbox, with the time at which it was made.
+    static func shown(_ row: Statement) -> JSONValue? {
+        guard var object = (try? JSONValue(parsing: row.text(at: 0)))?.object else { return nil }
+        object["createdAt"] = .string(String(row.integer(at: 1)))
+        return .object(object)
     }
 }

@@ -136,8 +136,8 @@ extension AccountFailure {
 extension AccountReader {
     /// The messages that can be read in the inbox, the oldest first.
     public func shownMessages(tenant: String) throws(AccountFailure) -> [JSONValue] {
-        try rows("SELECT shown FROM message WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)]) {
-            try? JSONValue(parsing: $0.text(at: 0))
-        }
+        try rows(
+            "SELECT shown, created FROM message WHERE tenant = ?1 AND shown IS NOT NULL ORDER BY created LIMIT 10000", [.text(tenant)],
+            Self.shown)
     }
 }

@@ -9,6 +9,8 @@ enum UserAnswer {
         /// The user, or a client with the user's token.
         case user(isStrict: Bool)
         case administrator
+        /// The administrator's export: imported hashes with their parameters, which include keys.
+        case exporter
     }
 
     /// A user of `accounts:lookup` and lists.
@@ -42,12 +44,19 @@ enum UserAnswer {
     private static func writePassword(_ user: UserRecord, _ reader: Reader, to object: inout JSONObject) {
         guard let hash = user.passwordHash else { return }
         object["passwordUpdatedAt"] = .int(user.passwordChanged)
-        if case .administrator = reader {
+        if case .exporter = reader, let imported = user.importedHash?.object {
+            var parameters = imported
+            object["passwordHash"] = .string(hash)
+            object["salt"] = parameters.removeValue(forKey: "salt") ?? ""
+            object["passwordHashParameters"] = .object(parameters)
+            return
+        }
+        if case .user = reader {
+            object["passwordHash"] = .string(redacted)
+        } else {
             object["passwordHash"] = .string(Base64.text(Array(hash.utf8)))
             // The hash contains its salt; the field is there for clients that need it.
             object["salt"] = ""
-        } else {
-            object["passwordHash"] = .string(redacted)
         }
     }
 

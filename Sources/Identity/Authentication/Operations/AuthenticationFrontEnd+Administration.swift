@@ -114,7 +114,8 @@ extension AuthenticationFrontEnd {
             try store.users(tenant: tenant, after: after, limit: limit)
         }
         var fields: JSONObject = ["kind": "identitytoolkit#DownloadAccountResponse"]
-        fields["users"] = .array(users.map { UserAnswer.user($0, for: .administrator) })
+        let reader: UserAnswer.Reader = call.query["hashParameters"] == "true" ? .exporter : .administrator
+        fields["users"] = .array(users.map { UserAnswer.user($0, for: reader) })
         if users.count == limit, let last = users.last { fields["nextPageToken"] = .string(last.uid) }
         return .object(fields)
     }

@@ -109,7 +109,11 @@ extension AuthenticationFrontEnd {
         if try row.text("rawPassword") != nil {
             user.passwordChanged = service.policy.clock()
         } else if let hash = try row.text("passwordHash") {
+            // Files of `hearth auth:export --all-fields` have an algorithm for each user.
             var parameters = hashing
+            if let own = try row.body("passwordHashParameters") {
+                parameters = JSONObject(own.object.filter { Self.hashParameters.contains($0.key) && !$0.value.isNull }.map { ($0.key, $0.value) })
+            }
             parameters["salt"] = try row.text("salt").map { .string($0) }
             user.passwordHash = hash
             user.importedHash = .object(parameters)
