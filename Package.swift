@@ -131,7 +131,7 @@ let package = Package(
         module("Passwords", in: .identity, [bytes, json, "EventLoop", "COpenSSL", "CCrypt"]),
         module("IdentityProviders", in: .identity, [bytes, json, "HTTP", "Tokens", crypto]),
         module("AccountNotices", in: .identity, [bytes, "Files", json, "EventLoop", "CCurl"]),
-        module("Accounts", in: .identity, [bytes, json, "EventLoop", "SQLite", "Store", crypto, logging]),
+        module("Accounts", in: .identity, [bytes, json, "EventLoop", "SQLite", "Store", "RealtimeDatabase", crypto, logging]),
         module(
             "Authentication", in: .identity,
             [bytes, json, "EventLoop", "HTTP", "Tokens", "Passwords", "IdentityProviders", "Accounts", crypto]),
@@ -248,7 +248,9 @@ let package = Package(
                 "FuzzSupport", "Tokens", bytes, json, crypto, cryptoExtras, asn1,
             ],
             swiftSettings: house),
-        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "EventLoop", "SQLite", "Store", json, logging], swiftSettings: house),
+        .testTarget(
+            name: "AccountsTests", dependencies: ["Accounts", "RealtimeDatabase", "Tree", "SQLite", "Store", "EventLoop", json, logging],
+            swiftSettings: house),
         .testTarget(
             name: "AuthenticationTests",
             dependencies: ["FuzzSupport", "Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras],

@@ -1,4 +1,5 @@
 import HearthJSON
+import Store
 import Synchronization
 import Testing
 
@@ -20,9 +21,19 @@ final class AccountStoreFixture {
     /// Runs an operation as the writer does.
     @discardableResult
     func run<R>(_ operation: (AccountStore) throws(AccountFailure) -> R) throws -> R {
+        let isInner = store.transactions.isInTransaction
+        if !isInner { try store.transactions.begin() }
+        defer { if !isInner { try? store.transactions.commit() } }
+        let result = try perform(operation)
+        try store.raiseEvents()
+        return result
+    }
+
+    private func perform<R>(_ operation: (AccountStore) throws(AccountFailure) -> R) throws -> R {
         do throws(AccountFailure) { return try store.atomically(operation) } catch {
             switch error {
             case .refused(let refusal), .counted(let refusal): throw refusal
+            case .functionsUnknown: throw AuthError("functionsUnknown")
             case .store(let failure): throw failure
             case .needsWriter: throw AuthError.unavailable
             }

@@ -61,7 +61,7 @@ struct EventTriggerTests {
         event.progress.interruptions = 1
         func written(_ generation: Int) throws -> JSONValue {
             var buffer = ByteBuffer()
-            EventContext(event, generation: generation, region: "europe-west1").write(to: &buffer)
+            EventContext(event, generation: generation, region: "europe-west1", project: "demo").write(to: &buffer)
             return try JSONValue(parsing: buffer.array())
         }
         let expected: JSONValue = [

@@ -11,33 +11,23 @@ struct EventContext {
     private let event: OutboxEvent
     private let generation: Int
     private let region: String
+    private let project: String
     private let trace: TraceContext?
 
-    init(_ event: OutboxEvent, generation: Int, region: String, trace: TraceContext? = nil) {
+    init(_ event: OutboxEvent, generation: Int, region: String, project: String, trace: TraceContext? = nil) {
         self.event = event
         self.generation = generation
         self.region = region
+        self.project = project
         self.trace = trace
     }
 
     func write(to buffer: inout ByteBuffer) {
-        let ref = event.path.segments.joined(separator: "/")
         buffer.append("{\"event\":{\"id\":")
         buffer.append(jsonString: event.id)
         buffer.append(",\"type\":")
         buffer.append(jsonString: generation == 1 ? event.kind.legacyType : event.kind.cloudEventType)
-        buffer.append(",\"source\":")
-        buffer.append(jsonString: "//firebasedatabase.googleapis.com/projects/_/locations/\(region)/instances/\(event.namespace)")
-        buffer.append(",\"subject\":")
-        buffer.append(jsonString: "refs/\(ref)")
-        buffer.append(",\"time\":")
-        buffer.append(jsonString: WallClock(unixMilliseconds: event.time).rfc3339)
-        buffer.append(",\"instance\":")
-        buffer.append(jsonString: event.namespace)
-        buffer.append(",\"ref\":")
-        buffer.append(jsonString: ref)
-        buffer.append(",\"location\":")
-        buffer.append(jsonString: region)
+        if event.kind.isOfUsers { writeUser(to: &buffer) } else { writePlace(to: &buffer) }
         buffer.append(",\"params\":{")
         for (index, parameter) in event.params.enumerated() {
             if index > 0 { buffer.append(UInt8(ascii: ",")) }
@@ -58,5 +48,29 @@ struct EventContext {
         buffer.append("}")
         if let trace { buffer.append(trace) }
         buffer.append("}")
+    }
+    private func write(_ name: StaticString, _ text: String, to buffer: inout ByteBuffer) {
+        buffer.append(name)
+        buffer.append(jsonString: text)
+    }
+
+    /// The database and the path of a value.
+    private func writePlace(to buffer: inout ByteBuffer) {
+        let ref = event.path.segments.joined(separator: "/")
+        write(",\"source\":", "//firebasedatabase.googleapis.com/projects/_/locations/\(region)/instances/\(event.namespace)", to: &buffer)
+        write(",\"subject\":", "refs/\(ref)", to: &buffer)
+        write(",\"time\":", WallClock(unixMilliseconds: event.time).rfc3339, to: &buffer)
+        write(",\"instance\":", event.namespace, to: &buffer)
+        write(",\"ref\":", ref, to: &buffer)
+        write(",\"location\":", region, to: &buffer)
+    }
+
+    /// The project and the id of a user.
+    private func writeUser(to buffer: inout ByteBuffer) {
+        let tenant = event.params.first.map { "/tenants/\($0.value)" } ?? ""
+        write(",\"source\":", "//firebaseauth.googleapis.com/projects/\(project)\(tenant)", to: &buffer)
+        write(",\"subject\":", UserEvent.subject(of: event.path), to: &buffer)
+        write(",\"time\":", WallClock(unixMilliseconds: event.time).rfc3339, to: &buffer)
+        write(",\"location\":", region, to: &buffer)
     }
 }

@@ -6,9 +6,13 @@ import RealtimeDatabase
 /// A deployed function with an event trigger.
 final class EventFunction: EventTarget {
     private let function: RegisteredFunction
+    private let project: String
     private var dice = TrafficDice()
 
-    init(_ function: RegisteredFunction) { self.function = function }
+    init(_ function: RegisteredFunction, project: String) {
+        self.function = function
+        self.project = project
+    }
 
     var isRetried: Bool { function.options.retry }
     var generation: Int { function.generation }
@@ -17,7 +21,7 @@ final class EventFunction: EventTarget {
     func attempt(_ event: OutboxEvent, completion: @escaping (AttemptResult) -> Void) {
         let function = dice.choose(function)
         let loop = function.pool.loop
-        let invocation = EventInvocation(function: function, event: event) { result in
+        let invocation = EventInvocation(function: function, event: event, project: project) { result in
             // Deferred, because a pool may refuse the event within this call.
             loop.endOfTurn { completion(result) }
         }

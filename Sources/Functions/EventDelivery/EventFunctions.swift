@@ -6,6 +6,8 @@ import RealtimeDatabase
 package struct EventFunctions {
     /// The triggers, for databases.
     package let table: TriggerTable
+    /// The triggers of users, for the store of users.
+    package let users: [UserTrigger]
     /// The functions, by name, for delivery.
     package let targets: [String: any EventTarget]
     /// The names of functions that cannot run now, so that their events wait.
@@ -14,25 +16,35 @@ package struct EventFunctions {
     package let problems: [String]
 
     /// Selects the functions with event triggers.
-    package init(_ publication: Publication) {
+    ///
+    /// - Parameter project: the id of the project, for events of users.
+    package init(_ publication: Publication, project: String) {
         var declarations: [TriggerDeclaration] = []
+        var users: [UserTrigger] = []
         var targets: [String: any EventTarget] = [:]
         var problems: [String] = []
         for function in publication.functions {
             guard case .event(let trigger) = function.trigger else { continue }
             do throws(PathPatternError) {
+                if let user = try trigger.userTrigger(of: function.name) {
+                    users.append(user)
+                    targets[function.name] = EventFunction(function, project: project)
+                    continue
+                }
                 guard let declaration = try trigger.declaration(of: function.name) else {
                     problems.append("\(function.name): this host has no events of type \"\(trigger.eventType)\"")
                     continue
                 }
                 declarations.append(declaration)
-                targets[function.name] = EventFunction(function)
+                targets[function.name] = EventFunction(function, project: project)
             } catch {
                 problems.append("\(function.name): \(error)")
             }
         }
         // These declarations were checked when they were deployed.
         declarations += publication.waitingTriggers.compactMap { (try? $0.value.declaration(of: $0.key)) ?? nil }
+        users += publication.waitingTriggers.compactMap { (try? $0.value.userTrigger(of: $0.key)) ?? nil }
+        self.users = users
         waiting = Set(publication.waitingTriggers.keys)
         table = TriggerTable(declarations)
         self.targets = targets

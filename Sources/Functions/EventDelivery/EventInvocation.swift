@@ -9,11 +9,15 @@ import WorkerProtocol
 /// One attempt to run a function for an event.
 package final class EventInvocation: HostInvocation {
     private let event: OutboxEvent
+    private let project: String
     private var completion: ((AttemptResult) -> Void)?
 
-    /// - Parameter completion: called once.
-    package init(function: RegisteredFunction, event: OutboxEvent, completion: @escaping (AttemptResult) -> Void) {
+    /// - Parameters:
+    ///   - project: the id of the project, for events of users.
+    ///   - completion: called once.
+    package init(function: RegisteredFunction, event: OutboxEvent, project: String, completion: @escaping (AttemptResult) -> Void) {
         self.event = event
+        self.project = project
         self.completion = completion
         super.init(function: function)
     }
@@ -29,7 +33,7 @@ package final class EventInvocation: HostInvocation {
     }
 
     package override func writeContext(into buffer: inout ByteBuffer) {
-        EventContext(event, generation: function.generation, region: function.region, trace: trace).write(to: &buffer)
+        EventContext(event, generation: function.generation, region: function.region, project: project, trace: trace).write(to: &buffer)
     }
 
     package override func didAnswer(_ kind: AnswerKind, head: Span<UInt8>, body: Span<UInt8>) {

@@ -11,6 +11,7 @@ extension PluginManifest {
             guard case .event(let trigger) = function.trigger else { return nil }
             do throws(PathPatternError) {
                 _ = try trigger.declaration(of: function.name)
+                _ = try trigger.userTrigger(of: function.name)
                 return nil
             } catch {
                 return "endpoints.\(function.name).eventTrigger: \(error)"
@@ -25,7 +26,7 @@ extension EventTrigger {
     ///
     /// - Throws: the reason why its patterns are invalid.
     func declaration(of name: String) throws(PathPatternError) -> TriggerDeclaration? {
-        guard let kind = TriggerKind(eventType: eventType) else { return nil }
+        guard let kind = TriggerKind(eventType: eventType), !kind.isOfUsers else { return nil }
         if let resource = filters["resource"] {
             let (instance, path) = try Self.parse(resource: resource)
             return try TriggerDeclaration(
@@ -36,6 +37,19 @@ extension EventTrigger {
         return try TriggerDeclaration(
             function: name, kind: kind, pattern: PathPattern(parsing: ref),
             instance: instance.map { text throws(PathPatternError) in try InstancePattern(parsing: text) } ?? .any)
+    }
+
+    /// The trigger of the function `name` for events of users; nil for other events.
+    ///
+    /// - Throws: the filter that is not one of such events.
+    func userTrigger(of name: String) throws(PathPatternError) -> UserTrigger? {
+        guard let kind = TriggerKind(eventType: eventType), kind.isOfUsers else { return nil }
+        // The resource of the first generation names the project.
+        for filter in filters.keys.sorted() where filter != "tenantid" && filter != "resource" {
+            throw PathPatternError("events of users have no \"\(filter)\"; their one filter is \"tenantid\"")
+        }
+        if let pattern = pathPatterns.keys.min() { throw PathPatternError("events of users have no \"\(pattern)\" with a pattern") }
+        return UserTrigger(function: name, kind: kind, tenant: filters["tenantid"])
     }
 
     /// Parses the resource of a first-generation trigger: `projects/_/instances/NAME/refs/PATH`.

@@ -14,6 +14,8 @@ package final class AdminAPI {
     let loop: EventLoop
     let log: Logger
     let database: RealtimeDatabase
+    /// The outbox of events of users.
+    private let userEvents: any OutboxAccess
     private let logs: LogAdministration
     /// The interface to the host as a whole; nil while the host is starting.
     package var control: (any HostControl)?
@@ -30,9 +32,10 @@ package final class AdminAPI {
 
     package init(
         loop: EventLoop, project: String, developmentAccess: DevelopmentAccess?, adminToken: [UInt8], database: RealtimeDatabase,
-        rulesPath: @escaping @Sendable () -> String?, functions: FunctionAdministration.Reference, builds: BuildLedger, logs: LogStore,
-        log: Logger
+        userEvents: any OutboxAccess, rulesPath: @escaping @Sendable () -> String?, functions: FunctionAdministration.Reference,
+        builds: BuildLedger, logs: LogStore, log: Logger
     ) {
+        self.userEvents = userEvents
         self.log = log
         self.builds = builds
         self.rulesPath = rulesPath
@@ -116,6 +119,7 @@ package final class AdminAPI {
         switch call.segments.first {
         case nil: return try host(call).json
         case "databases": return try await databases(call)
+        case "users": return try await users(call)
         case "functions", "artifacts", "deployments": return try await functions.answer(call)
         case "builds" where call.segments.count == 1:
             try call.allow(.get)
@@ -145,9 +149,15 @@ package final class AdminAPI {
         case (3, "rules", "judge"):
             return try await RulesJudgement(call, try namespace(call), limits: database.limits.rules).answer(on: loop).json
         case (3, "dead-letters", _), (4, "dead-letters", _):
-            return try await DeadLetterAdministration(namespace: try namespace(call).namespace, loop: loop).handle(call)
+            return try await DeadLetterAdministration(outbox: try namespace(call).namespace, loop: loop, depth: 3).handle(call)
         default: throw .noSuchResource
         }
+    }
+
+    /// Handles `users/dead-letters...`.
+    private func users(_ call: AdminCall) async throws(AdminError) -> JSONValue {
+        guard call.segments.dropFirst().first == "dead-letters", call.segments.count <= 3 else { throw .noSuchResource }
+        return try await DeadLetterAdministration(outbox: userEvents, loop: loop, depth: 2).handle(call)
     }
 
     private func list(_ call: AdminCall) throws(AdminError) -> DatabaseList {

@@ -11,21 +11,57 @@ import Tree
 struct EventByHand {
     private let function: RegisteredFunction
     private let event: OutboxEvent
+    private let project: String
 
     /// - Parameters:
     ///   - given: the event to make.
     ///   - namespace: the default database.
-    init(_ function: RegisteredFunction, _ given: SyntheticEvent, namespace: String) throws(AdminError) {
+    ///   - project: the id of the project.
+    init(_ function: RegisteredFunction, _ given: SyntheticEvent, namespace: String, project: String) throws(AdminError) {
         guard case .event(let trigger) = function.trigger else {
             throw AdminError(.failedPrecondition, "\(function.name) is called by requests, not by events")
         }
         guard let kind = TriggerKind(eventType: trigger.eventType) else {
             throw AdminError(.failedPrecondition, "this host has no events of type \(trigger.eventType)")
         }
-        let pattern = trigger.pathPatterns["ref"] ?? trigger.filters["ref"] ?? trigger.filters["resource"].map(Self.ref) ?? ""
+        self.function = function
+        self.project = project
+        let id = "by-hand-\(UInt64.random(in: .min ... .max))"
+        let now = WallClock.now().unixMilliseconds
+        let origin = try Self.origin(given)
+        if kind.isOfUsers {
+            event = try Self.event(ofUser: kind == .userCreated ? given.after : given.before, id, function.name, kind, now, origin)
+            return
+        }
+        let (path, params) = try Self.place(function, trigger, given)
+        let payload: JSONValue = ["before": given.before, "after": given.after]
+        event = OutboxEvent(
+            byHand: id, namespace: given.instance ?? namespace, function: function.name, kind: kind, path: path, params: params,
+            payload: payload.serialized(), time: now, origin: origin)
+    }
+
+    /// The event of a user with this record.
+    private static func event(
+        ofUser record: JSONValue, _ id: String, _ function: String, _ kind: TriggerKind, _ now: Int64, _ origin: EventOrigin
+    ) throws(AdminError) -> OutboxEvent {
+        guard let uid = record["uid"]?.string, !uid.isEmpty else {
+            throw AdminError(.invalidArgument, "\(function) runs on users; the data must be a user's record with a uid, as in {\"uid\": \"ada\"}")
+        }
+        let tenant = record["tenantId"]?.string ?? ""
+        return OutboxEvent(
+            byHand: id, namespace: Outbox.users, function: function, kind: kind, path: UserEvent.path(tenant: tenant, uid: uid),
+            params: tenant.isEmpty ? [] : [EventParameter(name: "tenantId", value: tenant)], payload: record.serialized(), time: now,
+            origin: origin)
+    }
+
+    /// The place of the value: the function's path with the given values of its wildcards.
+    private static func place(
+        _ function: RegisteredFunction, _ trigger: EventTrigger, _ given: SyntheticEvent
+    ) throws(AdminError) -> (Path, [EventParameter]) {
+        let pattern = trigger.pathPatterns["ref"] ?? trigger.filters["ref"] ?? trigger.filters["resource"].map(ref) ?? ""
         var (segments, params): ([String], [EventParameter]) = ([], [])
         for segment in pattern.split(separator: "/").map(String.init) {
-            guard let name = Self.name(segment) else {
+            guard let name = name(segment) else {
                 segments.append(segment.contains("*") ? "any" : segment)
                 continue
             }
@@ -42,18 +78,13 @@ struct EventByHand {
         } catch {
             throw AdminError(.invalidArgument, "\(segments.joined(separator: "/")) is not a path of a database")
         }
-        let payload: JSONValue = ["before": given.before, "after": given.after]
-        self.function = function
-        event = OutboxEvent(
-            byHand: "by-hand-\(UInt64.random(in: .min ... .max))", namespace: given.instance ?? namespace, function: function.name,
-            kind: kind, path: path, params: params, payload: payload.serialized(), time: WallClock.now().unixMilliseconds,
-            origin: try Self.origin(given))
+        return (path, params)
     }
 
     /// Runs the function, and returns its outcome.
     func run() async throws(AdminError) -> SyntheticEventAnswer {
         let result = await withCheckedContinuation { continuation in
-            EventInvocation(function: function, event: event) { continuation.resume(returning: $0) }.begin()
+            EventInvocation(function: function, event: event, project: project) { continuation.resume(returning: $0) }.begin()
         }
         switch result {
         case .succeeded: return SyntheticEventAnswer(event: event.id, error: nil)

@@ -120,7 +120,9 @@ package final class FunctionAdministration {
             try call.allow(.post)
             guard let function = deployer.live.functions.first(where: { $0.name == name }) else { throw cannotRun(name) }
             let event = try SyntheticEvent(parsing: call.body)
-            return try await EventByHand(function, event, namespace: deployer.configuration.database.defaultNamespace).run().json
+            let configuration = deployer.configuration
+            let namespace = configuration.database.defaultNamespace
+            return try await EventByHand(function, event, namespace: namespace, project: configuration.project).run().json
         default: throw .noSuchResource
         }
     }

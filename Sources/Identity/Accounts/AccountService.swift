@@ -1,6 +1,7 @@
 public import EventLoop
 public import Logging
-import Store
+public import RealtimeDatabase
+public import Store
 
 /// The users of a host: a store with a writer on a thread of its own, and readers. Can be used from every loop and task.
 ///
@@ -9,6 +10,8 @@ import Store
 public final class AccountService: Sendable {
     /// The constant settings.
     public let policy: AccountPolicy
+    /// The numbers of events of users that wait for functions.
+    public let eventFigures = UserEventFigures()
     private let thread: LoopThread
     private let writer: LoopBound<AccountWriter>
     private let readers: AccountReaders
@@ -20,11 +23,20 @@ public final class AccountService: Sendable {
     /// - Parameters:
     ///   - path: the database's file, in an existing folder; `:memory:` for a store in memory.
     ///   - isSuspended: whether the store stays closed until ``resume()``.
-    public init(path: String, policy: AccountPolicy, isSuspended: Bool = false, log: Logger) throws(LoopError) {
+    ///   - awaitsFunctions: whether operations that create or delete users wait until ``useTriggers(_:)`` is called.
+    ///   - didRaiseEvents: called, on any thread, with events of users that wait for functions.
+    public init(
+        path: String, policy: AccountPolicy, isSuspended: Bool = false, awaitsFunctions: Bool = false, log: Logger,
+        didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void = { _ in }
+    ) throws(LoopError) {
         let thread = try LoopThread()
         self.thread = thread
         self.policy = policy
-        let writer = LoopBound(AccountWriter(loop: thread.loop, path: path, policy: policy, log: log), loop: thread.loop)
+        let writer = LoopBound(
+            AccountWriter(
+                loop: thread.loop, path: path, policy: policy, triggers: awaitsFunctions ? nil : [], figures: eventFigures, log: log,
+                didRaiseEvents: didRaiseEvents),
+            loop: thread.loop)
         self.writer = writer
         readers = AccountReaders(path: path, policy: policy, count: path == StoreFile.inMemory ? 0 : Self.readersMax)
         if isSuspended { readers.close() }
@@ -88,5 +100,28 @@ public final class AccountService: Sendable {
         readers.close()
         thread.loop.post { [writer] in writer.value.end() }
         thread.join()
+    }
+}
+
+/// The events of users, for the delivery to functions.
+extension AccountService: OutboxAccess {
+    /// The name under which events of users are announced.
+    public var name: String { Outbox.users }
+
+    /// Sets the functions that run when users are created or deleted.
+    public func useTriggers(_ triggers: [UserTrigger]) {
+        thread.loop.post { [writer] in writer.value.use(triggers) }
+    }
+
+    /// Announces all waiting events again, for a delivery that has restarted.
+    public func announcePending() {
+        thread.loop.post { [writer] in writer.value.announcePending() }
+    }
+
+    public func withOutbox<Answer: Sendable>(
+        on loop: EventLoop, _ body: @escaping @Sendable (Outbox) throws(StoreError) -> Answer,
+        completion: @escaping @Sendable (Result<Answer, StoreError>) -> Void
+    ) {
+        thread.loop.post { [writer] in writer.value.withOutbox(body, on: loop, completion: completion) }
     }
 }

@@ -86,7 +86,7 @@ struct TriggerMatcherTests {
     func kinds() throws {
         let patterns = ["foo/{a}", "foo/{a}/b"]
         let declarations = try patterns.flatMap { pattern in
-            try TriggerKind.allCases.map { try TriggerDeclaration(function: "\($0) \(pattern)", kind: $0, pattern: PathPattern(parsing: pattern)) }
+            try TriggerKind.ofValues.map { try TriggerDeclaration(function: "\($0) \(pattern)", kind: $0, pattern: PathPattern(parsing: pattern)) }
         }
         let tree = try TestTree()
         let matcher = TriggerMatcher(declarations)

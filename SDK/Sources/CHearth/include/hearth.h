@@ -118,7 +118,8 @@ typedef struct hearth_invocation {
      *   "tracestate"                the W3C tracestate of that trace, to be sent with it
      *   "event"                     of an event: {"id", "type", "source", "subject", "time", "instance", "ref", "location",
      *                               "params": {}, "authType", "authId"?, "attempt", "chainDepth"}. The id stays the same when
-     *                               the event is delivered again; docs/triggers.md
+     *                               the event is delivered again; docs/triggers.md. Of an event of a user, "instance" and "ref"
+     *                               are absent; docs/user-functions.md
      */
     hearth_bytes context;
     /*
@@ -127,6 +128,7 @@ typedef struct hearth_invocation {
      * A plain HTTP function: the body's bytes, decompressed.
      * An event of the database: {"before": any, "after": any}, null where there is nothing; or {"truncated": true} where the
      * values are larger than an event may be.
+     * An event of a user: {"uid": "...", "email": "...", ...}, the user's record, without a hash of the password.
      */
     hearth_bytes payload;
 } hearth_invocation;

@@ -94,6 +94,7 @@ public struct FunctionDefinition: Sendable {
     enum Trigger: Sendable {
         case callable, http
         case database(DatabaseTrigger)
+        case user(AuthTrigger)
     }
 
     /// The name for clients: group and name joined by a dash.

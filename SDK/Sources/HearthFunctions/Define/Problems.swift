@@ -29,15 +29,22 @@ extension FunctionDefinition {
         if case .database(let trigger) = trigger {
             if let problem = trigger.problem { found.append(problem) }
             if trigger.instance.isEmpty { found.append("its instance is empty; \"*\" stands for every database") }
-            if let timeout = options.timeoutSeconds, timeout > 540 {
-                found.append("timeoutSeconds is \(timeout), but a function that runs on events has at most 540")
-            }
+        }
+        if isEvent, let timeout = options.timeoutSeconds, timeout > 540 {
+            found.append("timeoutSeconds is \(timeout), but a function that runs on events has at most 540")
         }
         if case .http = trigger {} else if options.invoker != nil { found.append("invoker is given, but is for functions of OnRequest only") }
         if !Self.isFunctionName(name) {
             found.insert("its name must be a letter, then at most 62 letters, digits, dashes and underscores", at: 0)
         }
         return found.map { "Function \"\(name)\": \($0)." }
+    }
+
+    private var isEvent: Bool {
+        switch trigger {
+        case .database, .user: true
+        case .callable, .http: false
+        }
     }
 
     /// `^[a-zA-Z][a-zA-Z0-9_-]{0,62}$`, spec functions 9.

@@ -145,6 +145,23 @@ public struct TestApp: Sendable {
     /// The events for which functions have failed, oldest first.
     public func failedEvents() async throws -> [FailedEvent] { try await backend.failedEvents() }
 
+    // MARK: Users
+
+    /// Runs the functions for the creation or deletion of a user. The user need not exist.
+    ///
+    ///     try await app.deliver(.created(AuthUserRecord(uid: "ada", email: "ada@example.com")))
+    ///
+    /// - Throws: `TestFailure` if one of these functions fails, with its name and error, or if there is none.
+    public func deliver(_ event: TestUserEvent) async throws {
+        let functions = endpoints.filter { event.runs($0.value) }.map(\.key).sorted()
+        guard !functions.isEmpty else { throw TestFailure("No function runs when the user \(event.user.uid) is \(event.verb).") }
+        for function in functions {
+            if let failure = try await backend.deliver(event, to: function) {
+                throw TestFailure("\(function) failed for the user \(event.user.uid): \(failure)")
+            }
+        }
+    }
+
     // MARK: Messages
 
     /// Registers a device with the messaging service.

@@ -68,6 +68,13 @@ struct InMemoryBackend: TestBackend {
         return TestResponse(status: head["status"]?.int ?? 200, headers: fields, body: outcome.chunks.flatMap { $0 } + outcome.body)
     }
 
+    func deliver(_ event: TestUserEvent, to function: String) async throws -> String? {
+        let outcome = await start(function, event.context(project: host.project), event.user.json.serialized())
+        guard outcome.kind == HEARTH_ERROR else { return nil }
+        let error = HttpsError(parsing: try JSONValue(parsing: outcome.body))
+        return "\(error.code.rawValue): \(error.message)"
+    }
+
     func waitForEvents() async throws {
         await withCheckedContinuation { continuation in
             host.loop.post { [host] in host.events.whenIdle { continuation.resume() } }

@@ -20,7 +20,9 @@ struct TestTrigger {
 
     /// Nil where the endpoint has no database trigger.
     init?(function: String, endpoint: JSONValue) {
-        guard let trigger = endpoint["eventTrigger"], let type = trigger["eventType"]?.string else { return nil }
+        guard let trigger = endpoint["eventTrigger"], let type = trigger["eventType"]?.string, trigger["eventFilterPathPatterns"] != nil else {
+            return nil
+        }
         self.function = function
         self.type = type
         segments = (trigger["eventFilterPathPatterns"]?["ref"]?.string ?? "").split(separator: "/").map(String.init)

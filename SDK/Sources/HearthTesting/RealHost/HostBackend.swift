@@ -78,6 +78,16 @@ struct HostBackend: TestBackend {
 
     // MARK: Events
 
+    func deliver(_ event: TestUserEvent, to function: String) async throws -> String? {
+        let body: JSONValue = [event.verb == "created" ? "after" : "before": event.user.json]
+        let answer = try await administer(
+            "POST", "/_/api/functions/\(function):invoke", headers: [("Content-Type", "application/json")], body: body.serialized())
+        guard answer.status == 200 else {
+            throw TestFailure("The host did not run \(function): \(String(decoding: answer.body, as: UTF8.self))")
+        }
+        return try JSONValue(parsing: answer.body)["error"]?.string
+    }
+
     func waitForEvents() async throws {
         while try await metric("hearth_outbox_events_waiting") > 0 { try await Task.sleep(for: .milliseconds(10)) }
     }

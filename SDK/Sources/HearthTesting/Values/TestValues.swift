@@ -93,6 +93,8 @@ protocol TestBackend: Sendable {
     func call(_ name: String, _ data: JSONValue, _ caller: TestCaller, streams: Bool) async throws -> TestOutcome
     /// Sends a request to a plain HTTP function, which exists.
     func request(_ method: String, _ name: String, _ path: String, _ headers: Headers, _ body: [UInt8]) async throws -> TestResponse
+    /// Runs a function for an event of a user, and returns the text of its error.
+    func deliver(_ event: TestUserEvent, to function: String) async throws -> String?
     func waitForEvents() async throws
     /// The number of attempts to deliver events to functions.
     func eventDeliveries() async throws -> Int

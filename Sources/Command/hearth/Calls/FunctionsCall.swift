@@ -10,7 +10,7 @@ struct FunctionsCall: HostCommand {
         commandName: "functions:call", abstract: "Calls a function and prints its answer.",
         discussion: """
             A callable gets DATA and prints its result as JSON. A plain HTTP function gets DATA as the body, with --method and \
-            --path. An event function gets a synthetic event, with DATA as the created or deleted value.
+            --path. An event function gets a synthetic event, with DATA as the created or deleted value or user.
 
             DATA is JSON, also without quotes around keys; @FILE reads it from a file, and - or @- from standard input.
 

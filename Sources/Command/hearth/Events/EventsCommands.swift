@@ -6,7 +6,7 @@ import HearthJSON
 /// The admin API for dead letters.
 struct EventsClient {
     let client: HostClient
-    let database: DatabaseOptions
+    let source: EventSource
 
     /// At most `limit`, oldest first.
     func page(limit: Int, after: String? = nil, function: String? = nil) throws(ClientFailure) -> DeadLetterList {
@@ -29,7 +29,21 @@ struct EventsClient {
         return try client.administer(CountAnswer.self, "POST", "\(place):\(verb)", request.json).count
     }
 
-    private var place: String { "databases/\(PercentCoding.encoded(database.name))/dead-letters" }
+    private var place: String {
+        source.users ? "users/dead-letters" : "databases/\(PercentCoding.encoded(source.database.name))/dead-letters"
+    }
+}
+
+/// The store whose dead letters a command is about.
+struct EventSource: ParsableArguments {
+    @Flag(help: "Events of users, not of a database.")
+    var users = false
+
+    @OptionGroup var database: DatabaseOptions
+
+    func validate() throws {
+        if users, database.instance != nil { throw ValidationError("--users and --instance exclude each other") }
+    }
 }
 
 /// The selection of dead letters.
@@ -57,6 +71,7 @@ struct EventsList: HostCommand {
             Examples:
               hearth events:list
               hearth events:list --function makeUppercase --limit 20
+              hearth events:list --users
             """)
 
     @Option(help: ArgumentHelp("Only those of one function.", valueName: "name"))
@@ -65,7 +80,7 @@ struct EventsList: HostCommand {
     @Option(help: ArgumentHelp("At most this many.", valueName: "count"))
     var limit = 100
 
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var source: EventSource
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
@@ -73,7 +88,7 @@ struct EventsList: HostCommand {
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let events = EventsClient(client: client, database: database)
+        let events = EventsClient(client: client, source: source)
         var letters: [DeadLetterEntry] = []
         var dropped = 0
         var next: String?
@@ -114,11 +129,11 @@ struct EventsShow: HostCommand {
     @Argument(help: "The ID that events:list shows.")
     var id: String
 
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var source: EventSource
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let letter = try EventsClient(client: client, database: database).letter(id)
+        let letter = try EventsClient(client: client, source: source).letter(id)
         guard let object = letter.object else { return Outcome(json: letter) }
         let width = object.keys.map(\.count).max() ?? 0
         let lines = object.map { name, value in
@@ -141,11 +156,11 @@ struct EventsReplay: HostCommand {
             """)
 
     @OptionGroup var selection: EventSelection
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var source: EventSource
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
-        let count = try EventsClient(client: client, database: database).act("replay", selection)
+        let count = try EventsClient(client: client, source: source).act("replay", selection)
         return Outcome(text: "\(count) \(count == 1 ? "event" : "events") will be delivered again", json: .object(["count": .int(Int64(count))]))
     }
 }
@@ -162,12 +177,12 @@ struct EventsDelete: HostCommand {
 
     @OptionGroup var selection: EventSelection
     @OptionGroup var force: ForceOption
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var source: EventSource
     @OptionGroup var connection: ConnectionOptions
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {
         if selection.all { try force.confirm("delete all dead letters\(selection.function.map { " of \($0)" } ?? "") of \(client.url)") }
-        let count = try EventsClient(client: client, database: database).act("delete", selection)
+        let count = try EventsClient(client: client, source: source).act("delete", selection)
         return Outcome(text: "\(count) \(count == 1 ? "event" : "events") deleted", json: .object(["count": .int(Int64(count))]))
     }
 }

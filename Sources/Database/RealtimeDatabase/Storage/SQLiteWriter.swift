@@ -16,6 +16,12 @@ public final class SQLiteWriter: SQLiteStore, OrderedStore {
         super.init(file.connection, owner: file)
     }
 
+    /// Uses the tables of ``Outbox`` in a store of another kind, which is open. Belongs to the thread of the store.
+    public init(sharing file: StoreFile) {
+        self.file = file
+        super.init(file.connection, owner: file)
+    }
+
     public var isInTransaction: Bool { file.isInTransaction }
 
     public func begin() throws(StoreError) { try file.begin() }

@@ -40,7 +40,7 @@ public final class Outbox {
     }
 
     /// Adds the numbers of rows to the transaction before it commits.
-    func willCommit() throws(StoreError) {
+    public func willCommit() throws(StoreError) {
         if hasChanges { try counts.put(in: store) }
     }
 
@@ -81,11 +81,14 @@ public final class Outbox {
         let declaration = found.declaration
         try append(
             OutboxEvent(
-                sequence: sequence, id: "\(idPrefix)-\(sequence)", namespace: namespace, function: declaration.function,
+                sequence: sequence, id: nextID(), namespace: namespace, function: declaration.function,
                 kind: declaration.kind, path: found.path, params: declaration.parameters(in: found.path, of: namespace),
                 payload: found.payload, time: now, origin: origin, chain: chain, trace: trace,
                 progress: DeliveryProgress(since: now)))
     }
+
+    /// The id of the next event.
+    func nextID() -> String { "\(idPrefix)-\(nextSequence)" }
 
     /// Appends an event with the next sequence.
     func append(_ event: OutboxEvent) throws(StoreError) {

@@ -11,6 +11,9 @@ public struct OutboxCounts: Sendable, Hashable {
     /// Dead letters that were dropped for newer ones since the store was created.
     public var dropped = 0
 
+    /// The numbers of an empty outbox.
+    public init() {}
+
     private static let key = Array("outbox.counts".utf8)
 
     init(_ store: any OrderedStore) throws(StoreError) {

@@ -1,4 +1,4 @@
-/// The kind of changes that trigger a function (spec functions 8.1).
+/// The kind of changes that trigger a function: of a value in a database (spec functions 8.1), or of a user.
 public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
     /// The value did not exist, and exists now.
     case created
@@ -8,34 +8,57 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
     case deleted
     /// Any of the other three.
     case written
+    /// A user was created.
+    case userCreated
+    /// A user was deleted.
+    case userDeleted
+
+    /// The kinds of changes of values.
+    public static let ofValues: [TriggerKind] = [.created, .updated, .deleted, .written]
+
+    /// Whether it is a change of a user.
+    public var isOfUsers: Bool { self == .userCreated || self == .userDeleted }
 
     /// The type of a CloudEvent.
-    public var cloudEventType: String { "google.firebase.database.ref.v1.\(name)" }
+    public var cloudEventType: String {
+        switch self {
+        case .created: "google.firebase.database.ref.v1.created"
+        case .updated: "google.firebase.database.ref.v1.updated"
+        case .deleted: "google.firebase.database.ref.v1.deleted"
+        case .written: "google.firebase.database.ref.v1.written"
+        case .userCreated: "google.firebase.auth.user.v2.created"
+        case .userDeleted: "google.firebase.auth.user.v2.deleted"
+        }
+    }
 
     /// The type of a first-generation event.
     public var legacyType: String {
-        let verb = switch self {
-        case .created: "create"
-        case .updated: "update"
-        case .deleted: "delete"
-        case .written: "write"
+        switch self {
+        case .created: "providers/google.firebase.database/eventTypes/ref.create"
+        case .updated: "providers/google.firebase.database/eventTypes/ref.update"
+        case .deleted: "providers/google.firebase.database/eventTypes/ref.delete"
+        case .written: "providers/google.firebase.database/eventTypes/ref.write"
+        case .userCreated: "providers/firebase.auth/eventTypes/user.create"
+        case .userDeleted: "providers/firebase.auth/eventTypes/user.delete"
         }
-        return "providers/google.firebase.database/eventTypes/ref.\(verb)"
+    }
+
+    /// The name that first-generation events of users have as CloudEvents.
+    private var convertedType: String? {
+        switch self {
+        case .userCreated: "google.firebase.auth.user.v1.created"
+        case .userDeleted: "google.firebase.auth.user.v1.deleted"
+        default: nil
+        }
     }
 
     /// The kind in a manifest, by its name in either generation; nil for events of other services.
     public init?(eventType: String) {
-        guard let kind = Self.allCases.first(where: { $0.cloudEventType == eventType || $0.legacyType == eventType }) else { return nil }
-        self = kind
-    }
-
-    private var name: String {
-        switch self {
-        case .created: "created"
-        case .updated: "updated"
-        case .deleted: "deleted"
-        case .written: "written"
+        let kind = Self.allCases.first { kind in
+            kind.cloudEventType == eventType || kind.legacyType == eventType || kind.convertedType == eventType
         }
+        guard let kind else { return nil }
+        self = kind
     }
 
     /// Whether this can happen to an existing or a nonexistent value.
@@ -44,6 +67,7 @@ public enum TriggerKind: UInt8, Sendable, Hashable, CaseIterable {
         case .created: !isThere
         case .updated, .deleted: isThere
         case .written: true
+        case .userCreated, .userDeleted: false
         }
     }
 

@@ -104,9 +104,13 @@ public final class HearthHost {
         let ownAccount: @Sendable (String) -> (id: String, publicKey: [UInt8])? = { [messaging, project = configuration.project] email in
             messaging.serviceAccountKey(of: email, project: project)
         }
+        // The stores announce events from their own threads. The delivery reads further events from them.
+        let reference = LoopBound(DeliveryReference(), loop: home)
+        let announce: @Sendable (EventAnnouncement) -> Void = { [home] news in home.post { reference.value.delivery?.receive(news) } }
         let users = try AuthenticationHost(
             configuration, directory: data.users, adminToken: data.adminToken, ownAccount: ownAccount,
-            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
+            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log,
+            didRaiseEvents: announce)
         accounts = users.accounts
         authentication = users.service
         let appKeys = AppCheckService.ring(directory: data.users, log: log)
@@ -114,18 +118,14 @@ public final class HearthHost {
         appCheck = try AppCheckService(
             configuration, directory: data.users, ring: appKeys, gate: gate, adminToken: data.adminToken, ownAccount: ownAccount,
             developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log)
-        // Databases announce events from their own threads. The delivery reads further events from databases.
-        let reference = LoopBound(DeliveryReference(), loop: home)
-        database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log) { [home] announcement in
-            home.post { reference.value.delivery?.receive(announcement) }
-        }
+        database = DatabaseHost(configuration, directory: data.databases, loop: home, log: log, didRaiseEvents: announce)
         delivery = TriggerDelivery(
             loop: home, settings: DeliverySettings(configuration.database.triggers), log: log
-        ) { [database = database.database] name in database.outbox(of: name) }
+        ) { [database = database.database, accounts] name in name == accounts.name ? accounts : database.outbox(of: name) }
         reference.value.delivery = delivery
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
-            memory: memory)
+            memory: memory, userEvents: accounts.eventFigures)
         dispatcher.services.register(DatabaseService(database: database.database, memory: memory, loop: home))
         dispatcher.services.register(MessagingCalls(messaging: messaging, loop: home))
         deployer = Deployer(
@@ -332,7 +332,7 @@ public final class HearthHost {
 
     /// Publishes functions to the triggers and to every loop; returns when all loops know them.
     private func publish(_ publication: Publication) async {
-        let events = EventFunctions(publication)
+        let events = EventFunctions(publication, project: configuration.project)
         // Functions are published repeatedly; a reason is logged when it is new.
         for problem in events.problems where !eventProblems.contains(problem) {
             log.error("a function is left out", metadata: ["reason": "\(problem)"])
@@ -341,6 +341,8 @@ public final class HearthHost {
         // A host that takes over serves what was served before, and deploys changes afterwards.
         let isReady = deployer.isLocalKnown || takeover != nil
         database.database.useTriggers(events.table, isComplete: isReady)
+        // Until all functions are known, users are neither created nor deleted.
+        if isReady { accounts.useTriggers(events.users) }
         delivery.publish(events.targets, waiting: events.waiting, isComplete: publication.isComplete)
         _ = await home.concurrently(shards) { shard in
             await shard.publish(publication.functions, isReady: isReady)

@@ -358,7 +358,10 @@ final class HostUpgrade {
             host.services.successor = nil
             for (call, completion) in relay.takeWaiting() { host.services.handle(call, completion: completion) }
             host.delivery.resume()
-            if reached == .holding { host.database.database.announcePending() }
+            if reached == .holding {
+                host.database.database.announcePending()
+                host.accounts.announcePending()
+            }
             host.database.openWaiting()
             host.endHold()
         }

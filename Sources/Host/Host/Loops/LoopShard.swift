@@ -52,7 +52,7 @@ final class LoopShard: LoopFigureSource, @unchecked Sendable {
         let front = DatabaseFrontEnd(database: database, loop: loop, credentials: credentials, settings: databaseSettings)
         admin = AdminAPI(
             loop: loop, project: configuration.project, developmentAccess: databaseSettings.developmentAccess, adminToken: adminToken,
-            database: database, rulesPath: rulesPath, functions: functions, builds: builds, logs: logs, log: log)
+            database: database, userEvents: authentication.accounts, rulesPath: rulesPath, functions: functions, builds: builds, logs: logs, log: log)
         let functionFront = FunctionFrontEnd(
             loop: loop, loopNumber: number, project: configuration.project, adminToken: adminToken,
             developmentAccess: databaseSettings.developmentAccess, proxies: proxies, gate: gate, log: log)

@@ -1,3 +1,4 @@
+import Accounts
 import DatabaseAPI
 import EventDelivery
 import EventLoop
@@ -30,6 +31,7 @@ final class MetricsGatherer {
     let delivery: TriggerDelivery
     let output: LogOutput
     let memory: MemoryBudget
+    let userEvents: UserEventFigures
     private let loop: EventLoop
     private let database: RealtimeDatabase
     private let messagingService: MessagingService
@@ -56,8 +58,9 @@ final class MetricsGatherer {
 
     init(
         loop: EventLoop, dispatcher: Dispatcher, delivery: TriggerDelivery, database: RealtimeDatabase, messaging: MessagingService,
-        output: LogOutput, memory: MemoryBudget
+        output: LogOutput, memory: MemoryBudget, userEvents: UserEventFigures
     ) {
+        self.userEvents = userEvents
         self.memory = memory
         self.loop = loop
         self.dispatcher = dispatcher

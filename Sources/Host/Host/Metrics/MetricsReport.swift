@@ -1,3 +1,4 @@
+import Accounts
 import DatabaseAPI
 import EventDelivery
 import EventLoop
@@ -166,10 +167,11 @@ struct MetricsReport {
 
     private func writeOutbox(to text: inout MetricsText) {
         let delivery = figures.delivery.figures
+        let users = figures.userEvents.counts
         text.number(
-            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents, "Events that are not processed yet.")
+            "hearth_outbox_events_waiting", .gauge, databases.writer.waitingEvents + users.waiting, "Events that are not processed yet.")
         text.number(
-            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters,
+            "hearth_outbox_dead_letters_kept", .gauge, databases.writer.deadLetters + users.deadLetters,
             "Dead letters that are kept.")
         text.begin("hearth_outbox_deliveries_total", .counter, "Attempts to process events, by outcome.")
         for outcome in DeliveryFigures.Outcome.allCases { text.sample([("outcome", "\(outcome)")], delivery.count(outcome)) }

@@ -10,6 +10,7 @@ import HostCore
 import HTTP
 import Logging
 import Messaging
+import RealtimeDatabase
 import Tokens
 
 /// The users of a host, and the keys of their tokens.
@@ -24,14 +25,17 @@ struct AuthenticationHost {
     ///   - ownAccount: finds the key of a service account of the host.
     ///   - developmentAccess: the requests in which `owner` is accepted; nil in production mode.
     ///   - isSuspended: whether another process still has the store open.
+    ///   - didRaiseEvents: called, on any thread, with events of users that wait for functions.
     init(
         _ configuration: Configuration, directory: String, adminToken: [UInt8],
         ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool,
-        loop: EventLoop, log: Logger
+        loop: EventLoop, log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
     ) throws(HostStartError) {
         let policy = AccountPolicy(configuration)
         do throws(LoopError) {
-            accounts = try AccountService(path: "\(directory)/users.sqlite", policy: policy, isSuspended: isSuspended, log: log)
+            accounts = try AccountService(
+                path: "\(directory)/users.sqlite", policy: policy, isSuspended: isSuspended, awaitsFunctions: true, log: log,
+                didRaiseEvents: didRaiseEvents)
         } catch {
             throw HostStartError("the store of users cannot be started: \(error)")
         }

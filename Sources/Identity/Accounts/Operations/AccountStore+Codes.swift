@@ -138,7 +138,7 @@ extension AccountStore {
             user.email = email
             user.isEmailVerified = true
             user.usesEmailLink = true
-            if owner == nil { try add(user) }
+            if owner == nil { try create(user) }
             return try finish(user, isNew: owner == nil, provider: "password")
         }
         var user = try caller(token, tenant: tenant)

@@ -122,7 +122,7 @@ extension AccountStore {
         guard mayCreate else { throw AccountFailure("USER_NOT_FOUND") }
         var user = UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
         user.phone = phone
-        try add(user)
+        try create(user)
         return .signedIn(try finish(user, isNew: true, provider: "phone"))
     }
 }

@@ -48,7 +48,7 @@ extension AccountStore {
             user.isEmailVerified = identity.isEmailVerified
         }
         attach(identity, to: &user)
-        try add(user)
+        try create(user)
         result.signedIn = try finish(user, isNew: true, provider: identity.provider, attributes: identity.attributes)
         return result
     }

@@ -36,7 +36,7 @@ extension AccountStore {
         if let email = new.email, try self.user(email: email, tenant: tenant) != nil { throw AccountFailure("EMAIL_EXISTS") }
         if let phone = new.phone, try self.user(phone: phone, tenant: tenant) != nil { throw AccountFailure("PHONE_NUMBER_EXISTS") }
         if !policy.isStrict { user.lastLogin = user.created }
-        try add(user)
+        try create(user)
         return user
     }
 
@@ -67,13 +67,13 @@ extension AccountStore {
     public func delete(_ token: CallerToken, tenant: String?) throws(AccountFailure) {
         let user = try caller(token, tenant: tenant)
         try requireRecent(token)
-        try remove(user)
+        try delete(user)
     }
 
     /// Deletes a user, for an administrator.
     public func delete(uid: String, tenant: String) throws(AccountFailure) {
         guard let user = try user(uid, tenant: tenant) else { throw AccountFailure("USER_NOT_FOUND") }
-        try remove(user)
+        try delete(user)
     }
 
     /// Deletes users. Returns the positions of those that are not disabled, unless `force`.
@@ -81,7 +81,7 @@ extension AccountStore {
         var refused: [Int] = []
         for (index, uid) in uids.enumerated() {
             guard let user = try user(uid, tenant: tenant) else { continue }
-            if force || user.isDisabled { try remove(user) } else { refused.append(index) }
+            if force || user.isDisabled { try delete(user) } else { refused.append(index) }
         }
         return refused
     }
@@ -92,7 +92,7 @@ extension AccountStore {
         var user = known ?? UserRecord(tenant: tenant, uid: uid, created: now)
         if user.isDisabled { throw AccountFailure("USER_DISABLED") }
         user.usesCustomToken = true
-        if known == nil { try add(user) }
+        if known == nil { try create(user) }
         return try finish(user, isNew: known == nil, provider: "custom", claims: claims)
     }
 }

@@ -1,4 +1,5 @@
 import HearthJSON
+import RealtimeDatabase
 import SQLite
 public import Store
 
@@ -9,12 +10,24 @@ public final class AccountStore: AccountReader, StoreContent {
     private let file: StoreFile
     /// The connection's total of changed rows before this turn's transaction.
     private var changesBefore = 0
+    private let tables: SQLiteWriter
+    /// The events of users that wait for their functions.
+    private(set) var outbox: Outbox
+    /// The functions that run when users are created or deleted; nil as long as they are not known.
+    var triggers: [UserTrigger]? = []
+    /// The changes of users in the running operation.
+    var changes: [UserChange] = []
 
     init(path: String, policy: AccountPolicy) throws(StoreError) {
         file = try StoreFile(path, .accounts, StoreSettings(), claim: try StoreFile.lock(path, of: "users"))
+        tables = SQLiteWriter(sharing: file)
+        outbox = try Outbox(tables, namespace: Outbox.users)
         super.init(file.connection, policy)
         noteState()
     }
+
+    /// Reads the state of the outbox again, after a transaction was rolled back.
+    func renewOutbox() throws(StoreError) { outbox = try Outbox(tables, namespace: Outbox.users) }
 
     public var transactions: any TransactionalStore { file }
 
@@ -37,13 +50,17 @@ public final class AccountStore: AccountReader, StoreContent {
     /// Runs `operation` so that it changes nothing if it throws.
     func atomically<R>(_ operation: (AccountStore) throws(AccountFailure) -> R) throws(AccountFailure) -> R {
         try run("SAVEPOINT operation")
+        changes = []
         do throws(AccountFailure) {
             let result = try operation(self)
+            try requireKnownFunctions()
             try run("RELEASE operation")
             return result
         } catch {
             switch error {
-            case .refused: try run("ROLLBACK TO operation")
+            case .refused, .functionsUnknown:
+                changes = []
+                try run("ROLLBACK TO operation")
             case .counted: break
             case .store, .needsWriter: throw error
             }

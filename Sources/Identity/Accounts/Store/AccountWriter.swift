@@ -1,5 +1,6 @@
 import EventLoop
 import Logging
+import RealtimeDatabase
 import SQLite
 import Store
 
@@ -7,12 +8,27 @@ import Store
 final class AccountWriter: StoreWriter<AccountStore> {
     private let path: String
     private let policy: AccountPolicy
+    /// The functions that run when users are created or deleted; nil as long as they are not known.
+    private var triggers: [UserTrigger]?
+    /// Operations that wait until the functions are known.
+    private lazy var held = HeldOperations(loop: loop)
+    private let figures: UserEventFigures
+    private let didRaiseEvents: @Sendable (EventAnnouncement) -> Void
     private lazy var upkeepTimer = Timer(loop: loop) { [unowned self] in keepUp() }
     private static let upkeepMilliseconds: UInt64 = 60_000
 
-    init(loop: EventLoop, path: String, policy: AccountPolicy, log: Logger) {
+    /// - Parameters:
+    ///   - triggers: the functions that run when users are created or deleted; nil if they become known later.
+    ///   - didRaiseEvents: called with the events of users that wait for functions.
+    init(
+        loop: EventLoop, path: String, policy: AccountPolicy, triggers: [UserTrigger]?, figures: UserEventFigures, log: Logger,
+        didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
+    ) {
         self.path = path
         self.policy = policy
+        self.triggers = triggers
+        self.figures = figures
+        self.didRaiseEvents = didRaiseEvents
         super.init(
             loop: loop, log: log,
             words: StoreWords(
@@ -23,21 +39,37 @@ final class AccountWriter: StoreWriter<AccountStore> {
 
     override func openContent() throws(StoreError) -> AccountStore { try AccountStore(path: path, policy: policy) }
 
-    override func didOpen(_ store: AccountStore) {
+    override func didOpen(_ store: AccountStore) throws(StoreError) {
+        store.triggers = triggers
+        if let pending = try store.outbox.pending() { didRaiseEvents(pending) }
+        publish(store)
         upkeepTimer.start(afterMilliseconds: 1000, repeatMilliseconds: Self.upkeepMilliseconds)
     }
 
     override func didLose(_ error: StoreError) { upkeepTimer.start(afterMilliseconds: 1000, repeatMilliseconds: 1000) }
 
-    override func willCommit(_ store: AccountStore) -> Bool { store.hasChanges }
+    override func willCommit(_ store: AccountStore) throws(StoreError) -> Bool {
+        guard store.hasChanges else { return false }
+        try store.outbox.willCommit()
+        return true
+    }
 
-    override func didCommit(_ store: AccountStore, nanoseconds: UInt64?) { store.noteState() }
+    override func didCommit(_ store: AccountStore, nanoseconds: UInt64?) {
+        store.noteState()
+        if let announcement = store.outbox.didCommit() { didRaiseEvents(announcement) }
+        publish(store)
+    }
 
     override func didRollBack(_ store: AccountStore) { store.noteState() }
 
+    override func renewed(_ store: AccountStore) throws(StoreError) -> AccountStore {
+        try store.renewOutbox()
+        return store
+    }
+
     /// Runs `operation` as a part of the current transaction, and answers when that is durable.
     func perform<Answer: Sendable>(
-        _ operation: @Sendable (AccountStore) throws(AccountFailure) -> Answer, on answerLoop: EventLoop,
+        _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer, on answerLoop: EventLoop,
         _ answer: @escaping @Sendable (Result<Answer, AuthError>) -> Void
     ) {
         inTransaction({ _ in answerLoop.post { answer(.failure(.unavailable)) } }) { store throws(StoreError) in
@@ -47,10 +79,15 @@ final class AccountWriter: StoreWriter<AccountStore> {
             } catch {
                 switch error {
                 case .refused(let refusal), .counted(let refusal): result = .failure(refusal)
+                case .functionsUnknown:
+                    return held.add { [self] isPossible in
+                        if isPossible { perform(operation, on: answerLoop, answer) } else { answerLoop.post { answer(.failure(.unavailable)) } }
+                    }
                 case .store(let failure): throw StoreError(failure)
                 case .needsWriter: result = .failure(.unavailable)
                 }
             }
+            try store.raiseEvents()
             batch.answer(on: answerLoop) { failure in answer(failure == nil ? result : .failure(.unavailable)) }
         }
     }
@@ -69,12 +106,43 @@ final class AccountWriter: StoreWriter<AccountStore> {
         }
     }
 
+    // MARK: Events
+
+    /// Sets the functions that run when users are created or deleted, and performs the operations that have waited for them.
+    func use(_ triggers: [UserTrigger]) {
+        self.triggers = triggers
+        content?.triggers = triggers
+        held.end(performing: true)
+    }
+
+    /// Announces all waiting events again, for a delivery that has restarted.
+    func announcePending() {
+        inTransaction({ _ in }) { store throws(StoreError) in
+            if let pending = try store.outbox.pending() { didRaiseEvents(pending) }
+        }
+    }
+
+    /// Runs `body` as a part of the current transaction, and answers when that is durable.
+    func withOutbox<Answer: Sendable>(
+        _ body: (Outbox) throws(StoreError) -> Answer, on answerLoop: EventLoop,
+        completion: @escaping @Sendable (Result<Answer, StoreError>) -> Void
+    ) {
+        inTransaction({ error in answerLoop.post { completion(.failure(error)) } }) { store throws(StoreError) in
+            let answer = try body(store.outbox)
+            batch.answer(on: answerLoop) { failure in completion(failure.map { .failure($0) } ?? .success(answer)) }
+        }
+    }
+
+    private func publish(_ store: AccountStore) { figures.counts = store.outbox.counts }
+
     func close() {
+        held.end(performing: false)
         upkeepTimer.stop()
         suspend()
     }
 
     func end() {
+        held.close()
         upkeepTimer.close()
         stop()
     }

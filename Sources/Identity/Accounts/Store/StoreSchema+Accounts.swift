@@ -1,3 +1,4 @@
+import RealtimeDatabase
 import Store
 
 extension StoreSchema {
@@ -10,7 +11,9 @@ extension StoreSchema {
     /// - `replay`: credentials that may be used once.
     /// - `attempt`: failed attempts, by account or address.
     /// - `tenant`, `provider`, `setting`: configuration that administrators change, in JSON.
-    static let accounts = StoreSchema(kind: "a store of users", applicationID: 0x4875_7365, migrations: [accountTables])
+    /// - `outbox`, `deadLetters`, `meta`: events of users for functions, as in the files of namespaces.
+    static let accounts = StoreSchema(
+        kind: "a store of users", applicationID: 0x4875_7365, migrations: [accountTables], additions: Outbox.tables)
 
     private static let accountTables = """
         CREATE TABLE user (tenant TEXT NOT NULL, uid TEXT NOT NULL, email TEXT, phone TEXT, name TEXT, created INTEGER NOT NULL,

@@ -73,7 +73,8 @@ public enum AccountMessage: Sendable {
 
 /// Authentication, for all loops.
 public final class AuthenticationService: Sendable {
-    let accounts: AccountService
+    /// The users.
+    public let accounts: AccountService
     let settings: AuthenticationSettings
     let tools: AuthenticationTools
     let idTokens: TokenVerifier
