@@ -33,6 +33,7 @@ final class AccountStoreFixture {
         do throws(AccountFailure) { return try store.atomically(operation) } catch {
             switch error {
             case .refused(let refusal), .counted(let refusal): throw refusal
+            case .undecided(let question): throw AuthError("undecided \(question.kind)")
             case .functionsUnknown: throw AuthError("functionsUnknown")
             case .store(let failure): throw failure
             case .needsWriter: throw AuthError.unavailable

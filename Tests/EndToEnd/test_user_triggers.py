@@ -292,6 +292,8 @@ def test_functions_that_could_not_be_loaded_get_their_events_later(own):
     host = own()
     whole = host.config
     host.stop()
+    for artifact in host.data.glob('artifacts/*.so'):
+        artifact.unlink()
     host.config_path.write_text(json.dumps({**whole, 'plugins': {'users': {'library': str(host.config_path)}}}))
     host.start()
     with Identity(host) as identity:

@@ -27,7 +27,7 @@ struct ManifestReader {
     }
 
     private mutating func trigger(_ field: Field) -> Trigger? {
-        let names = ["callableTrigger", "httpsTrigger", "eventTrigger"]
+        let names = ["callableTrigger", "httpsTrigger", "eventTrigger", "blockingTrigger"]
         let present = names.filter { field[$0].isPresent }
         guard present.count == 1 else {
             let found = present.isEmpty ? "none" : present.joined(separator: " and ")
@@ -37,6 +37,7 @@ struct ManifestReader {
         switch present[0] {
         case "callableTrigger": return .callable
         case "httpsTrigger": return .https
+        case "blockingTrigger": return .blocking(blocking(field["blockingTrigger"]))
         default: return .event(event(field["eventTrigger"]))
         }
     }
@@ -45,6 +46,11 @@ struct ManifestReader {
         EventTrigger(
             eventType: field["eventType"].stringIfPresent ?? "", filters: texts(field["eventFilters"]),
             pathPatterns: texts(field["eventFilterPathPatterns"]), retry: field["retry"].boolIfPresent ?? false)
+    }
+
+    private func blocking(_ field: Field) -> BlockingTrigger {
+        let names = ["idToken", "accessToken", "refreshToken"].filter { field["options"][$0].boolIfPresent ?? false }
+        return BlockingTrigger(eventType: field["eventType"].stringIfPresent ?? "", credentials: Set(names))
     }
 
     private func texts(_ field: Field) -> [String: String] {
@@ -81,7 +87,9 @@ struct ManifestReader {
     private mutating func warnOfIdleOptions(_ field: Field) {
         var reasons = ["serviceAccount": "on this host", "serviceAccountEmail": "on this host", "vpc": "on this host"]
         if field["callableTrigger"].value == nil {
-            let kind = field["httpsTrigger"].value == nil ? "functions that run on events" : "plain HTTP functions"
+            let isBlocking = field["blockingTrigger"].value != nil
+            let other = isBlocking ? "functions that run before sign-ins" : "functions that run on events"
+            let kind = field["httpsTrigger"].value == nil ? other : "plain HTTP functions"
             for name in ["enforceAppCheck", "consumeAppCheckToken", "heartbeatSeconds", "heartbeatStyle"] { reasons[name] = "for \(kind)" }
             if field["httpsTrigger"].value == nil {
                 for name in ["cors", "ingressSettings"] { reasons[name] = "for \(kind)" }

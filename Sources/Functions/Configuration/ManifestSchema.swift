@@ -117,6 +117,35 @@ extension Schema {
             { "eventType": "google.firebase.database.ref.v1.created", "eventFilterPathPatterns": { "ref": "messages/{id}" } }
           ]
         },
+        "blockingTrigger": {
+          "description": "Called before a user signs up or in, or gets a message, which waits for the answer.",
+          "type": "object",
+          "required": ["eventType"],
+          "additionalProperties": false,
+          "properties": {
+            "eventType": {
+              "description": "The operation.",
+              "enum": [
+                "providers/cloud.auth/eventTypes/user.beforeCreate", "providers/cloud.auth/eventTypes/user.beforeSignIn",
+                "providers/cloud.auth/eventTypes/user.beforeSendEmail", "providers/cloud.auth/eventTypes/user.beforeSendSms"
+              ],
+              "examples": ["providers/cloud.auth/eventTypes/user.beforeCreate"]
+            },
+            "options": {
+              "description": "The credentials of identity providers that the function sees.",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                "idToken": { "description": "The ID token.", "type": "boolean", "default": false, "examples": [true] },
+                "accessToken": { "description": "The access token.", "type": "boolean", "default": false, "examples": [true] },
+                "refreshToken": { "description": "The refresh token.", "type": "boolean", "default": false, "examples": [true] }
+              },
+              "default": {},
+              "examples": [{ "accessToken": true }]
+            }
+          },
+          "examples": [{ "eventType": "providers/cloud.auth/eventTypes/user.beforeCreate" }]
+        },
         "region": {
           "description": "Regions of the function.",
           "type": ["array", "null"],

@@ -63,11 +63,22 @@ public enum Trigger: Sendable, Equatable {
     case callable
     /// Any HTTP request.
     case https
-    /// A change of the database.
+    /// A change of the database, or of a user.
     case event(EventTrigger)
+    /// A sign-up, a sign-in or a message to a user, which waits for the function.
+    case blocking(BlockingTrigger)
+
+    /// Whether clients call the function with requests.
+    public var isForRequests: Bool {
+        switch self {
+        case .callable, .https: true
+        case .event, .blocking: false
+        }
+    }
 
     /// The longest `timeoutSeconds` (spec functions 9).
     func timeoutSecondsMax(generation: Int) -> Double {
+        if case .blocking = self { return 7 }
         if generation == 1 { return 540 }
         if case .event = self { return 540 }
         return 3600
@@ -79,7 +90,28 @@ public enum Trigger: Sendable, Equatable {
         case .callable: "callable"
         case .https: "HTTP"
         case .event: "event"
+        case .blocking: "blocking"
         }
+    }
+}
+
+/// The operation that waits for a function.
+public struct BlockingTrigger: Sendable, Equatable {
+    /// Such as `providers/cloud.auth/eventTypes/user.beforeCreate`.
+    public var eventType: String
+    /// The credentials of identity providers that the function sees: of `idToken`, `accessToken` and `refreshToken`.
+    public var credentials: Set<String>
+
+    /// A trigger for one type of event.
+    public init(eventType: String, credentials: Set<String>) {
+        self.eventType = eventType
+        self.credentials = credentials
+    }
+
+    /// The form in which the deployed state keeps a trigger.
+    public var stored: EventTrigger {
+        let filters = Dictionary(uniqueKeysWithValues: credentials.map { ($0, "true") })
+        return EventTrigger(eventType: eventType, filters: filters, pathPatterns: [:], retry: false)
     }
 }
 

@@ -19,7 +19,8 @@ struct EventByHand {
     ///   - project: the id of the project.
     init(_ function: RegisteredFunction, _ given: SyntheticEvent, namespace: String, project: String) throws(AdminError) {
         guard case .event(let trigger) = function.trigger else {
-            throw AdminError(.failedPrecondition, "\(function.name) is called by requests, not by events")
+            let caller = function.trigger.isForRequests ? "requests" : "sign-ins"
+            throw AdminError(.failedPrecondition, "\(function.name) is called by \(caller), not by events")
         }
         guard let kind = TriggerKind(eventType: trigger.eventType) else {
             throw AdminError(.failedPrecondition, "this host has no events of type \(trigger.eventType)")

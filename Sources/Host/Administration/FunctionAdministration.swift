@@ -157,6 +157,7 @@ package final class FunctionAdministration {
         switch function.trigger {
         case .callable: entry.trigger = "callable"
         case .https: entry.trigger = "https"
+        case .blocking(let blocking): entry.trigger = blocking.eventType
         case .event(let event):
             entry.trigger = event.eventType
             entry.ref = event.pathPatterns["ref"] ?? event.filters["ref"] ?? event.filters["resource"]
@@ -169,7 +170,7 @@ package final class FunctionAdministration {
         entry.concurrency = options.concurrency
         entry.minInstances = options.minInstances
         entry.maxInstances = options.maxInstances
-        if case .event = function.trigger {} else { entry.url = "\(base)/\(function.region)/\(function.name)" }
+        if function.trigger.isForRequests { entry.url = "\(base)/\(function.region)/\(function.name)" }
         var pools = [function.pool]
         if let other = function.alternative, other.pool !== function.pool { pools.append(other.pool) }
         entry.instances = pools.reduce(0) { $0 + $1.instanceCount }

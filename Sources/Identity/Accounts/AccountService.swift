@@ -2,6 +2,7 @@ public import EventLoop
 public import Logging
 public import RealtimeDatabase
 public import Store
+import Synchronization
 
 /// The users of a host: a store with a writer on a thread of its own, and readers. Can be used from every loop and task.
 ///
@@ -66,6 +67,29 @@ public final class AccountService: Sendable {
             }
         }
         return try result.get()
+    }
+
+    /// Attempts an operation about which functions may decide. Without the decision that it needs, it changes nothing.
+    ///
+    /// - Parameter loop: the loop of the caller.
+    public func attempt<Answer: Sendable>(
+        on loop: EventLoop, _ pass: BlockingPass, _ operation: @escaping @Sendable (AccountStore) throws(AccountFailure) -> Answer
+    ) async throws(AuthError) -> BlockingAttempt<Answer> {
+        let question = Mutex<BlockingQuestion?>(nil)
+        do throws(AuthError) {
+            return .done(
+                try await perform(on: loop) { store throws(AccountFailure) in
+                    store.pass = pass
+                    defer { store.pass = nil }
+                    do throws(AccountFailure) { return try operation(store) } catch {
+                        if case .undecided(let asked) = error { question.withLock { $0 = asked } }
+                        throw error
+                    }
+                })
+        } catch {
+            guard let asked = question.withLock({ $0 }) else { throw error }
+            return .undecided(asked)
+        }
     }
 
     /// Runs an operation for a task that belongs to no loop.

@@ -38,6 +38,8 @@ extension FunctionDefinition {
             endpoint["httpsTrigger"] = .object(http)
         case .database(let trigger):
             endpoint["eventTrigger"] = trigger.manifest
+        case .blocking(let trigger):
+            endpoint["blockingTrigger"] = trigger.manifest
         case .user(let trigger):
             endpoint["eventTrigger"] = trigger.manifest
         }

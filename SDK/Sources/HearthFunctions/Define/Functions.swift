@@ -95,6 +95,7 @@ public struct FunctionDefinition: Sendable {
         case callable, http
         case database(DatabaseTrigger)
         case user(AuthTrigger)
+        case blocking(BlockingDefinition)
     }
 
     /// The name for clients: group and name joined by a dash.

@@ -30,6 +30,9 @@ extension FunctionDefinition {
             if let problem = trigger.problem { found.append(problem) }
             if trigger.instance.isEmpty { found.append("its instance is empty; \"*\" stands for every database") }
         }
+        if case .blocking = trigger, let timeout = options.timeoutSeconds, timeout > BlockingDefinition.timeoutSecondsMax {
+            found.append("timeoutSeconds is \(timeout), but a function that sign-ins wait for has at most \(BlockingDefinition.timeoutSecondsMax)")
+        }
         if isEvent, let timeout = options.timeoutSeconds, timeout > 540 {
             found.append("timeoutSeconds is \(timeout), but a function that runs on events has at most 540")
         }
@@ -43,7 +46,7 @@ extension FunctionDefinition {
     private var isEvent: Bool {
         switch trigger {
         case .database, .user: true
-        case .callable, .http: false
+        case .callable, .http, .blocking: false
         }
     }
 

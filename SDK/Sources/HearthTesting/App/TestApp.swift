@@ -162,6 +162,21 @@ public struct TestApp: Sendable {
         }
     }
 
+    /// Calls a blocking function with an event, in memory only.
+    ///
+    ///     let answer = try await app.ask("onlyOurs", TestBlockingEvent(user: AuthUserRecord(uid: "ada", email: "ada@example.com")))
+    ///
+    /// - Returns: the function's answer as JSON, such as `{"customClaims": {"staff": true}}`; null if it changes nothing.
+    /// - Throws: the function's `HttpsError`; `TestFailure` if there is no such function, or the test runs on a host: there, sign up.
+    @discardableResult
+    public func ask(_ name: String, _ event: TestBlockingEvent) async throws -> JSONValue {
+        guard let type = endpoints[name]?["blockingTrigger"]?["eventType"]?.string else {
+            throw TestFailure("There is no blocking function \(name).")
+        }
+        guard let memory = backend as? InMemoryBackend else { throw TestFailure("On a host, blocking functions run when users sign in.") }
+        return try await memory.ask(name, event.context(type: type, project: memory.host.project), event.user?.json ?? .null)
+    }
+
     // MARK: Messages
 
     /// Registers a device with the messaging service.

@@ -75,6 +75,14 @@ struct InMemoryBackend: TestBackend {
         return "\(error.code.rawValue): \(error.message)"
     }
 
+    /// Calls a blocking function.
+    func ask(_ function: String, _ context: JSONValue, _ payload: JSONValue) async throws -> JSONValue {
+        let outcome = await start(function, context, payload.serialized())
+        let body = outcome.body.isEmpty ? .null : try JSONValue(parsing: outcome.body)
+        if outcome.kind == HEARTH_ERROR { throw HttpsError(parsing: body) }
+        return body
+    }
+
     func waitForEvents() async throws {
         await withCheckedContinuation { continuation in
             host.loop.post { [host] in host.events.whenIdle { continuation.resume() } }

@@ -53,6 +53,8 @@ struct FunctionsCall: HostCommand {
         try event.require(trigger != "https" && trigger != "callable", name)
         switch trigger {
         case "callable": return try call(name, caller)
+        case let type where type.contains("/user.before"):
+            throw ClientFailure(.invalidInput, "\(name) is called by sign-ins, as a part of them; sign in to run it")
         case "https": return try web.request(name, data, caller, try who.caller(caller), isJSON: connection.json)
         default: return try invoke(name, trigger, caller)
         }

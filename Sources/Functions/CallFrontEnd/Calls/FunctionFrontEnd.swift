@@ -72,7 +72,7 @@ package final class FunctionFrontEnd {
     /// The functions that the sender of a request may call. Pages and error messages list no others.
     package func functions(openTo exchange: HTTPExchange) -> [RegisteredFunction] {
         registry.functions.filter { function in
-            if case .event = function.trigger { return false }
+            guard function.trigger.isForRequests else { return false }
             return PeerRules.admit(exchange, function, adminToken: adminToken, proxies: proxies)
         }
     }

@@ -220,8 +220,12 @@ package final class Deployer {
             guard let main = function.main else { continue }
             if let event = main.event {
                 triggers[name] = event
-            } else if case .event(let event)? = manifests.known(main.artifact)?.functions.first(where: { $0.name == name })?.trigger {
-                triggers[name] = event
+            } else {
+                switch manifests.known(main.artifact)?.functions.first(where: { $0.name == name })?.trigger {
+                case .event(let event): triggers[name] = event
+                case .blocking(let blocking): triggers[name] = blocking.stored
+                default: break
+                }
             }
         }
         return triggers

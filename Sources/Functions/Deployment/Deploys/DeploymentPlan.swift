@@ -69,7 +69,11 @@ struct DeploymentPlan {
         function.version.deployment = target.lastDeployment + 1
         function.version.time = time
         function.version.origin = origin
-        if case .event(let trigger) = function.declaration.trigger { function.version.event = trigger }
+        switch function.declaration.trigger {
+        case .event(let trigger): function.version.event = trigger
+        case .blocking(let trigger): function.version.event = trigger.stored
+        case .callable, .https: break
+        }
         deployed.versions.append(function.version)
         deployed.direct([deployed.lastNumber: 100])
         deployed.forgetOldVersions()

@@ -32,7 +32,7 @@ package final class FunctionRegistry {
         paths = []
         targets = []
         for function in functions {
-            if case .event = function.trigger { continue }
+            guard function.trigger.isForRequests else { continue }
             for region in function.options.regions { add("/\(project)/\(region)/\(function.name)", function) }
             add("/\(function.name)", function)
         }

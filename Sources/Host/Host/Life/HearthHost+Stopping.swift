@@ -40,6 +40,7 @@ extension HearthHost {
         stopWatching()
         deployer.stop()
         delivery.stop()
+        blocking.stop()
         database.database.refuseHeldWrites()
         services.hostStops()
         log.notice("stopping: no new connections; requests that have started are answered")

@@ -57,6 +57,8 @@ public final class HearthHost {
     let database: DatabaseHost
     let messaging: MessagingService
     let delivery: TriggerDelivery
+    /// The functions that sign-ins wait for.
+    let blocking: BlockingFunctions
     let metrics: MetricsGatherer
     let deployer: Deployer
     private let functionAdministration: FunctionAdministration
@@ -107,10 +109,11 @@ public final class HearthHost {
         // The stores announce events from their own threads. The delivery reads further events from them.
         let reference = LoopBound(DeliveryReference(), loop: home)
         let announce: @Sendable (EventAnnouncement) -> Void = { [home] news in home.post { reference.value.delivery?.receive(news) } }
+        blocking = BlockingFunctions(home: home)
         let users = try AuthenticationHost(
             configuration, directory: data.users, adminToken: data.adminToken, ownAccount: ownAccount,
-            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, loop: home, log: log,
-            didRaiseEvents: announce)
+            developmentAccess: options.developmentAccess(for: configuration), isSuspended: options.takeover != nil, functions: blocking,
+            loop: home, log: log, didRaiseEvents: announce)
         accounts = users.accounts
         authentication = users.service
         let appKeys = AppCheckService.ring(directory: data.users, log: log)
@@ -334,12 +337,13 @@ public final class HearthHost {
     private func publish(_ publication: Publication) async {
         let events = EventFunctions(publication, project: configuration.project)
         // Functions are published repeatedly; a reason is logged when it is new.
-        for problem in events.problems where !eventProblems.contains(problem) {
-            log.error("a function is left out", metadata: ["reason": "\(problem)"])
-        }
-        eventProblems = events.problems
         // A host that takes over serves what was served before, and deploys changes afterwards.
         let isReady = deployer.isLocalKnown || takeover != nil
+        let problems = events.problems + blocking.use(publication, isComplete: isReady)
+        for problem in problems where !eventProblems.contains(problem) {
+            log.error("a function is left out", metadata: ["reason": "\(problem)"])
+        }
+        eventProblems = problems
         database.database.useTriggers(events.table, isComplete: isReady)
         // Until all functions are known, users are neither created nor deleted.
         if isReady { accounts.useTriggers(events.users) }

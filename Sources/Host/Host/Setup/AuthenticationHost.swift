@@ -3,6 +3,7 @@ import Accounts
 import Authentication
 import Configuration
 import Crypto
+import EventDelivery
 import EventLoop
 import Files
 import HearthJSON
@@ -25,11 +26,12 @@ struct AuthenticationHost {
     ///   - ownAccount: finds the key of a service account of the host.
     ///   - developmentAccess: the requests in which `owner` is accepted; nil in production mode.
     ///   - isSuspended: whether another process still has the store open.
+    ///   - functions: the functions that sign-ins wait for.
     ///   - didRaiseEvents: called, on any thread, with events of users that wait for functions.
     init(
         _ configuration: Configuration, directory: String, adminToken: [UInt8],
         ownAccount: @escaping @Sendable (String) -> (id: String, publicKey: [UInt8])?, developmentAccess: DevelopmentAccess?, isSuspended: Bool,
-        loop: EventLoop, log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
+        functions: BlockingFunctions, loop: EventLoop, log: Logger, didRaiseEvents: @escaping @Sendable (EventAnnouncement) -> Void
     ) throws(HostStartError) {
         let policy = AccountPolicy(configuration)
         do throws(LoopError) {
@@ -51,8 +53,9 @@ struct AuthenticationHost {
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
         let notices = try NoticeService(configuration, log: log)
-        let tools = AuthenticationTools(
+        var tools = AuthenticationTools(
             configuration, idKeys: idKeys, cookieKeys: cookieKeys, notices: notices, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
+        tools.functions = BlockingCaller(functions)
         var settings = try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess)
         settings.serviceAccounts.others = ownAccount
         service = AuthenticationService(

@@ -67,6 +67,8 @@ public struct HostSummary: Sendable {
             switch function.trigger {
             case .callable: return Function(name: function.name, trigger: "callable", plugin: plugin, version: version, url: url)
             case .https: return Function(name: function.name, trigger: "https", plugin: plugin, version: version, url: url)
+            case .blocking(let blocking):
+                return Function(name: function.name, trigger: blocking.eventType, plugin: plugin, version: version, url: nil)
             case .event(let event): return Function(name: function.name, trigger: event.eventType, plugin: plugin, version: version, url: nil)
             }
         }

@@ -124,7 +124,7 @@ extension AccountStore {
         try removeCode(secret)
         let owner = try user(email: email, tenant: tenant)
         guard let token else {
-            var user = owner ?? UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
+            var user = owner ?? UserRecord(tenant: tenant, uid: newIdentifier(), created: now)
             if user.isDisabled { throw AccountFailure("USER_DISABLED") }
             if owner != nil, !user.isEmailVerified, policy.isStrict {
                 // A stranger who never had this e-mail may have registered with it: everything that gives access ends.
@@ -138,7 +138,7 @@ extension AccountStore {
             user.email = email
             user.isEmailVerified = true
             user.usesEmailLink = true
-            if owner == nil { try create(user) }
+            if owner == nil { user = try createDecided(user, method: "password") }
             return try finish(user, isNew: owner == nil, provider: "password")
         }
         var user = try caller(token, tenant: tenant)

@@ -124,11 +124,18 @@ extension AccountStore {
         return Pending(user: user, proof: proof)
     }
 
-    /// Makes a message with a code for the second factor.
-    public func startSecondFactor(_ credential: String, factor id: String, tenant: String) throws(AccountFailure) -> MessageCode {
+    /// The number to which a message with a code for the second factor is sent.
+    public func secondFactorPhone(_ credential: String, factor id: String, tenant: String) throws(AccountFailure) -> String {
         let pending = try pending(credential, tenant: tenant)
         guard let factor = pending.user.factors.first(where: { $0.id == id }) else { throw AccountFailure("MFA_ENROLLMENT_NOT_FOUND") }
         guard let phone = factor.phone else { throw AccountFailure("INVALID_ARGUMENT", "MFA provider not supported!") }
+        return phone
+    }
+
+    /// Makes a message with a code for the second factor.
+    public func startSecondFactor(_ credential: String, factor id: String, tenant: String) throws(AccountFailure) -> MessageCode {
+        let phone = try secondFactorPhone(credential, factor: id, tenant: tenant)
+        let pending = try pending(credential, tenant: tenant)
         return try addMessage(.secondFactor, phone, uid: pending.user.uid, tenant: pending.user.tenant)
     }
 
@@ -171,6 +178,10 @@ extension AccountStore {
         session.secondFactor = kind
         session.secondFactorID = factor.id
         var result = SignedIn(user: pending.user)
+        // The function for sign-ins was not asked while the second factor was missing.
+        let more = try decideSignIn(
+            &result.user, isNew: false, method: session.provider, secondFactor: kind, attributes: session.attributes)
+        for (name, value) in more { session.claims[name] = value }
         try begin(session, &result)
         return result
     }

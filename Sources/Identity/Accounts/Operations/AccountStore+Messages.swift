@@ -120,9 +120,9 @@ extension AccountStore {
             return .signedIn(try finish(owner, provider: "phone"))
         }
         guard mayCreate else { throw AccountFailure("USER_NOT_FOUND") }
-        var user = UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
+        var user = UserRecord(tenant: tenant, uid: newIdentifier(), created: now)
         user.phone = phone
-        try create(user)
+        user = try createDecided(user, method: "phone")
         return .signedIn(try finish(user, isNew: true, provider: "phone"))
     }
 }

@@ -40,7 +40,7 @@ extension AccountStore {
             return try takeOver(owner, identity, result)
         }
         guard mayCreate || !policy.isStrict else { throw AccountFailure("USER_NOT_FOUND") }
-        var user = UserRecord(tenant: tenant, uid: SecretText.identifier(), created: now)
+        var user = UserRecord(tenant: tenant, uid: newIdentifier(), created: now)
         user.displayName = identity.displayName
         user.photoURL = identity.photoURL
         if !rules.allowsDuplicateEmails, let email = identity.email {
@@ -48,7 +48,7 @@ extension AccountStore {
             user.isEmailVerified = identity.isEmailVerified
         }
         attach(identity, to: &user)
-        try create(user)
+        user = try createDecided(user, method: identity.provider)
         result.signedIn = try finish(user, isNew: true, provider: identity.provider, attributes: identity.attributes)
         return result
     }

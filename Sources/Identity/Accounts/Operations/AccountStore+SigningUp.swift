@@ -18,9 +18,16 @@ public struct NewUser: Sendable {
 
 /// Creating and deleting users.
 extension AccountStore {
-    /// Creates a user without a session, for an administrator.
+    /// Creates a user without a session, for an administrator: no function decides about it.
     public func create(_ new: NewUser, tenant: String) throws(AccountFailure) -> UserRecord {
-        let uid = new.uid ?? SecretText.identifier()
+        let user = try made(new, tenant: tenant)
+        try create(user)
+        return user
+    }
+
+    /// A new user, which is not stored yet.
+    private func made(_ new: NewUser, tenant: String) throws(AccountFailure) -> UserRecord {
+        let uid = new.uid ?? newIdentifier()
         guard AccountText.isUserID(uid) else { throw AccountFailure("INVALID_LOCAL_ID") }
         if new.uid != nil, try user(uid, tenant: tenant) != nil { throw AccountFailure("DUPLICATE_LOCAL_ID") }
         var user = UserRecord(tenant: tenant, uid: uid, created: now)
@@ -36,14 +43,14 @@ extension AccountStore {
         if let email = new.email, try self.user(email: email, tenant: tenant) != nil { throw AccountFailure("EMAIL_EXISTS") }
         if let phone = new.phone, try self.user(phone: phone, tenant: tenant) != nil { throw AccountFailure("PHONE_NUMBER_EXISTS") }
         if !policy.isStrict { user.lastLogin = user.created }
-        try create(user)
         return user
     }
 
     /// Signs a new user up, anonymously or with a password.
     public func signUp(_ new: NewUser, tenant: String) throws(AccountFailure) -> SignedIn {
-        let user = try create(new, tenant: tenant)
-        return try finish(user, isNew: true, provider: new.passwordHash == nil ? "anonymous" : "password")
+        let method = new.passwordHash == nil ? "anonymous" : "password"
+        let user = try createDecided(try made(new, tenant: tenant), method: method)
+        return try finish(user, isNew: true, provider: method)
     }
 
     /// Adds e-mail and password to the caller, who may be anonymous.

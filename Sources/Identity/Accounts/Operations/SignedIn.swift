@@ -61,11 +61,10 @@ extension AccountStore {
     func finish(
         _ user: UserRecord, isNew: Bool = false, provider: String, claims: JSONObject = JSONObject(), attributes: JSONObject = JSONObject()
     ) throws(AccountFailure) -> SignedIn {
-        if user.isDisabled { throw AccountFailure("USER_DISABLED") }
         let rules = try rules(of: user.tenant)
         var result = SignedIn(user: user)
         result.isNew = isNew
-        if rules.usesSecondFactors, !user.factors.isEmpty, provider != "custom", provider != "anonymous", provider != "phone" {
+        if rules.usesSecondFactors, !user.isDisabled, !user.factors.isEmpty, provider != "custom", provider != "anonymous", provider != "phone" {
             let content: JSONObject = ["provider": .string(provider), "claims": .object(claims), "attributes": .object(attributes)]
             result.pendingCredential = try addProof(
                 .secondFactor, tenant: user.tenant, uid: user.uid, content: .object(content),
@@ -75,6 +74,8 @@ extension AccountStore {
         var session = UserSession(tenant: user.tenant, uid: user.uid, provider: provider, authTime: nowSeconds)
         session.claims = claims
         session.attributes = attributes
+        let more = try decideSignIn(&result.user, isNew: isNew, method: provider, attributes: attributes)
+        for (name, value) in more { session.claims[name] = value }
         try begin(session, &result)
         return result
     }

@@ -35,6 +35,8 @@ public enum AccountFailure: Error {
     case refused(AuthError)
     /// The protocol's refusal of a wrong secret: the counters that the operation has changed are kept.
     case counted(AuthError)
+    /// A function must decide first. The operation changes nothing, and is attempted again with the decision.
+    case undecided(BlockingQuestion)
     /// The operation creates or deletes a user, and it is not known yet which functions run on that. It changes nothing, and is repeated later.
     case functionsUnknown
     /// The store has failed.

@@ -15,6 +15,8 @@ public final class AccountStore: AccountReader, StoreContent {
     private(set) var outbox: Outbox
     /// The functions that run when users are created or deleted; nil as long as they are not known.
     var triggers: [UserTrigger]? = []
+    /// The decisions of functions for the running operation; nil if no function decides.
+    var pass: BlockingPass?
     /// The changes of users in the running operation.
     var changes: [UserChange] = []
 
@@ -58,7 +60,7 @@ public final class AccountStore: AccountReader, StoreContent {
             return result
         } catch {
             switch error {
-            case .refused, .functionsUnknown:
+            case .refused, .undecided, .functionsUnknown:
                 changes = []
                 try run("ROLLBACK TO operation")
             case .counted: break

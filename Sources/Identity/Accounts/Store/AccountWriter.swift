@@ -79,6 +79,8 @@ final class AccountWriter: StoreWriter<AccountStore> {
             } catch {
                 switch error {
                 case .refused(let refusal), .counted(let refusal): result = .failure(refusal)
+                // Attempts turn it into an answer before.
+                case .undecided: result = .failure(.unavailable)
                 case .functionsUnknown:
                     return held.add { [self] isPossible in
                         if isPossible { perform(operation, on: answerLoop, answer) } else { answerLoop.post { answer(.failure(.unavailable)) } }

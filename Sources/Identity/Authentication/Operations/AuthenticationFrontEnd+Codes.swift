@@ -55,6 +55,10 @@ extension AuthenticationFrontEnd {
         let tenant = try call.namedTenant() ?? token?.tenant ?? ""
         let rules = try await rules(tenant)
         let (email, newEmail, exists) = try await recipient(call, purpose, token, tenant, rules)
+        // Asked for unknown addresses too, so that its answer does not tell who has an account.
+        if !call.isAdministrator, let type = purpose.emailType {
+            try await requireMessage(.beforeSendEmail, type, to: email, call, tenant: tenant)
+        }
         var fields: JSONObject = ["kind": "identitytoolkit#GetOobConfirmationCodeResponse", "email": .string(email)]
         guard exists else { return .object(fields) }
         var all = parameters
@@ -171,6 +175,15 @@ extension AuthenticationFrontEnd {
 }
 
 extension EmailCode.Purpose {
+    /// The type of the mail for functions; nil for mails that no function is asked about.
+    fileprivate var emailType: String? {
+        switch self {
+        case .EMAIL_SIGNIN: "EMAIL_SIGN_IN"
+        case .PASSWORD_RESET: "PASSWORD_RESET"
+        case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL, .RECOVER_EMAIL: nil
+        }
+    }
+
     /// The name in links.
     fileprivate var mode: String {
         switch self {

@@ -32,6 +32,9 @@ extension AuthenticationFrontEnd {
             throw AuthError("INVALID_ARGUMENT", "((Missing phoneEnrollmentInfo.))")
         }
         let phone = try info.text("phoneNumber")
+        if let phone {
+            try await requireMessage(.beforeSendSms, "MULTI_FACTOR_ENROLLMENT", to: phone, call, tenant: tenant ?? token.tenant)
+        }
         let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.startEnrolment(phone: phone, caller: token, tenant: tenant)
         }
@@ -87,6 +90,10 @@ extension AuthenticationFrontEnd {
         guard let id = try call.body.text("mfaEnrollmentId") else {
             throw AuthError("MISSING_MFA_ENROLLMENT_ID", "No second factor identifier is provided.")
         }
+        let phone = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            try store.secondFactorPhone(credential, factor: id, tenant: tenant)
+        }
+        try await requireMessage(.beforeSendSms, "MULTI_FACTOR_SIGN_IN", to: phone, call, tenant: tenant)
         let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.startSecondFactor(credential, factor: id, tenant: tenant)
         }
@@ -104,7 +111,7 @@ extension AuthenticationFrontEnd {
                 throw AuthError("MISSING_MFA_ENROLLMENT_ID", "No second factor identifier is provided.")
             }
             guard let code = try info.text("verificationCode") else { throw AuthError("MISSING_CODE") }
-            let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+            let signedIn = try await decided(call) { store throws(AccountFailure) in
                 try store.finishSecondFactor(credential, factor: id, code: code, tenant: tenant)
             }
             return .object(try await tokenFields(signedIn, hasUser: false))
@@ -113,7 +120,7 @@ extension AuthenticationFrontEnd {
             throw AuthError("INVALID_ARGUMENT", "MFA provider not supported!")
         }
         let (session, code) = try session(info, code: "code")
-        let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let signedIn = try await decided(call) { store throws(AccountFailure) in
             try store.finishSecondFactor(credential, sessionInfo: session, code: code, tenant: tenant)
         }
         return .object(try await tokenFields(signedIn, hasUser: false))

@@ -31,7 +31,7 @@ extension AuthenticationFrontEnd {
         let hash = try await hash(password)
         new.passwordHash = hash
         let complete = new
-        let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) -> SignedIn in
+        let signedIn = try await decided(call, method: "password") { store throws(AccountFailure) -> SignedIn in
             guard let token else { return try store.signUp(complete, tenant: place) }
             return try store.linkPassword(email: email, hash: hash, displayName: complete.displayName, caller: token, tenant: tenant)
         }
@@ -76,7 +76,7 @@ extension AuthenticationFrontEnd {
             throw AuthError(user == nil ? "EMAIL_NOT_FOUND" : "INVALID_PASSWORD")
         }
         let better = verdict.better
-        let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let signedIn = try await decided(call, method: "password") { store throws(AccountFailure) in
             try store.passwordSucceeded(user.uid, hash: hash, better: better, email: email, tenant: tenant, address: address)
         }
         var fields: JSONObject = ["kind": "identitytoolkit#VerifyPasswordResponse", "registered": true, "email": .string(email)]
@@ -93,7 +93,7 @@ extension AuthenticationFrontEnd {
         guard try await rules(tenant).allowsEmailLink else { throw AuthError("OPERATION_NOT_ALLOWED") }
         guard let email = try email(call) else { throw AuthError("MISSING_EMAIL") }
         guard let code = try call.body.text("oobCode") else { throw AuthError("MISSING_OOB_CODE") }
-        let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+        let signedIn = try await decided(call, method: "emailLink") { store throws(AccountFailure) in
             try store.signIn(emailCode: code, email: email, tenant: tenant, caller: token)
         }
         var fields: JSONObject = [

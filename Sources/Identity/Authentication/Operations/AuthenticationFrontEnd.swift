@@ -64,6 +64,7 @@ public final class AuthenticationFrontEnd {
         return AuthCall(
             path: path, method: exchange.method, query: query, body: body, isAdministrator: isAdministrator,
             address: "\(service.settings.proxies.customer(of: exchange))",
+            client: service.settings.proxies.client(of: exchange).map { "\($0)" }, userAgent: exchange.header("user-agent")?.string(),
             base: service.settings.publicURL ?? "\(scheme)://\(exchange.host.string())",
             language: exchange.header("x-firebase-locale")?.string() ?? exchange.header("accept-language")?.string())
     }

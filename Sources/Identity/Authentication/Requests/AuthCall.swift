@@ -13,6 +13,10 @@ struct AuthCall {
     var isAdministrator = false
     /// The client's address, or its network.
     var address: String
+    /// The client's address, for functions; nil if it is unknown.
+    var client: String?
+    /// The program that sends the request.
+    var userAgent: String?
     /// `https://host`, for links.
     var base: String
     /// The language that the client prefers.

@@ -43,6 +43,8 @@ public struct AuthenticationTools: Sendable {
     public var passwordQueue = PasswordQueue()
     /// Verifies credentials of identity providers.
     public var providers: ProviderDirectory
+    /// The functions that sign-ups, sign-ins and messages wait for.
+    public var functions = BlockingCaller.none
     /// Sends a mail or a text message.
     public var send: @Sendable (AccountMessage) async -> Bool
 
