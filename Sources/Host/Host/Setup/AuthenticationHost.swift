@@ -47,7 +47,7 @@ struct AuthenticationHost {
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
         let notices = try NoticeService(configuration, log: log)
-        let tools = AuthenticationTools(
+        let tools = try AuthenticationTools(
             configuration, idKeys: idKeys, cookieKeys: cookieKeys, notices: notices, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
         var settings = try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess)
         settings.serviceAccounts.others = ownAccount
@@ -104,6 +104,7 @@ extension AuthenticationSettings {
         self.developmentAccess = developmentAccess
         authorizedDomains = settings.authorizedDomains
         publicURL = settings.publicURL
+        applicationName = settings.noticeTexts.applicationName ?? configuration.project
         isTLS = configuration.server.tls != nil
         hasTestHooks = settings.hasTestHooks
         proxies = TrustedProxies(try NetworkRange.list(configuration.server.trustedProxies, of: "server.trustedProxies"))

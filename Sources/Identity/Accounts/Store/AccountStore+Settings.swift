@@ -82,7 +82,7 @@ extension AccountStore {
 
     /// The kinds of provider configurations.
     public enum ProviderKind: String, Sendable {
-        case oauth, saml, standard
+        case oauth, saml
     }
 
     /// The configuration of an identity provider.
