@@ -134,7 +134,7 @@ let package = Package(
         module("Accounts", in: .identity, [bytes, json, "EventLoop", "SQLite", "Store", "RealtimeDatabase", crypto, logging]),
         module(
             "Authentication", in: .identity,
-            [bytes, json, "EventLoop", "HTTP", "Tokens", "Passwords", "IdentityProviders", "Accounts", crypto]),
+            [bytes, json, "EventLoop", "HTTP", "Tokens", "Passwords", "IdentityProviders", "AccountNotices", "Accounts", crypto]),
 
         module(
             "AppCheck", in: .identity,

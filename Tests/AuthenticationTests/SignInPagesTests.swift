@@ -1,4 +1,5 @@
 import Accounts
+import HTTP
 import Testing
 import IdentityProviders
 
@@ -30,7 +31,7 @@ struct SignInPagesTests {
 
     @Test func redirectsGoToAuthorizedDomains() {
         func page(_ address: String, isStrict: Bool) -> Bool {
-            refusal("apiKey=k&providerId=p&redirectUrl=\(ProviderParameters.encoded(address))", isStrict: isStrict) == nil
+            refusal("apiKey=k&providerId=p&redirectUrl=\(FormText.encoded(address))", isStrict: isStrict) == nil
         }
         for address in ["https://example.org/a?b", "https://app.example.org", "http://localhost:5000/"] {
             #expect(page(address, isStrict: true))

@@ -23,7 +23,7 @@ FUNCTIONS = json.loads((ROOM / 'functions.schema.json').read_text())
 MANIFEST = json.loads(re.search(r'#"""\n(.*)"""#', (ROOM / 'ManifestSchema.swift').read_text(), re.DOTALL)[1])
 SCHEMAS = {'functions': FUNCTIONS, 'manifest': MANIFEST}
 # Values for free keys, by the key above.
-CHOSEN = {'plugins': 'A', 'functions': 'f', 'endpoints': 'f'}
+CHOSEN = {'plugins': 'A', 'functions': 'f', 'endpoints': 'f', 'oidc': 'oidc.a'}
 
 
 def places(schema, node, path=()):

@@ -211,6 +211,84 @@ def test_redirect_in_production(strict, page, application):
             strict.identity.ask('DELETE', f'{API}/v2/projects/demo-p/oauthIdpConfigs/oidc.test')
 
 
+# Stands for Google's script in a frame: keeps what the frame says to the page around it.
+STAND_IN = """
+  if (location.pathname.endsWith('/__/auth/iframe')) {
+    window.heard = [];
+    const parentPage = { register() {}, send(name, message) { window.heard.push(message); } };
+    window.gapi = {
+      load(name, options) { options.callback(); },
+      iframes: { CROSS_ORIGIN_IFRAMES_FILTER: 1, getContext() { return { getParentIframe() { return parentPage; } }; } },
+    };
+    window.addEventListener('DOMContentLoaded', function () { window.gapi_onload(); });
+  }
+"""
+
+
+@pytest.fixture
+def company(strict):
+    """An issuer that is configured as `oidc.test`, with a code and with an ID token."""
+    with contextlib.closing(FakeIssuer()) as issuer:
+        for name, kind in (('oidc.test', 'code'), ('oidc.plain', 'idToken')):
+            body = {'clientId': issuer.client_id, 'issuer': issuer.issuer, 'enabled': True, 'clientSecret': issuer.client_secret,
+                    'responseType': {kind: True}}
+            succeeded(strict.identity.ask('POST', f'{API}/v2/projects/demo-p/oauthIdpConfigs?oauthIdpConfigId={name}', body), 'create')
+        # The host's clock is ahead.
+        token = issuer.token
+        issuer.token = lambda **more: token(**{'iat': strict.clock.now(), 'exp': strict.clock.now() + 3600, **more})
+        yield issuer
+        for name in ('oidc.test', 'oidc.plain'):
+            strict.identity.ask('DELETE', f'{API}/v2/projects/demo-p/oauthIdpConfigs/{name}')
+
+
+@pytest.mark.parametrize('provider', ['oidc.test', 'oidc.plain'])
+def test_popup_in_production(strict, browser, page, application, company, provider):
+    """The popup goes to the issuer and back, and tells the frame in the page that opened it; the page signs in with what the frame says."""
+    page.do('Page.addScriptToEvaluateOnNewDocument', source=STAND_IN)
+    page.go(application.url)
+    frame = url(strict, '/__/auth/iframe', apiKey=KEY, appName=APP)
+    page.run(f"new Promise(done => {{ const frame = document.createElement('iframe'); frame.onload = done; frame.src = {json.dumps(frame)};"
+             ' document.body.append(frame); })')
+    assert heard(page) == [{'type': 'authEvent', 'authEvent': {'type': 'unknown', 'error': {'code': 'auth/no-auth-event'}}}]
+    popup = url(strict, '/__/auth/handler', **entry(application, provider=provider, kind='signInViaPopup'))
+    page.run(f'window.popup = window.open({json.dumps(popup)}); null')
+    event = until(lambda: heard(page)[1:], 'the frame hears of the sign-in')[0]['authEvent']
+    assert (event['type'], event['eventId'], event['error']) == ('signInViaPopup', '77', None)
+    assert signed_in(strict, event)['federatedId'] == '30001'
+    body = {'requestUri': event['urlResponse'], 'sessionId': event['sessionId'], 'returnSecureToken': True}
+    assert strict.identity.post('accounts:signInWithIdp', **body).status == 400, 'the answer of the provider serves once'
+    page.run('window.popup.close()')
+    assert not page.errors
+
+
+def heard(page):
+    """The messages of the frame in a page."""
+    tree = page.do('Page.getFrameTree')['frameTree']['childFrames'][0]['frame']['id']
+    contexts = [event['params']['context'] for event in page.events if event['method'] == 'Runtime.executionContextCreated']
+    context = [context['id'] for context in contexts if context['auxData'] == {'isDefault': True, 'type': 'default', 'frameId': tree}][-1]
+    answer = page.do('Runtime.evaluate', expression='JSON.stringify(window.heard)', contextId=context, returnByValue=True)
+    return json.loads(answer['result']['value'])
+
+
+def test_a_popup_whose_user_refuses(strict, page, application, company):
+    """The error of the provider reaches the application in the SDK's words."""
+    company.authorize = lambda query: (302, b'', {'Location': f"{query['redirect_uri']}?error=access_denied&state={query['state']}"})
+    page.go(url(strict, '/__/auth/handler', **entry(application, provider='oidc.test')))
+    page.until("document.title === 'app' && location.pathname === '/back'")
+    event = stored_event(page, strict, '/__/auth/iframe')
+    assert event['error']['code'] == 'auth/user-cancelled' and event['urlResponse'] is None
+
+
+def test_a_page_of_another_site_does_not_get_the_frame(strict, page, application):
+    """Its results are for authorized domains."""
+    frame = url(strict, '/__/auth/iframe', apiKey=KEY, appName=APP)
+    policy = get(strict, '/__/auth/iframe', apiKey=KEY, appName=APP).header('content-security-policy')
+    assert 'frame-ancestors https://localhost:* https://*.localhost:* http://localhost:*' in policy
+    page.go(f'data:text/html,<iframe src="{frame}"></iframe>')
+    children = page.do('Page.getFrameTree')['frameTree'].get('childFrames', [])
+    assert all('unreachableUrl' in child['frame'] or not child['frame']['url'].startswith('http://127') for child in children)
+
+
 def test_a_provider_that_production_does_not_have(strict, page, application):
     """The handler tells the application, and does not stay."""
     page.go(url(strict, '/__/auth/handler', **entry(application, provider='google.com')))

@@ -1,5 +1,6 @@
 import FuzzSupport
 import HearthJSON
+import HTTP
 import Testing
 
 @testable import IdentityProviders
@@ -56,7 +57,7 @@ import Testing
             guard let parameters = try? ProviderParameters(requestURI: "http://localhost/?a=1", postBody: text) else { return nil }
             // Parsed parameters mean the same when they are written again.
             let pairs = parameters.names.map { ($0, parameters[$0] ?? "") }
-            guard let again = try? ProviderParameters(requestURI: "http://localhost", postBody: ProviderParameters.query(pairs)) else {
+            guard let again = try? ProviderParameters(requestURI: "http://localhost", postBody: FormText.query(pairs)) else {
                 return "the parameters cannot be written again"
             }
             if again != parameters { return "the parameters change when they are written again" }

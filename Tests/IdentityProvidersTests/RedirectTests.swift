@@ -1,5 +1,7 @@
+import Crypto
 import HearthBytes
 import HearthJSON
+import HTTP
 import Testing
 
 @testable import IdentityProviders
@@ -34,7 +36,7 @@ import Testing
         let (facebook, _) = try await begin("facebook.com")
         #expect(facebook["scope"] == "public_profile,email,extra" && facebook["client_id"] == appID)
         let (apple, _) = try await begin("apple.com")
-        #expect(apple["response_mode"] == "form_post")
+        #expect(apple["response_mode"] == "form_post" && apple["code_challenge"] == nil)
         #expect(try await begin("google.com").query["client_id"] == "google-client")
         #expect(await scene.directory.redirect("github.com", redirectURI: Self.handler, sessionID: "s", id: "i") == .failure(.notAllowed))
         let wrong = await scene.directory.redirect("oidc.test", redirectURI: "/path", sessionID: "s", id: "i")
@@ -102,6 +104,57 @@ import Testing
             ["data": ["app_id": .string(appID), "type": "USER", "is_valid": true, "user_id": "1", "expires_at": 0]])
         scene.transport.on("\(graph)/me", ["id": "1", "name": "A"])
         #expect(try await scene.sign(session: "session", ["state": state, "code": "c"]).get().rawID == "1")
+    }
+
+    /// Apple takes a token in place of a client secret: the team signs it for the services id and for a short time.
+    @Test func apple() async throws {
+        let (query, state) = try await begin("apple.com")
+        let claims: JSONValue = [
+            "iss": "https://appleid.apple.com", "aud": "com.example.app", "sub": "a1", "iat": JSONValue(noon), "exp": JSONValue(noon + 60),
+            "nonce": .string(query["nonce"] ?? ""),
+        ]
+        scene.transport.on("https://appleid.apple.com/auth/token", ["id_token": .string(IssuerKey.first.sign(claims)), "access_token": "at"])
+        let back = ["state": state, "code": "c1", "user": #"{"name":{"firstName":"Ada"}}"#]
+        let assertion = try await scene.sign(in: "apple.com", session: "session", back).get()
+        #expect(assertion.rawID == "a1" && assertion.firstName == "Ada")
+        let request = try #require(scene.transport.requests.last { $0.url.hasSuffix("/auth/token") })
+        let form = FormText(request.form ?? "")
+        #expect(form["client_id"] == "com.example.app" && form["code"] == "c1" && form["code_verifier"] == nil)
+        let parts = try #require(form["client_secret"]).split(separator: ".").map(String.init)
+        let bytes = parts.compactMap { Base64URL.bytes($0) }
+        try #require(parts.count == 3 && bytes.count == 3)
+        #expect(try JSONValue(parsing: bytes[0]) == ["alg": "ES256", "kid": "KEY1"])
+        #expect(
+            try JSONValue(parsing: bytes[1]) == [
+                "iss": "TEAM1", "iat": JSONValue(noon), "exp": JSONValue(noon + 300), "aud": "https://appleid.apple.com",
+                "sub": "com.example.app",
+            ])
+        let signature = try P256.Signing.ECDSASignature(rawRepresentation: bytes[2])
+        #expect(appleKey.publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
+        #expect(AppleKey(teamID: "T", keyID: "K", pem: "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----") == nil)
+    }
+
+    @Test func appleWithoutAKeyHasNoPage() async {
+        let scene = Scene { $0.apple?.key = nil }
+        let page = await scene.directory.redirect("apple.com", redirectURI: Self.handler, sessionID: "s", id: "i")
+        #expect(page == .failure(.notAllowed))
+    }
+
+    /// The page of a provider that gives no codes leads back with an ID token in the fragment.
+    @Test func anIDTokenInsteadOfACode() async throws {
+        let scene = Scene { $0.oidc["oidc.test"]?.usesCode = false }
+        let redirect = try await scene.directory.redirect("oidc.test", redirectURI: Self.handler, sessionID: "session", id: "id").get()
+        let query = try ProviderParameters(requestURI: redirect.url, postBody: nil)
+        #expect(query["response_type"] == "id_token" && query["code_challenge"] == nil)
+        let claims: JSONValue = [
+            "iss": .string(Scene.issuer), "aud": "oidc-client", "sub": "30001", "iat": JSONValue(noon), "exp": JSONValue(noon + 60),
+            "nonce": .string(query["nonce"] ?? ""),
+        ]
+        let address = "\(Self.handler)#id_token=\(IssuerKey.first.sign(claims))&access_token=stolen&state=\(redirect.state)"
+        let back = try ProviderParameters(requestURI: address, postBody: nil)
+        let assertion = try await scene.directory.assertion("oidc.test", back, sessionID: "session").get()
+        #expect(assertion.rawID == "30001" && assertion.accessToken == nil)
+        #expect(scene.transport.count("\(Scene.issuer)/token") == 0)
     }
 
     @Test func aProviderThatRefuses() async throws {

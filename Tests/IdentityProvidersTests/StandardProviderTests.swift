@@ -97,6 +97,28 @@ import Testing
         #expect(scene.transport.requests.isEmpty)
     }
 
+    @Test func severalClients() async {
+        let scene = Scene { $0.oidc["oidc.test"]?.otherClientIDs = ["oidc-ios"] }
+        for (audience, isAccepted) in [("oidc-client", true), ("oidc-ios", true), ("oidc-android", false)] {
+            let token = IssuerKey.first.sign(claims(Scene.issuer, audience))
+            #expect((await scene.error(in: "oidc.test", ["id_token": token]) == nil) == isAccepted, "\(audience)")
+        }
+    }
+
+    @Test func administratorsSeeNoSecrets() {
+        let standard = scene.directory.standardConfigurations
+        #expect(standard["google.com"] == ["enabled": true, "clientId": "google-client"])
+        #expect(standard["apple.com"]?["appleSignInConfig"]?["codeFlowConfig"] == ["teamId": "TEAM1", "keyId": "KEY1"])
+        #expect(standard["facebook.com"] == ["enabled": true, "clientId": .string(appID)])
+        let oidc = scene.directory.oidcConfigurations
+        let shown: JSONObject = [
+            "enabled": true, "clientId": "oidc-client", "issuer": .string(Scene.issuer), "responseType": ["code": true],
+        ]
+        #expect(oidc == ["oidc.test": shown])
+        let text = "\(standard)\(oidc)"
+        for secret in ["google-secret", appSecret, "oidc:secret", "PRIVATE"] { #expect(!text.contains(secret)) }
+    }
+
     @Test func anOffProvider() async {
         let scene = Scene { $0.oidc["oidc.test"]?.isEnabled = false }
         #expect(await scene.error(in: "oidc.test", ["id_token": "x"])?.code == "OPERATION_NOT_ALLOWED")

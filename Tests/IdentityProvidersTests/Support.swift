@@ -13,6 +13,8 @@ let rawNonce = "raw-nonce_0123456789ABCDEFabcdef"
 let appID = "1234567890"
 let appSecret = "fbsecret-do-not-leak"
 
+let appleKey = P256.Signing.PrivateKey()
+
 func sha256(_ text: String) -> String { IDTokenRules.hex(SHA256.hash(data: Array(text.utf8))) }
 
 /// A key of a provider, for RS256 or ES256.
@@ -148,7 +150,7 @@ struct Scene: Sendable {
         settings.google = GoogleSettings(clientIDs: ["google-client", "google-ios"])
         settings.google?.clientSecret = "google-secret"
         settings.apple = AppleSettings(clientIDs: ["com.example.app"])
-        settings.apple?.clientSecret = "apple-secret"
+        settings.apple?.key = AppleKey(teamID: "TEAM1", keyID: "KEY1", pem: appleKey.pemRepresentation)
         var oidc = OIDCSettings(issuer: Self.issuer, clientID: "oidc-client")
         oidc.clientSecret = "oidc:secret"
         oidc.usesCode = true

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import html
 import json
 import threading
 import time
@@ -171,11 +172,16 @@ def siteverify(form):
 
 
 class FakeIssuer(Provider):
-    """An OpenID Connect issuer: discovery, keys, and the exchange of codes. It stands for Google and Apple as well."""
+    """An OpenID Connect issuer: discovery, keys, and the exchange of codes. It stands for Google and Apple as well.
 
-    def __init__(self, issuer=None, client_id='client-1', client_secret='client-secret'):
+    `secret_of` tells whether a client secret is right, for providers that take no fixed one. `access` has the users of access tokens, and
+    `posts` makes the page answer with a form, as Apple's does.
+    """
+
+    def __init__(self, issuer=None, client_id='client-1', client_secret='client-secret', secret_of=None, posts=False):
         super().__init__()
         self.issuer, self.client_id, self.client_secret = issuer or self.url, client_id, client_secret
+        self.secret_of, self.posts, self.access = secret_of or (lambda secret: secret == self.client_secret), posts, {}
         self.key, self.codes = SigningKey('issuer-key-1'), {}
 
     def token(self, sub='30001', raw_nonce=None, key=None, **claims):
@@ -196,11 +202,28 @@ class FakeIssuer(Provider):
         if path == '/token':
             return self.exchange(dict(urllib.parse.parse_qsl(body.decode())), headers)
         if path == '/authorize':
-            code = uuid.uuid4().hex
-            self.codes[code] = query
-            answer = urllib.parse.urlencode({'code': code, 'state': query.get('state', '')})
-            return 302, b'', {'Location': f"{query['redirect_uri']}?{answer}"}
-        return 404, {'error': 'not_found'}
+            return self.authorize(query)
+        if path == '/tokeninfo' and query.get('access_token') in self.access:
+            return 200, {'aud': self.client_id, **self.access[query['access_token']]}
+        if path == '/userinfo' and headers.get('Authorization', '').removeprefix('Bearer ') in self.access:
+            return 200, self.access[headers['Authorization'].removeprefix('Bearer ')]
+        return (400 if path in ('/tokeninfo', '/userinfo') else 404), {'error': 'invalid_token'}
+
+    def authorize(self, query):
+        """The page of the provider, whose user agrees at once."""
+        answer = {'state': query.get('state', '')}
+        if query.get('response_type') == 'id_token':
+            answer['id_token'] = self.token(nonce=query.get('nonce'))
+            return 302, b'', {'Location': f"{query['redirect_uri']}#{urllib.parse.urlencode(answer)}"}
+        answer['code'] = uuid.uuid4().hex
+        self.codes[answer['code']] = query
+        if not self.posts:
+            return 302, b'', {'Location': f"{query['redirect_uri']}?{urllib.parse.urlencode(answer)}"}
+        answer['user'] = '{"name":{"firstName":"Ada","lastName":"Fake"}}'
+        fields = ''.join(f'<input type=hidden name="{name}" value="{html.escape(value)}">' for name, value in answer.items())
+        form = f'<form method=post action="{html.escape(query["redirect_uri"])}">{fields}</form>'
+        page = f'<!DOCTYPE html>{form}<script>document.forms[0].submit()</script>'
+        return 200, page.encode(), {'Content-Type': 'text/html'}
 
     def exchange(self, form, headers):
         scheme, _, pair = headers.get('Authorization', '').partition(' ')
@@ -208,7 +231,7 @@ class FakeIssuer(Provider):
             name, _, secret = base64.b64decode(pair).decode().partition(':')
             form = {'client_id': urllib.parse.unquote(name), 'client_secret': urllib.parse.unquote(secret), **form}
         request = self.codes.pop(form.get('code'), None)
-        if request is None or (form.get('client_id'), form.get('client_secret')) != (self.client_id, self.client_secret):
+        if request is None or form.get('client_id') != self.client_id or not self.secret_of(form.get('client_secret')):
             return 400, {'error': 'invalid_grant'}
         if 'code_challenge' in request:
             challenge = base64url(hashlib.sha256(form.get('code_verifier', '').encode()).digest())

@@ -3,6 +3,10 @@ extension IdentitySettings {
     public enum SecretSource: Sendable, Equatable {
         case file(String)
         case variable(String)
+        /// Stands in the configuration itself.
+        case text(String)
+        /// The name of an environment variable, or of a line of this file.
+        case name(String, file: String)
     }
 
     /// The server for mails.

@@ -7,19 +7,12 @@ public struct IdentitySettings: Sendable, Equatable {
         public var publicKey: String
     }
 
-    /// Sign-in with Facebook.
-    public struct Facebook: Sendable, Equatable {
-        public var appID: String
-        public var appSecret: String
-        public var graphURL: String
-        public var keyURLs: [String]
-        public var issuers: [String]
-        public var trustsEmail: Bool
-        public var timeoutSeconds: Double
-    }
-
-    /// Nil if it is not configured.
+    /// Nil if it is not configured, as for the next two.
     public var facebook: Facebook?
+    public var google: Google?
+    public var apple: Apple?
+    /// By id.
+    public var oidc: [String: OpenIDProvider]
     /// Nil if every key is accepted.
     public var apiKeys: [String]?
     public var authorizedDomains: [String]
@@ -63,6 +56,9 @@ extension ConfigurationReader {
         }
         return IdentitySettings(
             facebook: facebook(field["facebook"]),
+            google: google(field["google"]),
+            apple: apple(field["apple"]),
+            oidc: openIDProviders(field["oidc"]),
             apiKeys: field["apiKeys"].stringsIfPresent,
             authorizedDomains: field["authorizedDomains"].stringsIfPresent ?? ["localhost", "127.0.0.1"],
             publicURL: field["publicUrl"].stringIfPresent,
@@ -84,12 +80,5 @@ extension ConfigurationReader {
             mail: mail(field["mail"]),
             texts: texts(field["texts"]),
             noticeTexts: noticeTexts(field["notices"]))
-    }
-
-    private func facebook(_ field: Field) -> IdentitySettings.Facebook? {
-        guard let id = field["appId"].stringIfPresent, let secret = field["appSecret"].stringIfPresent else { return nil }
-        return IdentitySettings.Facebook(
-            appID: id, appSecret: secret, graphURL: field["graphUrl"].string, keyURLs: field["jwksUrls"].strings,
-            issuers: field["issuers"].strings, trustsEmail: field["trustEmail"].bool, timeoutSeconds: field["timeoutSeconds"].double)
     }
 }

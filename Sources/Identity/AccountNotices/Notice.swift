@@ -7,6 +7,7 @@ public struct Notice: Sendable, Equatable {
         case signIn = "sign-in"
         case changeEmail = "change-email"
         case recoverEmail = "recover-email"
+        case secondFactorAdded = "second-factor-added"
         case textMessage = "text-message"
     }
 
@@ -17,6 +18,8 @@ public struct Notice: Sendable, Equatable {
     public var secret: String
     /// The address to which an account changes.
     public var newEmail: String?
+    /// The name or number of the second factor that was added.
+    public var factor: String?
     /// The languages that the recipient prefers, as in the header `Accept-Language`.
     public var languages: String?
 

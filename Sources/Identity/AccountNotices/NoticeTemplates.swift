@@ -1,6 +1,6 @@
 import Files
 
-/// The text of a notice with places for values: `%APP_NAME%`, `%EMAIL%`, `%NEW_EMAIL%`, and `%LINK%` or `%CODE%`.
+/// The text of a notice with places for values: `%APP_NAME%`, `%EMAIL%`, `%NEW_EMAIL%`, `%FACTOR%`, and `%LINK%` or `%CODE%`.
 public struct NoticeTemplate: Sendable, Equatable {
     /// Empty for a text message.
     public var subject: String
@@ -97,7 +97,7 @@ public struct NoticeTemplates: Sendable {
         let available = Set(byLanguage.filter { $0.value[notice.kind] != nil }.keys)
         let language = LanguageChoice.first(of: notice.languages, in: available, otherwise: fallback)
         let template = byLanguage[language]?[notice.kind] ?? Self.lastResort(notice.kind)
-        var values = ["APP_NAME": applicationName, "EMAIL": notice.recipient, "NEW_EMAIL": notice.newEmail ?? ""]
+        var values = ["APP_NAME": applicationName, "EMAIL": notice.recipient, "NEW_EMAIL": notice.newEmail ?? "", "FACTOR": notice.factor ?? ""]
         values[notice.kind == .textMessage ? "CODE" : "LINK"] = notice.secret
         let made = NoticeTemplate(
             subject: NoticeTemplate.filled(template.subject, values), text: NoticeTemplate.filled(template.text, values))

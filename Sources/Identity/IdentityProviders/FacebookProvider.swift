@@ -1,5 +1,6 @@
 import Crypto
 import HearthJSON
+import HTTP
 import Tokens
 
 /// Facebook (spec auth 3): the access tokens of classic login are checked by asking Facebook, the ID tokens of Limited Login with its keys.
@@ -101,7 +102,7 @@ struct FacebookProvider: Sendable {
 
     /// A request to the Graph API. Its address has secrets: it appears in no error and no log.
     func get(_ path: String, _ parameters: [(String, String)]) async throws(AssertionError) -> ProviderAnswer {
-        var request = ProviderRequest(url: "\(settings.graphBaseURL)/\(path)?\(ProviderParameters.query(parameters))")
+        var request = ProviderRequest(url: "\(settings.graphBaseURL)/\(path)?\(FormText.query(parameters))")
         request.timeoutMilliseconds = settings.timeoutMilliseconds
         guard let answer = await transport.exchange(request) else { throw .remote(Self.id) }
         return answer

@@ -33,33 +33,39 @@ final class OIDCIssuers: Sendable {
         self.clock = clock
     }
 
-    /// The addresses of an issuer; nil if it does not answer, or wrongly.
-    func endpoints(_ issuer: String) async -> OIDCEndpoints? {
-        await entries.withLock { entries in
+    /// The addresses of a provider; nil if its issuer does not answer, or wrongly.
+    func endpoints(_ settings: OIDCSettings) async -> OIDCEndpoints? {
+        let (issuer, timeout) = (settings.issuer, settings.timeoutMilliseconds)
+        return await entries.withLock { entries in
             if let entry = entries[issuer], clock.now() < entry.ends { return entry.task }
             if entries[issuer] == nil, entries.count >= Self.entriesMax, let other = entries.first(where: { $0.value.ends != Int.max })?.key {
                 entries[other] = nil
             }
-            let task = Task { await fetch(issuer) }
+            let task = Task { await fetch(issuer, timeout) }
             // The keys stay: rotation of keys must not depend on the discovery.
             entries[issuer] = Entry(task: task, keys: entries[issuer]?.keys)
             return task
         }.value
     }
 
-    /// The keys of an issuer with these addresses.
-    func keys(_ issuer: String, _ endpoints: OIDCEndpoints) -> KeySet {
-        entries.withLock { entries in
+    /// The keys of a provider with these addresses.
+    func keys(_ settings: OIDCSettings, _ endpoints: OIDCEndpoints) -> KeySet {
+        let issuer = settings.issuer
+        return entries.withLock { entries in
             if let known = entries[issuer]?.keys, known.url == endpoints.keyURL { return known.set }
-            let set = ProviderKeys.set([endpoints.keyURL], algorithms: ["RS256", "ES256"], transport: transport, clock: clock)
+            let set = ProviderKeys.set(
+                [endpoints.keyURL], algorithms: ["RS256", "ES256"], transport: transport, timeoutMilliseconds: settings.timeoutMilliseconds,
+                clock: clock)
             entries[issuer]?.keys = (endpoints.keyURL, set)
             return set
         }
     }
 
-    private func fetch(_ issuer: String) async -> OIDCEndpoints? {
+    private func fetch(_ issuer: String, _ timeoutMilliseconds: Int) async -> OIDCEndpoints? {
         let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
-        let answer = await transport.exchange(ProviderRequest(url: "\(base)/.well-known/openid-configuration"), attempts: 1)
+        var request = ProviderRequest(url: "\(base)/.well-known/openid-configuration")
+        request.timeoutMilliseconds = timeoutMilliseconds
+        let answer = await transport.exchange(request, attempts: 1)
         let found = answer.flatMap { $0.status == 200 ? Self.endpoints($0.json, issuer: issuer) : nil }
         let lifetime = found == nil ? Self.retrySeconds : min(max(answer?.maxAgeSeconds ?? 3600, 60), 6 * 3600)
         entries.withLock { $0[issuer]?.ends = clock.now() + lifetime }
@@ -96,13 +102,13 @@ struct OIDCProvider: Sendable {
 
     func assertion(_ parameters: ProviderParameters, nonce: IDTokenRules.Nonce) async throws(AssertionError) -> Assertion {
         guard let token = parameters["id_token"] else { throw .invalid("\(id) credentials need an id_token.") }
-        var rules = IDTokenRules(provider: id, issuers: [settings.issuer], audiences: [settings.clientID])
+        var rules = IDTokenRules(provider: id, issuers: [settings.issuer], audiences: [settings.clientID] + settings.otherClientIDs)
         rules.algorithms = ["RS256", "ES256"]
         // Before the discovery: a token of another issuer must cause no requests.
         if let claims = (try? UncheckedToken(token))?.claims { _ = try rules.check(claims, now: clock.now()) }
-        guard let endpoints = await issuers.endpoints(settings.issuer) else { throw .remote(id) }
+        guard let endpoints = await issuers.endpoints(settings) else { throw .remote(id) }
         let claims = try await rules.verified(
-            token, nonce: nonce, keys: issuers.keys(settings.issuer, endpoints), ledger: ledger, now: clock.now())
+            token, nonce: nonce, keys: issuers.keys(settings, endpoints), ledger: ledger, now: clock.now())
         var assertion = Assertion(provider: id, claims: claims)
         assertion.idToken = token
         assertion.accessToken = parameters["access_token"]

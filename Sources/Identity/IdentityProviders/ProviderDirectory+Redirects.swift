@@ -1,5 +1,6 @@
 import HearthBytes
 public import HearthJSON
+import HTTP
 import Tokens
 
 /// The page of a provider that a browser has to open.
@@ -45,7 +46,7 @@ extension ProviderDirectory {
                 if let text = value.string, text.utf8.count <= 1024 { query.append((name, text)) }
             }
             page += page.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
-            return .success(ProviderRedirect(url: page + ProviderParameters.query(query), state: sealed))
+            return .success(ProviderRedirect(url: page + FormText.query(query), state: sealed))
         } catch {
             return .failure(error)
         }
@@ -73,14 +74,14 @@ extension ProviderDirectory {
             guard let settings = google?.settings, let client = settings.clientIDs.first, settings.clientSecret != nil else { throw .notAllowed }
             return (settings.authorizationURL, [("client_id", client), code, scope(["openid", "email", "profile"]), nonce] + challenge)
         case AppleProvider.id:
-            guard let settings = apple?.settings, let client = settings.clientIDs.first, settings.clientSecret != nil else { throw .notAllowed }
+            guard let settings = apple?.settings, let client = settings.clientIDs.first, settings.key != nil else { throw .notAllowed }
             // Apple gives name and e-mail in a posted form only.
             return (
                 settings.authorizationURL, [("client_id", client), code, ("response_mode", "form_post"), scope(["name", "email"]), nonce]
             )
         default:
             guard let settings = oidc(state.provider, configuration) else { throw .notAllowed }
-            guard let page = await issuers.endpoints(settings.issuer)?.authorizationURL else { throw .remote(state.provider) }
+            guard let page = await issuers.endpoints(settings)?.authorizationURL else { throw .remote(state.provider) }
             let basic = [("client_id", settings.clientID), scope(["openid", "email", "profile"]), nonce]
             return (page, basic + (settings.usesCode ? [code] + challenge : [("response_type", "id_token")]))
         }
@@ -144,19 +145,20 @@ extension ProviderDirectory {
                 ])
             return try Self.tokens(answer)
         }
-        let (url, client, secret, isForm) = try await tokenEndpoint(state.provider, configuration)
+        let endpoint = try await tokenEndpoint(state.provider, configuration)
         var form = [("grant_type", "authorization_code"), ("code", code), ("redirect_uri", state.redirectURI)]
         if state.provider != AppleProvider.id { form.append(("code_verifier", seal.verifier(state))) }
-        var request = ProviderRequest(url: url)
-        if isForm || secret == nil {
-            form.append(("client_id", client))
-            if let secret { form.append(("client_secret", secret)) }
-        } else if let secret {
+        var request = ProviderRequest(url: endpoint.url)
+        request.timeoutMilliseconds = endpoint.timeoutMilliseconds
+        if endpoint.isForm || endpoint.secret == nil {
+            form.append(("client_id", endpoint.client))
+            if let secret = endpoint.secret { form.append(("client_secret", secret)) }
+        } else if let secret = endpoint.secret {
             // RFC 6749 section 2.3.1.
-            let pair = "\(ProviderParameters.encoded(client)):\(ProviderParameters.encoded(secret))"
+            let pair = "\(FormText.encoded(endpoint.client)):\(FormText.encoded(secret))"
             request.authorization = "Basic \(Base64.text(Array(pair.utf8)))"
         }
-        request.form = ProviderParameters.query(form)
+        request.form = FormText.query(form)
         // Once: a code is used up even if the answer is lost.
         guard let answer = await transport.exchange(request, attempts: 1) else { throw .remote(state.provider) }
         return try Self.tokens(answer)
@@ -167,20 +169,33 @@ extension ProviderDirectory {
         return tokens
     }
 
-    private func tokenEndpoint(
-        _ provider: String, _ configuration: OIDCSettings?
-    ) async throws(AssertionError) -> (url: String, client: String, secret: String?, isForm: Bool) {
+    /// An address that exchanges codes, and the credentials of the host there.
+    private struct TokenEndpoint {
+        var url: String
+        var client: String
+        var secret: String?
+        /// Whether the secret stands in the form; otherwise in the header.
+        var isForm = true
+        var timeoutMilliseconds: Int
+    }
+
+    private func tokenEndpoint(_ provider: String, _ configuration: OIDCSettings?) async throws(AssertionError) -> TokenEndpoint {
         switch provider {
         case GoogleProvider.id:
             guard let settings = google?.settings, let client = settings.clientIDs.first else { throw .notAllowed }
-            return (settings.tokenURL, client, settings.clientSecret, true)
+            return TokenEndpoint(
+                url: settings.tokenURL, client: client, secret: settings.clientSecret, timeoutMilliseconds: settings.timeoutMilliseconds)
         case AppleProvider.id:
-            guard let settings = apple?.settings, let client = settings.clientIDs.first else { throw .notAllowed }
-            return (settings.tokenURL, client, settings.clientSecret, true)
+            guard let settings = apple?.settings, let client = settings.clientIDs.first,
+                let secret = settings.key?.clientSecret(client: client, audience: settings.issuer, now: clock.now())
+            else { throw .notAllowed }
+            return TokenEndpoint(url: settings.tokenURL, client: client, secret: secret, timeoutMilliseconds: settings.timeoutMilliseconds)
         default:
             guard let settings = oidc(provider, configuration) else { throw .notAllowed }
-            guard let endpoints = await issuers.endpoints(settings.issuer), let url = endpoints.tokenURL else { throw .remote(provider) }
-            return (url, settings.clientID, settings.clientSecret, endpoints.takesSecretInForm)
+            guard let endpoints = await issuers.endpoints(settings), let url = endpoints.tokenURL else { throw .remote(provider) }
+            return TokenEndpoint(
+                url: url, client: settings.clientID, secret: settings.clientSecret, isForm: endpoints.takesSecretInForm,
+                timeoutMilliseconds: settings.timeoutMilliseconds)
         }
     }
 }

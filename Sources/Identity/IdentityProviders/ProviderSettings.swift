@@ -51,6 +51,8 @@ public struct GoogleSettings: Sendable, Equatable {
     public var userInfoURL = "https://openidconnect.googleapis.com/v1/userinfo"
     public var authorizationURL = "https://accounts.google.com/o/oauth2/v2/auth"
     public var tokenURL = "https://oauth2.googleapis.com/token"
+    /// The limit of one request.
+    public var timeoutMilliseconds = 5000
 
     /// Google's own addresses.
     public init(clientIDs: [String]) { self.clientIDs = clientIDs }
@@ -60,12 +62,14 @@ public struct GoogleSettings: Sendable, Equatable {
 public struct AppleSettings: Sendable, Equatable {
     /// Bundle ids and services ids. The first is that of the redirect flow.
     public var clientIDs: [String]
-    /// The signed client secret of the services id, for the redirect flow.
-    public var clientSecret: String?
+    /// Signs the client secrets of the redirect flow; nil: there is none.
+    public var key: AppleKey?
     public var keyURL = "https://appleid.apple.com/auth/keys"
     public var issuer = "https://appleid.apple.com"
     public var authorizationURL = "https://appleid.apple.com/auth/authorize"
     public var tokenURL = "https://appleid.apple.com/auth/token"
+    /// The limit of one request.
+    public var timeoutMilliseconds = 5000
 
     /// Apple's own addresses.
     public init(clientIDs: [String]) { self.clientIDs = clientIDs }
@@ -75,11 +79,18 @@ public struct AppleSettings: Sendable, Equatable {
 public struct OIDCSettings: Sendable, Equatable {
     /// Exactly the `iss` of its tokens; its discovery document is below it.
     public var issuer: String
+    /// That of the redirect flow.
     public var clientID: String
+    /// Further accepted audiences, such as those of apps.
+    public var otherClientIDs: [String] = []
     public var clientSecret: String?
     public var isEnabled = true
     /// Whether the redirect flow asks for a code; otherwise for an ID token.
     public var usesCode = false
+    /// For administrators.
+    public var displayName: String?
+    /// The limit of one request.
+    public var timeoutMilliseconds = 5000
 
     /// A provider that is on.
     public init(issuer: String, clientID: String) {

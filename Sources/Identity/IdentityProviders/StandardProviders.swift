@@ -1,4 +1,5 @@
 import HearthJSON
+import HTTP
 import Tokens
 
 /// Google (spec auth 2.2): an ID token, or an access token that Google explains.
@@ -16,7 +17,8 @@ struct GoogleProvider: Sendable {
         self.transport = transport
         self.ledger = ledger
         self.clock = clock
-        keys = ProviderKeys.set([settings.keyURL], algorithms: ["RS256"], transport: transport, clock: clock)
+        keys = ProviderKeys.set(
+            [settings.keyURL], algorithms: ["RS256"], transport: transport, timeoutMilliseconds: settings.timeoutMilliseconds, clock: clock)
     }
 
     func assertion(_ parameters: ProviderParameters, nonce: IDTokenRules.Nonce) async throws(AssertionError) -> Assertion {
@@ -36,8 +38,10 @@ struct GoogleProvider: Sendable {
 
     /// Checks which application an access token is for, then reads the user's data with it.
     private func explained(_ token: String) async throws(AssertionError) -> Assertion {
-        let query = ProviderParameters.query([("access_token", token)])
-        guard let answer = await transport.exchange(ProviderRequest(url: "\(settings.tokenInfoURL)?\(query)")) else { throw .remote(Self.id) }
+        let query = FormText.query([("access_token", token)])
+        var question = ProviderRequest(url: "\(settings.tokenInfoURL)?\(query)")
+        question.timeoutMilliseconds = settings.timeoutMilliseconds
+        guard let answer = await transport.exchange(question) else { throw .remote(Self.id) }
         guard answer.status == 200, let info = answer.json else { throw .invalid("Google does not accept the access token.") }
         guard let audience = info["aud"]?.string ?? info["azp"]?.string, settings.clientIDs.contains(audience) else {
             throw .invalid("The access token was issued for a different application.")
@@ -45,6 +49,7 @@ struct GoogleProvider: Sendable {
         guard token.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { throw .invalid("Google does not accept the access token.") }
         var request = ProviderRequest(url: settings.userInfoURL)
         request.authorization = "Bearer \(token)"
+        request.timeoutMilliseconds = settings.timeoutMilliseconds
         guard let answer = await transport.exchange(request) else { throw .remote(Self.id) }
         guard answer.status == 200, let claims = answer.json?.object, let subject = claims["sub"]?.string, !subject.isEmpty,
             info["sub"]?.string ?? subject == subject
@@ -68,7 +73,8 @@ struct AppleProvider: Sendable {
         self.settings = settings
         self.ledger = ledger
         self.clock = clock
-        keys = ProviderKeys.set([settings.keyURL], algorithms: ["RS256"], transport: transport, clock: clock)
+        keys = ProviderKeys.set(
+            [settings.keyURL], algorithms: ["RS256"], transport: transport, timeoutMilliseconds: settings.timeoutMilliseconds, clock: clock)
     }
 
     func assertion(_ parameters: ProviderParameters, nonce: IDTokenRules.Nonce) async throws(AssertionError) -> Assertion {

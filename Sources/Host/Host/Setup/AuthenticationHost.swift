@@ -53,7 +53,7 @@ struct AuthenticationHost {
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
         let notices = try NoticeService(configuration, log: log)
-        var tools = AuthenticationTools(
+        var tools = try AuthenticationTools(
             configuration, idKeys: idKeys, cookieKeys: cookieKeys, notices: notices, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
         tools.functions = BlockingCaller(functions)
         var settings = try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess)
@@ -111,6 +111,7 @@ extension AuthenticationSettings {
         self.developmentAccess = developmentAccess
         authorizedDomains = settings.authorizedDomains
         publicURL = settings.publicURL
+        applicationName = settings.noticeTexts.applicationName ?? configuration.project
         isTLS = configuration.server.tls != nil
         hasTestHooks = settings.hasTestHooks
         proxies = TrustedProxies(try NetworkRange.list(configuration.server.trustedProxies, of: "server.trustedProxies"))

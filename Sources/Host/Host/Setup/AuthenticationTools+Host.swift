@@ -3,6 +3,7 @@ import Accounts
 import Authentication
 import Configuration
 import EventLoop
+import HostCore
 import HTTP
 import IdentityProviders
 import Logging
@@ -20,7 +21,8 @@ extension AuthenticationTools {
     init(
         _ configuration: Configuration, idKeys: KeyRing, cookieKeys: KeyRing, notices: NoticeService, accounts: AccountService, stateKey: [UInt8],
         loop: EventLoop, log: Logger
-    ) {
+    ) throws(HostStartError) {
+        let providers = try ProviderSettings(configuration)
         let isSigned = configuration.mode == .production
         self.init(
             idTokens: isSigned ? TokenSigner(idKeys) : .unsigned, cookies: isSigned ? TokenSigner(cookieKeys) : .unsigned,
@@ -37,8 +39,7 @@ extension AuthenticationTools {
                     return nil
                 }
             },
-            providers: ProviderDirectory(
-                ProviderSettings(configuration), transport: HTTPClient(loop: loop), ledger: accounts, stateKey: stateKey),
+            providers: ProviderDirectory(providers, transport: HTTPClient(loop: loop), ledger: accounts, stateKey: stateKey),
             // In development mode messages are read from the store of accounts; they are sent too if that is configured.
             send: { message in
                 notices.send(message, canBeRead: configuration.mode == .development || configuration.identity.hasTestHooks, log: log)
@@ -52,20 +53,5 @@ extension ScryptCost {
     init(_ settings: IdentitySettings) {
         let cost = ScryptCost(logarithm: settings.passwordCostLogarithm, blockSize: 8, parallelization: settings.passwordParallelization)
         self = cost ?? .standard
-    }
-}
-
-extension ProviderSettings {
-    init(_ configuration: Configuration) {
-        self.init()
-        acceptsUnsigned = configuration.mode == .development
-        guard let settings = configuration.identity.facebook else { return }
-        var app = FacebookSettings(appID: settings.appID, appSecret: settings.appSecret)
-        app.graphBaseURL = settings.graphURL
-        app.keyURLs = settings.keyURLs
-        app.issuers = settings.issuers
-        app.trustsEmail = settings.trustsEmail
-        app.timeoutMilliseconds = Int(settings.timeoutSeconds * 1000)
-        facebook = app
     }
 }

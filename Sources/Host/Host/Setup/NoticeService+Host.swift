@@ -2,8 +2,6 @@ import AccountNotices
 import Accounts
 import Authentication
 import Configuration
-import Files
-import Glibc
 import HostCore
 import Logging
 
@@ -67,10 +65,12 @@ extension Notice {
                 case .EMAIL_SIGNIN: .signIn
                 case .VERIFY_AND_CHANGE_EMAIL: .changeEmail
                 case .RECOVER_EMAIL: .recoverEmail
+                case .REVERT_SECOND_FACTOR_ADDITION: .secondFactorAdded
                 }
             // The new address proves that it exists; every other mail goes to the address of the account.
             let recipient = kind == .changeEmail ? code.newEmail ?? code.email : code.email
             self.init(kind, to: recipient, secret: code.link, newEmail: code.newEmail, languages: language)
+            factor = code.factor?.label
         }
     }
 }
@@ -102,26 +102,5 @@ extension TextSettings {
         self.init(endpoint: endpoint)
         attempts = settings.attempts
         pauseMilliseconds = Int(settings.pauseSeconds * 1000)
-    }
-}
-
-extension IdentitySettings.SecretSource {
-    /// The secret: one line.
-    fileprivate func read(_ name: String) throws(HostStartError) -> String {
-        var text: String
-        switch self {
-        case .variable(let variable):
-            guard let value = getenv(variable) else { throw HostStartError("\(name) is missing: there is no environment variable \(variable)") }
-            text = String(cString: value)
-        case .file(let path):
-            do throws(FileFailure) {
-                text = try WholeFile.readText(path, sizeBytesMax: 1 << 12)
-            } catch {
-                throw HostStartError("\(name): \(path) \(error)")
-            }
-        }
-        while text.last?.isNewline == true { text.removeLast() }
-        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw HostStartError("\(name) is not one line of text") }
-        return text
     }
 }

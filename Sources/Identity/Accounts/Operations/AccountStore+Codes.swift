@@ -5,14 +5,14 @@ import SQLite
 public struct EmailCode: Sendable {
     /// The purposes, by their names in the protocol.
     public enum Purpose: String, Sendable {
-        case PASSWORD_RESET, VERIFY_EMAIL, EMAIL_SIGNIN, VERIFY_AND_CHANGE_EMAIL, RECOVER_EMAIL
+        case PASSWORD_RESET, VERIFY_EMAIL, EMAIL_SIGNIN, VERIFY_AND_CHANGE_EMAIL, RECOVER_EMAIL, REVERT_SECOND_FACTOR_ADDITION
 
         var lifeSeconds: Int64 {
             switch self {
             case .PASSWORD_RESET: 3600
             case .EMAIL_SIGNIN: 6 * 3600
             case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL: 3 * 86_400
-            case .RECOVER_EMAIL: 30 * 86_400
+            case .RECOVER_EMAIL, .REVERT_SECOND_FACTOR_ADDITION: 30 * 86_400
             }
         }
     }
@@ -20,6 +20,8 @@ public struct EmailCode: Sendable {
     public var purpose: Purpose
     public var email: String
     public var newEmail: String?
+    /// The second factor that the code removes.
+    public var factor: SecondFactor?
     /// The secret.
     public var code: String
     /// The link of the e-mail.
@@ -45,7 +47,7 @@ extension AccountStore {
         var shown: JSONObject = [
             "email": .string(email), "oobCode": .string(code), "oobLink": .string(made.link), "requestType": .string(purpose.rawValue),
         ]
-        shown["newEmail"] = newEmail.map { .string($0) }
+        if purpose != .REVERT_SECOND_FACTOR_ADDITION { shown["newEmail"] = newEmail.map { .string($0) } }
         try run(
             "INSERT INTO code VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", .blob(SecretText.hash(code)), .text(tenant),
             .text(purpose.rawValue), .text(email), .optional(newEmail), .optional(uid), .integer(now),
@@ -108,8 +110,32 @@ extension AccountStore {
             try revokeTokens(of: &user)
             try put(user)
             return user
+        case .REVERT_SECOND_FACTOR_ADDITION:
+            guard let uid = code.uid, var user = try user(uid, tenant: tenant) else { throw AccountFailure("INVALID_OOB_CODE") }
+            try removeCode(secret)
+            user.factors.removeAll { $0.id == code.factorID }
+            // An intruder who has added a factor is signed in.
+            try revokeTokens(of: &user)
+            try put(user)
+            return user
         case .PASSWORD_RESET, .EMAIL_SIGNIN: throw AccountFailure("INVALID_OOB_CODE")
         }
+    }
+
+    /// Makes the code by which a user removes a second factor that another person has added. Nil if the user has no e-mail.
+    public func addRevertingCode(_ factor: SecondFactor, of user: UserRecord, link: (String) -> String) throws(AccountFailure) -> EmailCode? {
+        guard let email = user.email else { return nil }
+        var code = try addCode(
+            .REVERT_SECOND_FACTOR_ADDITION, email: email, newEmail: factor.id, uid: user.uid, tenant: user.tenant, link: link)
+        code.newEmail = nil
+        code.factor = factor
+        return code
+    }
+
+    /// The second factor that a code removes; nil for codes for something else, and if it was removed already.
+    public func factor(of code: StoredCode, tenant: String) throws(AccountFailure) -> SecondFactor? {
+        guard let id = code.factorID, let uid = code.uid else { return nil }
+        return try user(uid, tenant: tenant)?.factors.first { $0.id == id }
     }
 
     /// Signs in with the code of a link.
@@ -157,6 +183,8 @@ extension AccountReader {
         public var email: String
         public var newEmail: String?
         public var uid: String?
+        /// The id of the second factor that the code removes.
+        public var factorID: String?
     }
 
     /// The code with this secret.
@@ -167,7 +195,9 @@ extension AccountReader {
         ) { row -> (StoredCode, Int64)? in
             guard let purpose = EmailCode.Purpose(rawValue: row.text(at: 0)) else { return nil }
             var code = StoredCode(purpose: purpose, email: row.text(at: 1))
-            if case .text(let text) = row.value(at: 2) { code.newEmail = text }
+            if case .text(let text) = row.value(at: 2) {
+                if purpose == .REVERT_SECOND_FACTOR_ADDITION { code.factorID = text } else { code.newEmail = text }
+            }
             if case .text(let text) = row.value(at: 3) { code.uid = text }
             return (code, row.integer(at: 4))
         }

@@ -88,6 +88,9 @@ public struct SecondFactor: Sendable, Equatable {
     /// The time step of the last accepted one-time code.
     public var lastStep: Int64 = 0
 
+    /// A name for the user: the one that the user has chosen, or the last digits of the number.
+    public var label: String { displayName ?? phone.map { AccountText.obfuscated(phone: $0) } ?? "TOTP" }
+
     /// A factor of one of the two kinds.
     public init(id: String, displayName: String?, enrolled: Int64, phone: String?, secret: [UInt8]? = nil) {
         self.id = id

@@ -49,7 +49,7 @@ extension AccountReader {
 
     /// The kinds of provider configurations.
     public enum ProviderKind: String, Sendable {
-        case oauth, saml, standard
+        case oauth, saml
     }
 
     /// The configuration of an identity provider.

@@ -53,7 +53,7 @@ final class AccountReaders: Sendable {
             } catch {
                 switch error {
                 case .refused(let refusal), .counted(let refusal): return .failure(refusal)
-                case .needsWriter, .functionsUnknown: return nil
+                case .needsWriter, .functionsUnknown, .undecided: return nil
                 case .store(let failure): throw StoreError(failure)
                 }
             }

@@ -7,7 +7,8 @@ extension StoreSchema {
     /// - `user`: a user; `record` is JSON. The other columns are those by which users are found and sorted.
     /// - `link`: accounts of identity providers, by their ids; `linkEmail`: by the e-mail that the provider asserts.
     /// - `session`: refresh tokens. A used one is kept for a moment, so that an answer that was lost can be repeated.
-    /// - `code`: codes of e-mails; `message`: codes of text messages; `proof`: other secrets that are valid for a moment.
+    /// - `code`: codes of e-mails (`newEmail` is the id of a second factor for codes that remove one).
+    /// - `message`: codes of text messages; `proof`: other secrets that are valid for a moment.
     /// - `replay`: credentials that may be used once.
     /// - `attempt`: failed attempts, by account or address.
     /// - `tenant`, `provider`, `setting`: configuration that administrators change, in JSON.

@@ -91,19 +91,6 @@ struct ProviderClient: Sendable {
         guard let object = (try? JSONValue(parsing: response.body, limits: JSONLimits(depthMax: 32)))?.object else { throw .unavailable }
         return object
     }
-
-    /// A value in a form.
-    static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122, 45, 46, 95, 126: bytes.append(byte)
-            default: bytes += [37, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }
 
 /// Google's reCAPTCHA v3, for the web.
@@ -115,7 +102,7 @@ struct RecaptchaProvider: AttestationProvider {
 
     func attest(_ request: AttestationRequest) async throws(AppCheckError) -> Attestation {
         let token = try request.body.required("recaptchaV3Token")
-        let form = "secret=\(ProviderClient.encoded(settings.secret))&response=\(ProviderClient.encoded(token))"
+        let form = "secret=\(FormText.encoded(settings.secret))&response=\(FormText.encoded(token))"
         let answer = try await client.json(
             ClientRequest(
                 method: "POST", url: settings.url, headers: [("Content-Type", "application/x-www-form-urlencoded")], body: Array(form.utf8)))

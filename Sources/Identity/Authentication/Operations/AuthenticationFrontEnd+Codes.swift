@@ -1,5 +1,6 @@
 import Accounts
 import HearthJSON
+import HTTP
 import IdentityProviders
 
 /// Codes of e-mails.
@@ -9,11 +10,11 @@ extension AuthenticationFrontEnd {
         let page = isStrict ? "\(call.base)/__/auth/action" : "\(call.base)/emulator/action"
         let language = isStrict ? call.language?.split(separator: ",").first.map(String.init) ?? "en" : "en"
         let key = isStrict ? service.settings.apiKeys?.first ?? "" : "fake-api-key"
-        let head = "\(page)?mode=\(purpose.mode)&lang=\(ProviderParameters.encoded(language))&oobCode="
-        var tail = "&apiKey=\(ProviderParameters.encoded(key))"
-        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { tail += "&\(name)=\(ProviderParameters.encoded(value))" }
+        let head = "\(page)?mode=\(purpose.mode)&lang=\(FormText.encoded(language))&oobCode="
+        var tail = "&apiKey=\(FormText.encoded(key))"
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { tail += "&\(name)=\(FormText.encoded(value))" }
         let end = tail
-        return { "\(head)\(ProviderParameters.encoded($0))\(end)" }
+        return { "\(head)\(FormText.encoded($0))\(end)" }
     }
 
     /// Refuses to make links with the host name of a request in production, unless it is a known one: a client could name another host, and have a
@@ -38,7 +39,8 @@ extension AuthenticationFrontEnd {
         let name = value?.string ?? value?.int.flatMap { Self.types.indices.contains($0) ? Self.types[$0] : nil } ?? ""
         let number = Int(name).flatMap { Self.types.indices.contains($0) ? Self.types[$0] : nil } ?? name
         guard !number.isEmpty, number != Self.types[0] else { throw AuthError("MISSING_REQ_TYPE") }
-        guard let purpose = EmailCode.Purpose(rawValue: number) else {
+        // Mails about second factors are sent when one is added.
+        guard let purpose = EmailCode.Purpose(rawValue: number), purpose != .REVERT_SECOND_FACTOR_ADDITION else {
             guard Self.types.contains(number) else { throw AuthBody.invalid("/requestType must be one of \(Self.types)") }
             throw Self.notImplemented
         }
@@ -122,7 +124,7 @@ extension AuthenticationFrontEnd {
             }
             if user.isDisabled { throw AuthError("USER_DISABLED") }
             return (email, nil, true)
-        case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL, .RECOVER_EMAIL:
+        case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL, .RECOVER_EMAIL, .REVERT_SECOND_FACTOR_ADDITION:
             return try await ownRecipient(call, purpose, token, tenant)
         }
     }
@@ -170,7 +172,29 @@ extension AuthenticationFrontEnd {
         ]
         if code.purpose != .EMAIL_SIGNIN { fields["email"] = .string(code.email) }
         fields["newEmail"] = code.newEmail.map { .string($0) }
+        if code.factorID != nil {
+            let stored = code
+            let factor = try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.factor(of: stored, tenant: tenant) }
+            guard let factor else { throw AuthError("INVALID_OOB_CODE") }
+            fields["mfaInfo"] = UserAnswer.factor(factor, showsPhone: false)
+        }
         return .object(fields)
+    }
+
+    /// Tells the user of an account that a second factor was added, with a link that removes it. In production only, as the emulator sends none.
+    func announce(_ signedIn: SignedIn, _ call: AuthCall) async {
+        guard isStrict, let factor = signedIn.user.factors.last else { return }
+        do throws(AuthError) {
+            try requireOwnAddress(call)
+            let (user, parameters) = (signedIn.user, signedIn.user.tenant.isEmpty ? [:] : ["tenantId": signedIn.user.tenant])
+            let link = link(call, .REVERT_SECOND_FACTOR_ADDITION, parameters)
+            let code = try await accounts.perform(on: loop) { store throws(AccountFailure) in
+                try store.addRevertingCode(factor, of: user, link: link)
+            }
+            if let code { _ = await service.tools.send(.mail(code, language: call.language)) }
+        } catch {
+            // The factor is enrolled in any case: without its own address the host cannot make links, and beyond its limits it sends no mails.
+        }
     }
 }
 
@@ -180,18 +204,19 @@ extension EmailCode.Purpose {
         switch self {
         case .EMAIL_SIGNIN: "EMAIL_SIGN_IN"
         case .PASSWORD_RESET: "PASSWORD_RESET"
-        case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL, .RECOVER_EMAIL: nil
+        case .VERIFY_EMAIL, .VERIFY_AND_CHANGE_EMAIL, .RECOVER_EMAIL, .REVERT_SECOND_FACTOR_ADDITION: nil
         }
     }
 
     /// The name in links.
-    fileprivate var mode: String {
+    var mode: String {
         switch self {
         case .PASSWORD_RESET: "resetPassword"
         case .VERIFY_EMAIL: "verifyEmail"
         case .EMAIL_SIGNIN: "signIn"
         case .VERIFY_AND_CHANGE_EMAIL: "verifyAndChangeEmail"
         case .RECOVER_EMAIL: "recoverEmail"
+        case .REVERT_SECOND_FACTOR_ADDITION: "revertSecondFactorAddition"
         }
     }
 }

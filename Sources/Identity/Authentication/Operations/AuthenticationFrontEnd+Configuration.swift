@@ -2,7 +2,7 @@ import Accounts
 import HearthJSON
 import HTTP
 
-/// The configuration of the project, of tenants, and of identity providers.
+/// The configuration of the project and of tenants.
 extension AuthenticationFrontEnd {
     func projectConfiguration(_ call: AuthCall) async throws(AuthError) -> JSONValue {
         let name = "projects/\(service.policy.project)/config"
@@ -108,86 +108,5 @@ extension AuthenticationFrontEnd {
         }
 
         var rows: [Row]
-    }
-
-    // MARK: Identity providers
-
-    func providers(_ call: AuthCall) async throws(AuthError) -> JSONValue {
-        let tenant = try await existingTenant(call)
-        let kind: AccountStore.ProviderKind =
-            switch call.path.operation {
-            case .oauthProviders: .oauth
-            case .samlProviders: .saml
-            default: .standard
-            }
-        let collection = call.path.operation.rawValue
-        let parent = "projects/\(service.policy.project)\(tenant.isEmpty ? "" : "/tenants/\(tenant)")/\(collection)"
-        guard let id = call.path.id else {
-            switch call.method {
-            case .get: return try await listProviders(call, kind, tenant, parent)
-            case .post: return try await createProvider(call, kind, tenant, parent)
-            default: throw Self.notFound
-            }
-        }
-        switch call.method {
-        case .get:
-            let document = try await accounts.read(on: loop) { store throws(AccountFailure) in try store.provider(id, kind, tenant: tenant) }
-            guard let document else { throw AuthError("CONFIGURATION_NOT_FOUND", status: 404, statusName: "NOT_FOUND") }
-            return Self.provider(document, "\(parent)/\(id)")
-        case .patch:
-            let (sent, mask) = (call.body.object, UpdateMask(call.query["updateMask"]))
-            let stored = try await accounts.perform(on: loop) { store throws(AccountFailure) -> JSONObject in
-                guard let old = try store.provider(id, kind, tenant: tenant) else { throw AccountFailure("CONFIGURATION_NOT_FOUND") }
-                let document = mask.apply(sent, to: old, defaults: JSONObject())
-                try store.setProvider(id, kind, tenant: tenant, document)
-                return document
-            }
-            return Self.provider(stored, "\(parent)/\(id)")
-        case .delete:
-            try await accounts.perform(on: loop) { store throws(AccountFailure) in try store.removeProvider(id, kind, tenant: tenant) }
-            return .object(JSONObject())
-        default: throw Self.notFound
-        }
-    }
-
-    private func createProvider(
-        _ call: AuthCall, _ kind: AccountStore.ProviderKind, _ tenant: String, _ parent: String
-    ) async throws(AuthError) -> JSONValue {
-        let parameter = kind == .oauth ? "oauthIdpConfigId" : kind == .saml ? "inboundSamlConfigId" : "idpId"
-        guard let id = call.query[parameter], !id.isEmpty else { throw AuthError("INVALID_CONFIG_ID") }
-        guard kind == .standard || id.hasPrefix(kind == .oauth ? "oidc." : "saml.") else { throw AuthError("INVALID_CONFIG_ID") }
-        let document = call.body.object
-        try await accounts.perform(on: loop) { store throws(AccountFailure) in
-            if try store.provider(id, kind, tenant: tenant) != nil { throw AccountFailure("DUPLICATE_CONFIG_ID") }
-            try store.setProvider(id, kind, tenant: tenant, document)
-        }
-        return Self.provider(document, "\(parent)/\(id)")
-    }
-
-    private func listProviders(
-        _ call: AuthCall, _ kind: AccountStore.ProviderKind, _ tenant: String, _ parent: String
-    ) async throws(AuthError) -> JSONValue {
-        let limit = min(max(call.query["pageSize"].flatMap { Int($0) } ?? 20, 1), 100)
-        let after = call.query["pageToken"] ?? ""
-        let page = try await accounts.read(on: loop) { store throws(AccountFailure) in
-            TenantPage(
-                rows: try store.providers(kind, tenant: tenant, after: after, limit: limit).map { TenantPage.Row(id: $0.id, document: $0.document) })
-        }
-        var fields = JSONObject()
-        if !page.rows.isEmpty {
-            fields[call.path.operation.rawValue] = .array(page.rows.map { Self.provider($0.document, "\(parent)/\($0.id)") })
-        }
-        if page.rows.count == limit, let last = page.rows.last { fields["nextPageToken"] = .string(last.id) }
-        return .object(fields)
-    }
-
-    private static func provider(_ document: JSONObject, _ name: String) -> JSONValue {
-        var answer = document
-        answer["name"] = .string(name)
-        if let types = answer["responseType"]?.object {
-            // The Admin SDKs compare with the types that are on.
-            answer["responseType"] = .object(JSONObject(types.filter { $0.value.bool == true }.map { ($0.key, $0.value) }))
-        }
-        return .object(answer)
     }
 }

@@ -84,9 +84,9 @@ extension AuthenticationFrontEnd {
         return ["authEmulator": .object(content)]
     }
 
-    private static func adding(_ query: FormText, to address: String) -> String {
+    static func adding(_ query: FormText, to address: String) -> String {
         let parameters = query.values.filter { $0.key != "continueUrl" }.sorted { $0.key < $1.key }
-            .map { "\(ProviderParameters.encoded($0.key))=\(ProviderParameters.encoded($0.value))" }.joined(separator: "&")
+            .map { "\(FormText.encoded($0.key))=\(FormText.encoded($0.value))" }.joined(separator: "&")
         let parts = address.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let fragment = parts.count > 1 ? "#\(parts[1])" : ""
         return "\(parts[0])\(parts[0].contains("?") ? "&" : "?")\(parameters)\(fragment)"

@@ -52,6 +52,7 @@ extension AuthenticationFrontEnd {
             let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
                 try store.finishCodeEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
             }
+            await announce(signedIn, call)
             return .object(try await tokenFields(signedIn, hasUser: false))
         }
         try await requireFactor(call, tenant: tenant ?? token.tenant, isMessage: true)
@@ -62,6 +63,7 @@ extension AuthenticationFrontEnd {
         let signedIn = try await accounts.perform(on: loop) { store throws(AccountFailure) in
             try store.finishEnrolment(sessionInfo: session, code: code, displayName: name, caller: token, tenant: tenant)
         }
+        await announce(signedIn, call)
         return .object(try await tokenFields(signedIn, hasUser: false))
     }
 

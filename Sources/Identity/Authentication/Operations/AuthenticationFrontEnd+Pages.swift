@@ -13,6 +13,7 @@ extension AuthenticationFrontEnd {
     /// Answers a request that ``AuthPath/isPage(_:)`` accepts.
     func servePage(_ exchange: HTTPExchange, body: Span<UInt8>) {
         guard let kind = SignInPages.kind(exchange.path.string(), isStrict: isStrict) else { return refuse(exchange, Self.notFound) }
+        if kind == .action { return serveAction(exchange, body: body) }
         let domains = service.settings.authorizedDomains
         if kind == .handler, isStrict, exchange.method == .post { return leadBack(exchange, FormText(body.string())) }
         guard exchange.method == .get || exchange.method == .head else { return refuse(exchange, Self.notFound) }
@@ -60,7 +61,7 @@ extension AuthenticationFrontEnd {
     /// Turns the posted answer of a provider (Apple) into an address of the handler, whose script reads it.
     private func leadBack(_ exchange: HTTPExchange, _ form: FormText) {
         let names = ["state", "code", "id_token", "user", "error"]
-        let pairs = names.compactMap { name in form[name].map { "\(name)=\(ProviderParameters.encoded($0))" } }
+        let pairs = names.compactMap { name in form[name].map { "\(name)=\(FormText.encoded($0))" } }
         let address = "/__/auth/handler?\(pairs.joined(separator: "&"))"
         guard form["state"] != nil, address.utf8.count <= 16_384 else { return refusePage(exchange, "this is not a provider's answer") }
         exchange.respond(HTTPStatus(rawValue: 303)) { fields in
@@ -78,8 +79,8 @@ extension AuthenticationFrontEnd {
         }
     }
 
-    private func show(_ exchange: HTTPExchange, _ page: HTMLPage, policy: String) {
-        exchange.respond(.ok, body: Array(page.text.utf8).span) { fields in
+    func show(_ exchange: HTTPExchange, _ page: HTMLPage, policy: String, status: HTTPStatus = .ok) {
+        exchange.respond(status, body: Array(page.text.utf8).span) { fields in
             fields.field("Content-Type", "text/html; charset=utf-8")
             fields.field("Content-Security-Policy", policy)
             fields.field("X-Content-Type-Options", "nosniff")

@@ -1,7 +1,6 @@
 import Accounts
-import Crypto
-import HearthBytes
 import HearthJSON
+import HTTP
 import IdentityProviders
 
 /// The pages that browsers open for signing in with a popup or a redirect (spec auth 2.3).
@@ -11,6 +10,8 @@ enum SignInPages {
     enum Kind: Equatable {
         case handler
         case frame
+        /// The page that the links of mails lead to.
+        case action
     }
 
     /// The page of a path; nil if it names none.
@@ -20,6 +21,7 @@ enum SignInPages {
         switch path {
         case "/__/auth/handler": .handler
         case "/__/auth/iframe": .frame
+        case ActionPage.path: .action
         case "/emulator/auth/handler" where !isStrict: .handler
         case "/emulator/auth/iframe" where !isStrict: .frame
         default: nil
@@ -109,67 +111,5 @@ enum SignInPages {
         case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."): true
         default: false
         }
-    }
-}
-
-/// A page with one script and one style, and the policy that admits only these.
-struct HTMLPage {
-    let text: String
-    private let scriptHash: String
-    private static let style = """
-        body { font: 16px/1.5 sans-serif; max-width: 30rem; margin: 2rem auto; padding: 0 1rem; }
-        ul { list-style: none; padding: 0; }
-        button, input { font: inherit; padding: 0.5rem; }
-        li button, input { width: 100%; box-sizing: border-box; text-align: left; margin: 0 0 0.5rem; }
-        """
-
-    init(title: String, script: String, body: String) {
-        scriptHash = Self.hash(script)
-        text = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(title)</title>
-            <style>\(Self.style)</style>
-            </head>
-            <body>
-            \(body)
-            <script>\(script)</script>
-            </body>
-            </html>
-
-            """
-    }
-
-    /// The `Content-Security-Policy`.
-    ///
-    /// - Parameters:
-    ///   - ancestors: the pages that may contain this one.
-    ///   - scripts: further sources of scripts.
-    func policy(ancestors: String, scripts: String = "") -> String {
-        "default-src 'none'; script-src '\(scriptHash)'\(scripts.isEmpty ? "" : " \(scripts)"); style-src '\(Self.hash(Self.style))'; "
-            + "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors \(ancestors)"
-    }
-
-    private static func hash(_ text: String) -> String { "sha256-\(Base64.text(Array(SHA256.hash(data: Array(text.utf8)))))" }
-
-    /// A text in a form that is safe in HTML and in attributes.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            case "`": result += "&#96;"
-            case "\0": result += "\u{FFFD}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }

@@ -1,5 +1,6 @@
 import Accounts
 import HearthJSON
+import HTTP
 
 /// The body of a request: a JSON object whose names may be in camel or snake case.
 struct AuthBody {

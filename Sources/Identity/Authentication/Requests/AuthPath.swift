@@ -1,4 +1,5 @@
 import HearthBytes
+import HTTP
 
 /// The parsed path of a request: an operation, and the project, tenant and object that it names.
 struct AuthPath: Equatable {
@@ -38,7 +39,7 @@ struct AuthPath: Equatable {
         if !Self.prefixes.contains(where: { path.begins($0) }), let original = Self.hosts.first(where: { host.equalsLowercased($0) }) {
             text = "/\(original)\(text)"
         }
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { FormText.decoded(String($0)) ?? "" }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { FormText.decoded($0.utf8) }
         self.init(operation: .unknown)
         switch parts.first {
         case "identitytoolkit.googleapis.com" where parts.count > 2: parseToolkit(Array(parts[2...]))

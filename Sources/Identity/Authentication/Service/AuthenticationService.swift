@@ -16,6 +16,8 @@ public struct AuthenticationSettings: Sendable {
     public var authorizedDomains: [String] = ["localhost", "127.0.0.1"]
     /// The address of this host in links; nil: that of the request.
     public var publicURL: String?
+    /// The name of the application, for users.
+    public var applicationName = ""
     /// Whether the host uses TLS.
     public var isTLS = false
     /// Whether an administrator may read the codes of messages in production too, from this machine.
