@@ -61,7 +61,7 @@ import Testing
         Row(endpoints: #"{"a": {"callableTrigger": {}}, "a": {"callableTrigger": {}}}"#,
             lines: [#"1:82: the key "a" occurs twice in this object, before in line 1"#]),
         Row(endpoints: #"{"a": {}}"#,
-            lines: ["1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, found none"]),
+            lines: ["1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, found none"]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "httpsTrigger": {}}}"#,
             lines: [
                 "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, "
