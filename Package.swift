@@ -250,7 +250,8 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "AuthenticationTests",
-            dependencies: ["Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),
+            dependencies: ["FuzzSupport", "Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras],
+            swiftSettings: house),
         .testTarget(
             name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
             swiftSettings: house),

@@ -1,4 +1,5 @@
 import Accounts
+import FuzzSupport
 import HearthJSON
 import Testing
 
@@ -41,6 +42,23 @@ import Testing
         ]
         for (text, reason) in wrong { #expect(refusal(text) == "BLOCKING_FUNCTION_ERROR_RESPONSE : ((\(reason)))") }
         #expect(refusal(#"{"recaptchaActionOverride":"BLOCK"}"#)?.hasPrefix("CAPTCHA_CHECK_FAILED") == true)
+    }
+
+    @Test func textsByChance() throws {
+        let words = [
+            "displayName", "photoURL", "disabled", "emailVerified", "customClaims", "sessionClaims", "recaptchaActionOverride", "iss", "firebase", "null",
+        ]
+        let run = FuzzRun(try FuzzCorpus.load("BlockingAnswer/corpus"), words: words, rounds: 5000)
+        let complaint = run.complaint { bytes in
+            guard let answer = try? BlockingAnswer.object(bytes), let changes = try? BlockingAnswer.changes(answer, .beforeSignIn) else { return nil }
+            let stored = changes.customAttributes.map { (try? JSONValue(parsing: $0))?.object }
+            if let stored, stored == nil { return "claims that are no object are accepted" }
+            let text = JSONValue.object(changes.sessionClaims).serialized()
+            if (changes.customAttributes ?? "").utf16.count > 1000 || String(decoding: text, as: UTF8.self).utf16.count > 1000 { return "too large" }
+            let names = Array(changes.sessionClaims.keys) + Array((stored ?? nil)?.keys.map { $0 } ?? [])
+            return names.contains { ReservedClaims.names.contains($0) } ? "a reserved name is accepted" : nil
+        }
+        #expect(complaint == nil, "\(complaint ?? "")")
     }
 
     @Test func claimsHaveLimits() {

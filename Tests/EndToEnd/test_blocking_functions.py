@@ -337,6 +337,18 @@ def test_they_are_no_endpoints(host, tmp_path):
     assert 'called by sign-ins' in commands.run('functions:call', 'gate', 'null').sentence
 
 
+def test_one_function_of_a_kind_decides(tmp_path):
+    host = Host(tmp_path, ['blocking', 'Members'], mode='development').start()
+    try:
+        # `gate` comes before `onlyOurs`, and `door` before `remember`.
+        host.until_logged('onlyOurs: gate runs on providers/cloud.auth/eventTypes/user.beforeCreate already')
+        with Identity(host) as identity:
+            identity.sign_up('eve@elsewhere.org')
+        host.stop()
+    finally:
+        host.abandon()
+
+
 def test_a_function_that_cannot_be_loaded_refuses(own):
     host = own()
     whole = host.config
