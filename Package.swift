@@ -80,6 +80,7 @@ let package = Package(
         .library(name: "Counter", type: .dynamic, targets: ["Counter"]),
         .library(name: "Conformance", type: .dynamic, targets: ["Conformance"]),
         .library(name: "Faults", type: .dynamic, targets: ["Faults"]),
+        .library(name: "Members", type: .dynamic, targets: ["Members"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -222,6 +223,7 @@ let package = Package(
         .target(name: "Counter", dependencies: ["CHearth"], path: "Plugins/Counter"),
         plugin("Conformance", in: "Tests/Plugins"),
         plugin("Faults", in: "Tests/Plugins"),
+        plugin("Members", in: "Tests/Plugins"),
 
         // Programs that the tests run.
         .executableTarget(

@@ -8,6 +8,18 @@ import Testing
         return try PluginManifest(parsing: Array(text.utf8), source: "libx.so")
     }
 
+    @Test func blockingTriggersAreRead() throws {
+        let manifest = try Self.manifest(
+            """
+            {"gate": {"blockingTrigger": {"eventType": "providers/cloud.auth/eventTypes/user.beforeSignIn",
+             "options": {"idToken": true, "accessToken": false, "refreshToken": true}}}}
+            """)
+        let trigger = BlockingTrigger(
+            eventType: "providers/cloud.auth/eventTypes/user.beforeSignIn", credentials: ["idToken", "refreshToken"])
+        #expect(manifest.functions.first?.trigger == .blocking(trigger))
+        #expect(manifest.functions.first?.trigger.isForRequests == false && manifest.functions.first?.trigger.timeoutSecondsMax(generation: 2) == 7)
+    }
+
     @Test func everyOptionIsRead() throws {
         let manifest = try Self.manifest(
             """
@@ -61,10 +73,10 @@ import Testing
         Row(endpoints: #"{"a": {"callableTrigger": {}}, "a": {"callableTrigger": {}}}"#,
             lines: [#"1:82: the key "a" occurs twice in this object, before in line 1"#]),
         Row(endpoints: #"{"a": {}}"#,
-            lines: ["1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, found none"]),
+            lines: ["1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, found none"]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "httpsTrigger": {}}}"#,
             lines: [
-                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, "
+                "1:57: endpoints.a: expected exactly one of callableTrigger, httpsTrigger, eventTrigger, blockingTrigger, "
                     + "found callableTrigger and httpsTrigger"
             ]),
         Row(endpoints: #"{"a": {"callableTriger": {}}}"#,
@@ -77,6 +89,9 @@ import Testing
             lines: ["1:99: endpoints.a.timeoutSeconds: expected a number from 0 to 3600 or \(indirect), found 3601"]),
         Row(endpoints: #"{"a": {"eventTrigger": {"eventType": "x"}, "timeoutSeconds": 541}}"#,
             lines: ["1:112: endpoints.a.timeoutSeconds: expected 0 to 540 seconds for an event function, found 541"]),
+        Row(
+            endpoints: #"{"a": {"blockingTrigger": {"eventType": "providers/cloud.auth/eventTypes/user.beforeCreate"}, "timeoutSeconds": 8}}"#,
+            lines: ["1:163: endpoints.a.timeoutSeconds: expected 0 to 7 seconds for a blocking function, found 8"]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "platform": "gcfv1", "timeoutSeconds": 541}}"#,
             lines: ["1:120: endpoints.a.timeoutSeconds: expected 0 to 540 seconds for a first-generation callable function, found 541"]),
         Row(endpoints: #"{"a": {"callableTrigger": {}, "concurrency": "many"}}"#,

@@ -55,7 +55,7 @@ package final class BlockingFunctions: Sendable {
         for function in publication.functions.sorted(by: { $0.name < $1.name }) {
             guard case .blocking(let trigger) = function.trigger else { continue }
             if let other = functions.value.functions[trigger.eventType] {
-                problems.append("\(function.name): \(other.name) runs on \(trigger.eventType) already, and one function can")
+                problems.append("\(function.name): \(other.name) runs on \(trigger.eventType) already, and only one function can")
                 continue
             }
             functions.value.functions[trigger.eventType] = function

@@ -67,7 +67,7 @@ static void invoke(const hearth_invocation *i) {
 
 PLUGIN("{\"specVersion\":\"v1alpha1\",\"endpoints\":{"
     BLOCKING("gate", "beforeCreate", "\"accessToken\":true", ",\"timeoutSeconds\":2") ","
-    BLOCKING("door", "beforeSignIn", "\"idToken\":true", ",\"timeoutSeconds\":2") ","
+    BLOCKING("door", "beforeSignIn", "\"idToken\":true", "") ","
     BLOCKING("mails", "beforeSendEmail", "", "") ","
     BLOCKING("texts", "beforeSendSms", "", ",\"timeoutSeconds\":7")
     "}}")

@@ -119,7 +119,9 @@ typedef struct hearth_invocation {
      *   "event"                     of an event: {"id", "type", "source", "subject", "time", "instance", "ref", "location",
      *                               "params": {}, "authType", "authId"?, "attempt", "chainDepth"}. The id stays the same when
      *                               the event is delivered again; docs/triggers.md. Of an event of a user, "instance" and "ref"
-     *                               are absent; docs/user-functions.md
+     *                               are absent; docs/user-functions.md. Of a blocking function: {"id", "type", "time", "resource",
+     *                               "authType", "tenantId"?, "ipAddress"?, "userAgent"?, "locale"?, "additionalUserInfo",
+     *                               "credential"?, "secondFactor"?, "emailType"?, "smsType"?}
      */
     hearth_bytes context;
     /*
@@ -129,6 +131,9 @@ typedef struct hearth_invocation {
      * An event of the database: {"before": any, "after": any}, null where there is nothing; or {"truncated": true} where the
      * values are larger than an event may be.
      * An event of a user: {"uid": "...", "email": "...", ...}, the user's record, without a hash of the password.
+     * A blocking function: the same record, or null for messages. It answers null, or an object with "displayName", "photoURL",
+     * "disabled", "emailVerified", "customClaims", "sessionClaims" and "recaptchaActionOverride" as they apply; or an error, which
+     * refuses the operation.
      */
     hearth_bytes payload;
 } hearth_invocation;

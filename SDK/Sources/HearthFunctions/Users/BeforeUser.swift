@@ -113,7 +113,8 @@ public struct BeforeUserSignedIn: FunctionsContent {
 /// A function that decides whether a mail with a link to sign in or to reset a password is sent. A host has at most one.
 ///
 ///     BeforeEmailSent("noStrangers") { event in
-///         guard event.additionalUserInfo.email?.hasSuffix("@example.com") == true else { throw HttpsError(.permissionDenied, "No mails to strangers.") }
+///         let isOurs = event.additionalUserInfo.email?.hasSuffix("@example.com") == true
+///         guard isOurs else { throw HttpsError(.permissionDenied, "No mails to strangers.") }
 ///         return nil
 ///     }
 public struct BeforeEmailSent: FunctionsContent {

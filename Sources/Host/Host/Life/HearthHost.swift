@@ -106,7 +106,6 @@ public final class HearthHost {
         let ownAccount: @Sendable (String) -> (id: String, publicKey: [UInt8])? = { [messaging, project = configuration.project] email in
             messaging.serviceAccountKey(of: email, project: project)
         }
-        // The stores announce events from their own threads. The delivery reads further events from them.
         let reference = LoopBound(DeliveryReference(), loop: home)
         let announce: @Sendable (EventAnnouncement) -> Void = { [home] news in home.post { reference.value.delivery?.receive(news) } }
         blocking = BlockingFunctions(home: home)

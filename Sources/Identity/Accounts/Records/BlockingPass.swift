@@ -9,7 +9,7 @@ public enum BlockingKind: String, Sendable, CaseIterable {
     public var eventType: String { "providers/cloud.auth/eventTypes/user.\(rawValue)" }
 }
 
-/// What a function must decide before an operation can go on.
+/// A decision that an operation needs before it can go on.
 public struct BlockingQuestion: Sendable {
     public var kind: BlockingKind
     /// The user as it is stored if the function does not change it.

@@ -17,6 +17,11 @@ let functions = Functions(params: [greeting]) {
         logger.info("greeted", metadata: ["name": "\(request.data)"])
         return "\(greeting.value), \(request.data)!"
     }
+    OnUserCreated("profile") { event in
+        guard event.data.displayName != "broken" else { throw HttpsError(.aborted, "it is broken") }
+        try await database.reference("profiles/\(event.data.uid)").setValue(.string("\(event.data.email ?? "") \(event.tenantID ?? "")"))
+    }
+    OnUserDeleted("removal", users: .tenant("blue")) { event in try await database.reference("profiles/\(event.data.uid)").removeValue() }
     OnCall("nothing") { (_: CallableRequest<JSONValue>) async in }
     OnCall("fails") { (request: CallableRequest<JSONValue>) throws -> Int in
         throw HttpsError(.failedPrecondition, "not now", details: request.data)

@@ -23,6 +23,21 @@ private func refusal(_ body: () async throws -> Void) async throws -> HttpsError
         }
     }
 
+    @Test(arguments: TestTransport.everywhere) func users(_ transport: TestTransport) async throws {
+        try await functions.test(transport, secrets: ["KEY": "s"]) { app in
+            try await app.deliver(.created(AuthUserRecord(uid: "ada", email: "ada@example.com", tenantID: "blue")))
+            #expect(try await database.reference("profiles/ada").getData().value == "ada@example.com blue")
+            try await app.deliver(.deleted(AuthUserRecord(uid: "ada", tenantID: "blue")))
+            #expect(try await database.reference("profiles/ada").getData().exists() == false)
+            await #expect(throws: TestFailure("profile failed for the user eve: aborted: it is broken")) {
+                try await app.deliver(.created(AuthUserRecord(uid: "eve", displayName: "broken")))
+            }
+            await #expect(throws: TestFailure("No function runs when the user eve is deleted.")) {
+                try await app.deliver(.deleted(AuthUserRecord(uid: "eve")))
+            }
+        }
+    }
+
     @Test(arguments: TestTransport.everywhere) func callers(_ transport: TestTransport) async throws {
         try await functions.test(transport, secrets: ["KEY": "s"]) { app in
             #expect(try await app.call("who") == ["uid": "nobody", "admin": nil, "app": "none"])
