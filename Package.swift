@@ -173,7 +173,8 @@ let package = Package(
         module(
             "FunctionServices", in: .functions,
             [
-                bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Messaging", "AdminProtocol", "FunctionDispatch", crypto,
+                bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Accounts", "Authentication", "Messaging", "AdminProtocol",
+                "FunctionDispatch", crypto,
             ]),
         module(
             "Deployment", in: .functions,
@@ -246,7 +247,8 @@ let package = Package(
         .testTarget(name: "AccountsTests", dependencies: ["Accounts", "SQLite", json], swiftSettings: house),
         .testTarget(
             name: "AuthenticationTests",
-            dependencies: ["Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras], swiftSettings: house),
+            dependencies: ["FuzzSupport", "Authentication", "IdentityProviders", "Accounts", "Tokens", json, bytes, crypto, cryptoExtras],
+            swiftSettings: house),
         .testTarget(
             name: "PasswordsTests", dependencies: ["FuzzSupport", "Passwords", json, bytes], exclude: ["vectors.json", "make_vectors.py"],
             swiftSettings: house),

@@ -47,8 +47,9 @@ struct AuthenticationHost {
             project: configuration.project, issuer: policy.issuer, clockSkewSeconds: Int(configuration.auth.clockSkewSeconds),
             acceptsUnsigned: configuration.mode == .development)
         let notices = try NoticeService(configuration, log: log)
-        let tools = AuthenticationTools(
+        var tools = AuthenticationTools(
             configuration, idKeys: idKeys, cookieKeys: cookieKeys, notices: notices, accounts: accounts, stateKey: stateKey, loop: loop, log: log)
+        tools.addTokens(configuration, directory: directory, cookieKeys: cookieKeys, report: report)
         var settings = try AuthenticationSettings(configuration, adminToken: adminToken, developmentAccess: developmentAccess)
         settings.serviceAccounts.others = ownAccount
         service = AuthenticationService(
