@@ -20,7 +20,9 @@ extension Auth {
     ///
     /// The token of a callable's caller is verified already: see ``CallableRequest/auth``. With ``tenant(_:)``, tokens of other tenants are refused.
     ///
-    /// - Parameter checkRevoked: whether to refuse a token whose user was disabled or deleted, or whose sessions were ended.
+    /// - Parameters:
+    ///   - token: the token as the client has it.
+    ///   - checkRevoked: whether to refuse a token whose user was disabled or deleted, or whose sessions were ended.
     /// - Throws: ``FirebaseAuthError`` with `argumentError`, `idTokenExpired`, `idTokenRevoked`, `userDisabled` or `userNotFound`.
     public func verifyIDToken(_ token: String, checkRevoked: Bool = false) async throws(FirebaseAuthError) -> DecodedToken {
         DecodedToken(try await call("verifyIdToken", ["idToken": .string(token), "checkRevoked": .bool(checkRevoked)]))
@@ -28,7 +30,9 @@ extension Auth {
 
     /// Exchanges an ID token for a session cookie.
     ///
-    /// - Parameter validFor: from 5 minutes to 14 days.
+    /// - Parameters:
+    ///   - token: an ID token of this host.
+    ///   - validFor: from 5 minutes to 14 days.
     public func createSessionCookie(_ token: String, validFor: Duration) async throws(FirebaseAuthError) -> String {
         let payload: JSONObject = ["idToken": .string(token), "validDuration": .string(String(validFor.components.seconds))]
         return try await text("createSessionCookie", payload, "sessionCookie")
@@ -36,7 +40,9 @@ extension Auth {
 
     /// Verifies a session cookie that this host has issued.
     ///
-    /// - Parameter checkRevoked: as for ``verifyIDToken(_:checkRevoked:)``.
+    /// - Parameters:
+    ///   - cookie: the cookie's value.
+    ///   - checkRevoked: as for ``verifyIDToken(_:checkRevoked:)``.
     public func verifySessionCookie(_ cookie: String, checkRevoked: Bool = false) async throws(FirebaseAuthError) -> DecodedToken {
         DecodedToken(try await call("verifySessionCookie", ["sessionCookie": .string(cookie), "checkRevoked": .bool(checkRevoked)]))
     }

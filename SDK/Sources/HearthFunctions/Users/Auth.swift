@@ -116,7 +116,9 @@ public struct Auth: Sendable {
 
     /// Replaces the custom claims of a user. They are in the user's ID tokens from the next refresh on.
     ///
-    /// - Parameter claims: at most 1000 characters of JSON; nil to remove all.
+    /// - Parameters:
+    ///   - uid: the user's id.
+    ///   - claims: at most 1000 characters of JSON; nil to remove all.
     public func setCustomUserClaims(_ uid: String, _ claims: JSONObject?) async throws(FirebaseAuthError) {
         let text = JSONValue.object(claims ?? [:]).description
         _ = try await call("accounts:update", ["localId": .string(uid), "customAttributes": .string(text)])
@@ -129,7 +131,9 @@ public struct Auth: Sendable {
 
     /// Imports up to 1000 users, without any check of their data against the password policy. Users with the same uid are replaced.
     ///
-    /// - Parameter hash: the algorithm of the password hashes, if there are any.
+    /// - Parameters:
+    ///   - users: at most 1000.
+    ///   - hash: the algorithm of the password hashes, if there are any.
     /// - Returns: the number of imported users, and the others with the reasons.
     public func importUsers(
         _ users: [AuthUserImport], hash: AuthPasswordHash? = nil
