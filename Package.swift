@@ -174,7 +174,8 @@ let package = Package(
         module(
             "FunctionServices", in: .functions,
             [
-                bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Messaging", "AdminProtocol", "FunctionDispatch", crypto,
+                bytes, "EventLoop", "Logs", json, "Tree", "RealtimeDatabase", "Accounts", "Authentication", "Messaging", "AdminProtocol",
+                "FunctionDispatch", crypto,
             ]),
         module(
             "Deployment", in: .functions,

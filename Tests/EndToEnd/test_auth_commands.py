@@ -15,8 +15,9 @@ from hearth import BINARY, ROOT
 from identity import Identity, claims, sign_in_host
 
 FACEBOOK = {'providerId': 'facebook.com', 'rawId': '42', 'email': 'ada@example.org', 'displayName': 'Ada, "the" Countess'}
-ADA = {'localId': 'ada', 'email': 'ada@example.com', 'emailVerified': True, 'displayName': 'Ada, "Countess"\nof Lovelace', 'createdAt': '1500000000000',
-       'lastSignedInAt': '1600000000000', 'phoneNumber': '+15555550100', 'customAttributes': '{"admin":true}', 'providerUserInfo': [FACEBOOK]}
+ADA = {'localId': 'ada', 'email': 'ada@example.com', 'emailVerified': True, 'displayName': 'Ada, "Countess"\nof Lovelace',
+       'createdAt': '1500000000000', 'lastSignedInAt': '1600000000000', 'phoneNumber': '+15555550100',
+       'customAttributes': '{"admin":true}', 'providerUserInfo': [FACEBOOK]}
 PBKDF2 = {'passwordHash': 'kZyB7rYQ1qk6p9A1nEwnNLJbcqR4y4SoUu4tH9fZvqo=', 'salt': 'c2FsdA=='}
 OWN = ['--hash-algo', 'STANDARD_SCRYPT', '--mem-cost', '32768', '--block-size', '8', '--parallelization', '1', '--dk-len', '32']
 
@@ -246,8 +247,8 @@ def test_hashes_of_firebase(identity, hearth):
     """The example of Firebase's own scrypt utility."""
     write(hearth, [{'localId': 'u', 'email': 'u@example.com', 'salt': '42xEC+ixf3L2lw==',
                     'passwordHash': 'lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ=='}])
-    hearth.succeeds('auth:import', 'users.json', '--hash-algo', 'scrypt', '--salt-separator', 'Bw==', '--rounds', '8', '--mem-cost', '14', '--hash-key',
-                    'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==')
+    hearth.succeeds('auth:import', 'users.json', '--hash-algo', 'scrypt', '--salt-separator', 'Bw==', '--rounds', '8', '--mem-cost', '14',
+                    '--hash-key', 'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==')
     said = hearth.run('auth:export', 'out.json')
     assert said.status == 0 and 'other algorithm' in said.error.replace('another', 'other') and '--all-fields' in said.error
     assert 'passwordHash' not in json.loads((hearth.folder / 'out.json').read_text())['users'][0]
@@ -264,21 +265,23 @@ def test_a_complete_export(identity, hearth):
     write(hearth, [user])
     hearth.succeeds('auth:import', 'users.json')
     before = hearth.result('auth:get', 'ada')
-    assert hearth.result('auth:export', 'some.json')['incomplete'] == {'passwords': 0, 'providers': 1, 'factors': 1, 'oneTimeCodes': 0}
-    assert hearth.result('auth:export', 'all.json', '--all-fields')['incomplete'] == {'passwords': 0, 'providers': 0, 'factors': 0, 'oneTimeCodes': 0}
+    none = {'passwords': 0, 'providers': 0, 'factors': 0, 'oneTimeCodes': 0}
+    assert hearth.result('auth:export', 'some.json')['incomplete'] == {**none, 'providers': 1, 'factors': 1}
+    assert hearth.result('auth:export', 'all.json', '--all-fields')['incomplete'] == none
     identity.empty()
     hearth.succeeds('auth:import', 'all.json')
     assert hearth.result('auth:get', 'ada') == before
 
 
 def test_refused_users_are_told_with_line_and_reason(identity, hearth):
-    users = [{'localId': 'a', 'email': 'a@example.com'}, {'email': 'none@example.com'}, {'localId': 'b', 'email': 'nonsense'}, {'localId': 'c', 'shoe': 1},
-             {'localId': 'd', 'passwordHash': '***'}, {'localId': 'e', 'email': 'a@example.com'}, {'localId': 'f'}]
+    users = [{'localId': 'a', 'email': 'a@example.com'}, {'email': 'none@example.com'}, {'localId': 'b', 'email': 'nonsense'},
+             {'localId': 'c', 'shoe': 1}, {'localId': 'd', 'passwordHash': '***'}, {'localId': 'e', 'email': 'a@example.com'}, {'localId': 'f'}]
     write(hearth, '{"users": [\n' + ',\n'.join(json.dumps(user) for user in users) + '\n]}')
     outcome = hearth.run('auth:import', 'users.json')
     assert (outcome.status, outcome.output) == (1, '2 users imported, 5 refused\n')
     assert sorted(outcome.error.splitlines()) == [
-        'users.json:3: user 2: localId is missing', 'users.json:4: user 3 (b): email is invalid', 'users.json:5: user 4 (c): the field shoe is unknown',
+        'users.json:3: user 2: localId is missing', 'users.json:4: user 3 (b): email is invalid',
+        'users.json:5: user 4 (c): the field shoe is unknown',
         'users.json:6: user 5 (d): the field passwordHash must be in Base64',
         'users.json:7: user 6 (e): email exists in other account in database']
     assert {user['localId'] for user in identity.every_user()} == {'a', 'f'}
@@ -291,8 +294,10 @@ def test_refused_users_are_told_with_line_and_reason(identity, hearth):
     ('a.json', '', 'a.json:1: the file is empty'), ('a.json', '{}', 'a.json:1: the file has no member users'),
     ('a.json', '{"users": [{"localId": "x"}\n,', 'a.json:2: the file ends before the list of users is complete'),
     ('a.json', '{"users": [\n1]}', 'a.json:2: a user must be an object'), ('a.json', '{"users": {}}', 'must be an array'),
-    ('a.json', '{"users": []} x', 'there is more text'), ('a.json', 'null', 'must begin with'), ('a.json', '{"users": [], "users": []}', 'appears twice'),
-    ('a.csv', 'x\n"a" b,c\n', 'a.csv:2: there is text after the closing quote'), ('a.csv', 'x\n"a\n', 'a.csv:2: a quoted field has no end'),
+    ('a.json', '{"users": []} x', 'there is more text'), ('a.json', 'null', 'must begin with'),
+    ('a.json', '{"users": [], "users": []}', 'appears twice'),
+    ('a.csv', 'x\n"a" b,c\n', 'a.csv:2: there is text after the closing quote'),
+    ('a.csv', 'x\n"a\n', 'a.csv:2: a quoted field has no end'),
     ('a.json', '{"users": [{"localId": "x", "a": "' + 'y' * (1 << 20) + '"}]}', 'more than 1 MiB'),
 ])
 def test_files_that_are_none(name, text, said, identity, hearth):

@@ -39,6 +39,8 @@ public struct IdentitySettings: Sendable, Equatable {
     public var passwordParallelization: Int
     /// Whether the administrator can read codes in production.
     public var hasTestHooks: Bool
+    /// The plugins that may call the service `auth`; nil for all.
+    public var plugins: [String]?
     /// Nil if no mails are sent.
     public var mail: Mail?
     /// Nil if no text messages are sent.
@@ -77,8 +79,15 @@ extension ConfigurationReader {
             passwordCostLogarithm: field["passwordHash"]["costLog2"].int,
             passwordParallelization: field["passwordHash"]["parallelization"].int,
             hasTestHooks: field["testHooks"].bool,
+            plugins: plugins(field["plugins"].stringsIfPresent, mode),
             mail: mail(field["mail"]),
             texts: texts(field["texts"]),
             noticeTexts: noticeTexts(field["notices"]))
+    }
+
+    /// Closed by default in production.
+    private func plugins(_ given: [String]?, _ mode: Configuration.Mode) -> [String]? {
+        guard let given else { return mode == .development ? nil : [] }
+        return given.contains("*") ? nil : given
     }
 }

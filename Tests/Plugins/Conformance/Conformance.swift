@@ -42,6 +42,8 @@ let functions = Functions {
     OnCall("corsFalse", options: Options(cors: false), echo)
     OnCall("v1Echo", generation: .first, echo)
     OnCall("database", databaseStep)
+    OnCall("users", usersStep)
+    OnCall("usersRaw", usersRaw)
     OnCall("observe", observing)
     OnCall("observeOften", observingOften)
     triggers

@@ -15,7 +15,7 @@ public struct CallableRequest<Input> {
     private var invocation: Invocation { call.invocation }
 
     /// The signed-in user; nil for a client that has not signed in. A call with an invalid token is refused before the function runs.
-    public var auth: AuthData? { invocation.context.auth }
+    public var auth: AuthData? { invocation.context.callerAuth }
 
     /// The app, as App Check has verified it; nil without a valid token.
     public var app: AppCheckData? { invocation.context.app }

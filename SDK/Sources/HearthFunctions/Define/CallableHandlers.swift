@@ -15,7 +15,7 @@ final class SynchronousCallableHandler: FunctionHandler, @unchecked Sendable {
 
     override func start(_ invocation: Invocation) {
         do {
-            if let policy, !policy(invocation.context.auth) { throw HttpsError.refusedByPolicy }
+            if let policy, !policy(invocation.context.callerAuth) { throw HttpsError.refusedByPolicy }
             try body(CallHandle(invocation: invocation))
         } catch {
             invocation.fail(error)
@@ -61,8 +61,8 @@ extension HttpsError {
 extension AuthPolicy {
     fileprivate func allows(_ invocation: Invocation) async throws -> Bool {
         switch rule {
-        case .caller(let check): check(invocation.context.auth)
-        case .callerAndData(let check): try await check(invocation.context.auth, invocation.data(as: JSONValue.self))
+        case .caller(let check): check(invocation.context.callerAuth)
+        case .callerAndData(let check): try await check(invocation.context.callerAuth, invocation.data(as: JSONValue.self))
         }
     }
 

@@ -38,7 +38,7 @@ struct CallContext: Sendable {
         }
     }
 
-    var auth: AuthData? { caller["auth"].map(AuthData.init) }
+    var callerAuth: AuthData? { caller["auth"].map(AuthData.init) }
     var app: AppCheckData? { caller["app"].map(AppCheckData.init) }
     var instanceIDToken: String? { caller["instanceIdToken"]?.string }
     var acceptsStreaming: Bool { caller["acceptsStreaming"]?.bool ?? false }

@@ -92,7 +92,7 @@ public struct AuthUserInfo: Sendable, Equatable {
 }
 
 /// A second factor of a user.
-public struct AuthFactorInfo: Sendable, Equatable {
+public struct AuthFactorInfo: Sendable, Hashable {
     /// The id of the enrolment.
     public var uid: String
     /// `phone` or `totp`.

@@ -195,7 +195,7 @@ public struct InMemoryServices: Sendable {
     /// Every message that was accepted, in the form of the HTTP v1 API.
     public func sentMessages() async -> [JSONValue] { await host.run { $0.messaging.sent } }
 
-    /// Answers the calls of a service in its place: `database`, `messaging`, or one of your own.
+    /// Answers the calls of a service in its place: `database`, `messaging`, `auth`, or one of your own.
     ///
     ///     await app.memory?.stub("messaging") { method, payload in
     ///         throw HttpsError(.unavailable, "The service is down.")

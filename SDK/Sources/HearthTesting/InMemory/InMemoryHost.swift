@@ -5,7 +5,7 @@ internal import HearthJSON
 internal import Synchronization
 
 /// A host in the test's own process: it calls functions through the tables of `hearth.h`, on a thread of its own, and offers them a
-/// database and a messaging service in memory.
+/// database, a messaging service and users in memory.
 // Everything but `lines` belongs to the loop's thread.
 final class InMemoryHost: @unchecked Sendable {
     /// The end of an invocation, as the plugin says it.
@@ -30,6 +30,7 @@ final class InMemoryHost: @unchecked Sendable {
     private(set) var endpoints: JSONObject = [:]
     var database: MemoryDatabase
     var messaging: MemoryMessaging
+    var users: MemoryUsers
     var events = EventQueue()
     var observers = MemoryObservers()
     var stubs: [String: @Sendable (String, JSONValue) throws -> JSONValue?] = [:]
@@ -47,6 +48,7 @@ final class InMemoryHost: @unchecked Sendable {
         self.project = project
         database = MemoryDatabase(project: project)
         messaging = MemoryMessaging(project: project)
+        users = MemoryUsers(project: project)
         memory = .allocate(capacity: 1)
         // The plugin may use the table until the process ends, so that neither the table nor the host is ever freed.
         memory.initialize(to: HostTable.layout(for: self))
@@ -166,6 +168,7 @@ final class InMemoryHost: @unchecked Sendable {
             events.add(commit, chainDepth: depth.map { $0 + 1 } ?? 0, on: self)
             observers.look(at: database)
         case "messaging": completion(messaging.call(method, payload))
+        case "auth": completion(users.call(method, payload))
         default:
             let error: JSONValue = ["code": "unimplemented", "message": .string("There is no service \"\(service)\".")]
             completion(ServiceOutcome(isOK: false, body: error.serialized()))

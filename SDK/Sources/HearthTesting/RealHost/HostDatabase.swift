@@ -9,8 +9,9 @@ struct HostDatabase: ServiceBackend {
 
     func answer(_ service: String, _ method: String, _ payload: [UInt8]) async -> ServiceOutcome {
         do {
+            if service == "auth" { return try await HostUsers(backend).answer(method, try JSONValue(parsing: payload)) }
             guard service == "database" else {
-                throw HttpsError(.unimplemented, "On a host, only the database can be used outside of functions.")
+                throw HttpsError(.unimplemented, "On a host, only the database and users can be used outside of functions.")
             }
             return try await database(method, try JSONValue(parsing: payload))
         } catch {

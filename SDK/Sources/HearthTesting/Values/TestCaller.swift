@@ -66,6 +66,13 @@ enum TestToken {
         return [head, claims].map { encoded($0.serialized()) }.joined(separator: ".") + "."
     }
 
+    /// The claims of such a token; nil if it has another form.
+    static func claims(_ text: String) -> JSONValue? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Base64URL.bytes(Array(parts[1].utf8)[...]) else { return nil }
+        return try? JSONValue(parsing: bytes)
+    }
+
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// Base64 for URLs, without padding.

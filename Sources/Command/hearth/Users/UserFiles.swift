@@ -7,7 +7,9 @@ extension PasswordHashing.Algorithm: ExpressibleByArgument {
     public init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 }
 
-extension UserFileFormat: ExpressibleByArgument {}
+extension UserFileFormat: ExpressibleByArgument {
+    fileprivate static let advice = "the name of the file does not end with .json or .csv; use --format json or --format csv"
+}
 
 /// `hearth auth:export`: writes users to a file.
 struct AuthExport: HostCommand {
@@ -37,7 +39,7 @@ struct AuthExport: HostCommand {
     private var actualFormat: UserFileFormat? { format ?? UserFileFormat(fileName: file) }
 
     func validate() throws {
-        guard let actualFormat else { throw ValidationError("the name of the file does not end with .json or .csv; use --format json or --format csv") }
+        guard let actualFormat else { throw ValidationError(UserFileFormat.advice) }
         if allFields, actualFormat == .csv { throw ValidationError("--all-fields needs JSON: CSV has no columns for them") }
         if file == "-", connection.json { throw ValidationError("--json needs a file: standard output has the users") }
     }
@@ -108,7 +110,7 @@ struct AuthImport: HostCommand {
     private var actualFormat: UserFileFormat? { format ?? UserFileFormat(fileName: file) }
 
     func validate() throws {
-        if actualFormat == nil { throw ValidationError("the name of the file does not end with .json or .csv; use --format json or --format csv") }
+        if actualFormat == nil { throw ValidationError(UserFileFormat.advice) }
     }
 
     func perform(_ client: HostClient) throws(ClientFailure) -> Outcome {

@@ -128,15 +128,15 @@ public final class HearthHost {
         metrics = MetricsGatherer(
             loop: home, dispatcher: dispatcher, delivery: delivery, database: database.database, messaging: messaging, output: output,
             memory: memory, userEvents: accounts.eventFigures)
-        dispatcher.services.register(DatabaseService(database: database.database, memory: memory, loop: home))
-        dispatcher.services.register(MessagingCalls(messaging: messaging, loop: home))
+        let linkBase = dispatcher.services.registerServices(
+            configuration, database: database.database, messaging: messaging, authentication: users.service, memory: memory, loop: home)
         deployer = Deployer(
             configuration, state: state, file: deployed, directories: .init(artifacts: data.artifacts, uploads: data.uploads),
             dispatcher: dispatcher, log: log)
         functionAdministration = FunctionAdministration(deployer)
         try makeShards()
         metrics.use(shards)
-        deployer.address = "\(address)"
+        (deployer.address, linkBase.url) = ("\(address)", "\(address.url)")
         functionAdministration.base = "\(address.url)/\(configuration.project)"
         deployer.publish = { [unowned self] in await publish($0) }
     }

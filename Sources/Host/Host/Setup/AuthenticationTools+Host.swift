@@ -48,6 +48,24 @@ extension AuthenticationTools {
     }
 }
 
+extension AuthenticationTools {
+    /// Adds the tokens that functions make and verify.
+    ///
+    /// - Parameter directory: the folder of the keys of custom tokens, which are made when the first one is signed.
+    mutating func addTokens(_ configuration: Configuration, directory: String, cookieKeys: KeyRing, report: @escaping @Sendable (String) -> Void) {
+        let (isSigned, skew) = (configuration.mode == .production, Int(configuration.auth.clockSkewSeconds))
+        cookieTokens = TokenVerifier(
+            rules: .idToken(
+                project: configuration.project, issuer: "https://session.firebase.google.com/\(configuration.project)", clockSkewSeconds: skew,
+                acceptsUnsigned: !isSigned),
+            keys: KeySet(source: .ring(cookieKeys)))
+        let keys = KeyRing(file: "\(directory)/custom-token.keys", report: report)
+        customTokens = HostTokenAccount(
+            signer: isSigned ? TokenSigner(keys) : .unsigned,
+            verifier: isSigned ? TokenVerifier(rules: HostTokenAccount.rules(clockSkewSeconds: skew), keys: KeySet(source: .ring(keys))) : nil)
+    }
+}
+
 extension ScryptCost {
     /// The configured cost, which the schema keeps within the bounds.
     init(_ settings: IdentitySettings) {

@@ -7,7 +7,7 @@ extension AuthenticationFrontEnd {
     private static var usersMax: Int { 1000 }
 
     /// The parameters of hashes, which are stored with each user until the password is known.
-    private static let hashParameters = [
+    static let hashParameters: Set = [
         "hashAlgorithm", "signerKey", "saltSeparator", "rounds", "memoryCost", "cpuMemCost", "blockSize", "parallelization", "dkLen",
         "passwordHashOrder", "argon2Parameters",
     ]

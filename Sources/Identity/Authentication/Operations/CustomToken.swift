@@ -10,7 +10,7 @@ struct CustomToken {
     let tenant: String?
     let claims: JSONObject
 
-    static let audience = "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+    static let audience = HostTokenAccount.audience
     private static let skewSeconds = 5
     private static let limits = JSONLimits(depthMax: 64)
 
@@ -43,7 +43,8 @@ struct CustomToken {
         try self.init(payload)
     }
 
-    private init(_ payload: JSONObject) throws(AuthError) {
+    /// The token of a verified payload.
+    init(_ payload: JSONObject) throws(AuthError) {
         guard let uid = payload["uid"]?.string ?? payload["user_id"]?.string, !uid.isEmpty else { throw AuthError("MISSING_IDENTIFIER") }
         guard AccountText.isUserID(uid) else { throw Self.invalid("uid must have 1 to 128 characters") }
         self.uid = uid
@@ -69,13 +70,29 @@ struct CustomToken {
 }
 
 extension AuthenticationFrontEnd {
+    /// The payload of a custom token that the host has signed for a function; nil for tokens of service accounts.
+    private func ownPayload(_ text: String) async throws(AuthError) -> JSONObject? {
+        guard let verifier = service.tools.customTokens?.verifier else { return nil }
+        let bytes = Array(text.utf8)
+        let result = await Task { await verifier.verify(bytes) }.value
+        switch result {
+        case .success(let token): return (try? JSONValue(parsing: token.claims))?.object
+        case .failure(.expired): throw AuthError("INVALID_CUSTOM_TOKEN", "the token has expired")
+        case .failure: return nil
+        }
+    }
+
     func signInWithCustomToken(_ call: AuthCall) async throws(AuthError) -> JSONValue {
         guard let text = try call.body.text("token") else { throw AuthError("MISSING_CUSTOM_TOKEN") }
         let token: CustomToken
         if isStrict {
             let (known, now) = (service.settings.serviceAccounts, Int(service.policy.clock() / 1000))
-            // A signature is not verified on the loop.
-            token = try await loop.offload { () throws(AuthError) in try CustomToken(signed: text, accounts: known, nowSeconds: now) }
+            if let payload = try await ownPayload(text) {
+                token = try CustomToken(payload)
+            } else {
+                // A signature is not verified on the loop.
+                token = try await loop.offload { () throws(AuthError) in try CustomToken(signed: text, accounts: known, nowSeconds: now) }
+            }
         } else {
             token = try CustomToken(unsigned: text)
         }

@@ -53,6 +53,9 @@ struct AuthPath: Equatable {
 
     private init(operation: AuthOperation) { self.operation = operation }
 
+    /// The path of an administrator's operation on the project.
+    init(_ operation: AuthOperation) { self.init(operation: operation) }
+
     /// Parses what follows the version.
     private mutating func parseToolkit(_ parts: [String]) {
         if parts.count == 1 || parts[0] == "accounts" {

@@ -43,6 +43,10 @@ public struct AuthenticationTools: Sendable {
     public var passwords = PasswordHasher()
     /// The threads for that.
     public var passwordQueue = PasswordQueue()
+    /// Verifies session cookies; nil if nobody verifies them here.
+    public var cookieTokens: TokenVerifier?
+    /// Signs and verifies the custom tokens of functions; nil if there are none.
+    public var customTokens: HostTokenAccount?
     /// Verifies credentials of identity providers.
     public var providers: ProviderDirectory
     /// The functions that sign-ups, sign-ins and messages wait for.

@@ -1,0 +1,30 @@
+import Authentication
+import Configuration
+import EventLoop
+import FunctionDispatch
+import FunctionServices
+import HTTP
+import Messaging
+import RealtimeDatabase
+
+/// The address of the host in the links of functions, which is known when the host listens.
+final class LinkBase {
+    var url = ""
+}
+
+extension ServiceBroker {
+    /// Registers the services of a host.
+    ///
+    /// - Returns: the address in links, which is set later.
+    func registerServices(
+        _ configuration: Configuration, database: RealtimeDatabase, messaging: MessagingService, authentication: AuthenticationService,
+        memory: MemoryBudget, loop: EventLoop
+    ) -> LinkBase {
+        register(DatabaseService(database: database, memory: memory, loop: loop))
+        register(MessagingCalls(messaging: messaging, loop: loop))
+        let base = LinkBase()
+        let operations = AdministratorOperations(service: authentication, loop: loop) { base.url }
+        register(AuthenticationCalls(operations, plugins: configuration.identity.plugins, memory: memory, loop: loop))
+        return base
+    }
+}
