@@ -46,7 +46,8 @@ import Testing
 
     @Test func textsByChance() throws {
         let words = [
-            "displayName", "photoURL", "disabled", "emailVerified", "customClaims", "sessionClaims", "recaptchaActionOverride", "iss", "firebase", "null",
+            "displayName", "photoURL", "disabled", "emailVerified", "customClaims", "sessionClaims", "recaptchaActionOverride", "iss", "firebase",
+            "null",
         ]
         let run = FuzzRun(try FuzzCorpus.load("BlockingAnswer/corpus"), words: words, rounds: 5000)
         let complaint = run.complaint { bytes in

@@ -1,6 +1,5 @@
 """Functions that decide about sign-ups, sign-ins and messages while these wait: input, changes, refusals, deadlines, and other requests meanwhile."""
 
-import base64
 import json
 import re
 import threading
@@ -10,7 +9,7 @@ import pytest
 from commands import Commands
 from databases import Database
 from hearth import ROOT, Host
-from identity import PASSWORD, Identity, refusal, succeeded
+from identity import PASSWORD, Identity, claims, refusal, sign_in_host, succeeded
 from processes import until
 from tokens import PROJECT
 
@@ -56,11 +55,6 @@ def own(tmp_path):
 def identity(host):
     with Identity(host) as identity:
         yield identity
-
-
-def claims(token):
-    part = token.split('.')[1]
-    return json.loads(base64.urlsafe_b64decode(part + '=' * (-len(part) % 4)))
 
 
 def users(identity, email):
@@ -299,6 +293,32 @@ def test_a_user_who_changes_meanwhile_is_judged_again(own):
         assert claims(results[0]['idToken'])['held'] is True
         assert [event['user'].get('displayName') for event in host.asked('door', 'hold-signin@example.com')] == [None, 'Renamed']
     host.stop()
+
+
+# -- production
+
+def test_in_production(tmp_path):
+    """Refresh tokens are replaced there, and the session's claims stay; a refused sign-in leaves no session."""
+    host = sign_in_host(tmp_path, plugins=['blocking']).start()
+    try:
+        with Identity(host) as identity:
+            assert refused_sign_up(identity, 'refuse-create@example.com') == REFUSED
+            identity.sign_up('changed-signin@example.com')
+            token = identity.sign_in('changed-signin@example.com')['refreshToken']
+            for _ in range(3):
+                answer = identity.refreshed(token)
+                assert answer['refresh_token'] != token
+                token = answer['refresh_token']
+                assert claims(answer['id_token'])['session'] == 'yes'
+            assert refused_sign_up(identity, 'refuse-signin@example.com') == REFUSED
+            assert len(users(identity, 'refuse-signin@example.com')) == 1
+            host.kill()
+            host.start()
+        with Identity(host) as identity:
+            assert claims(identity.refreshed(token)['id_token'])['role'] == 'guest'
+        host.stop()
+    finally:
+        host.abandon()
 
 
 # -- in Swift
